@@ -16,7 +16,7 @@ class ConnectedAccount(TimestampedModel):
     """A workspace's account on a social platform. `credentials` and `tokens` are stored encrypted and bound to this row.
 
     `refresh_lease_until` is set by the worker that renews the tokens. `refresh_at` is the time of the next renewal before
-    expiry (services/ahead.py). `paced_until` is the end of the turns that posts have reserved, and `held_until` the end of a
+    expiry (services/tokens.py). `paced_until` is the end of the turns that posts have reserved, and `held_until` the end of a
     pause that the platform asked for (services/pace.py). `limits` are the limits of the account's server, when last read, on
     platforms whose servers differ.
     """
@@ -72,12 +72,12 @@ class ConnectedAccount(TimestampedModel):
     def __str__(self) -> str:
         return f"{self.platform} {self.handle} ({self.id})"
 
-    def facts(self) -> AccountDetails:
-        """The account's properties that decide which posts its platform accepts."""
+    def details(self) -> AccountDetails:
+        """Return the account's properties that decide which posts its platform accepts."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
     def grant(self) -> Grant:
-        """The decrypted credentials and tokens of the account. Raises SealedValueError if no key decrypts them."""
+        """Return the decrypted credentials and tokens of the account. Raises SealedValueError if no key decrypts them."""
         return Grant(
             self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits
         )
@@ -111,5 +111,5 @@ class ConnectionAttempt(TimestampedModel):
         return f"{self.platform} by {self.actor_kind} {self.actor_id} ({self.id})"
 
     def was_begun_by(self, caller: Caller) -> bool:
-        """Whether this caller (API key, agent or person) began the OAuth connection attempt."""
+        """Return whether this caller (API key, agent or person) began the OAuth connection attempt."""
         return (self.actor_kind, self.actor_id) == (caller.kind, caller.actor_id)

@@ -7,7 +7,7 @@ from config.pages.navigation import MOST, Entry
 
 
 def awaiting_sign_in(workspace_id: str) -> int:
-    """Number of connected accounts in the workspace that have to be connected again."""
+    """Return the number of connected accounts in the workspace that have to be connected again."""
     lost = ConnectedAccount.objects.filter(workspace_id=workspace_id, status=ConnectedAccount.Status.NEEDS_REAUTH)
     return lost[: MOST + 1].count()
 

@@ -24,7 +24,7 @@ server announces its own: `GET /accounts/{id}/capabilities` tells those of one a
 
 
 def platforms_page() -> str:
-    """The content of docs/platforms.md, in Markdown."""
+    """Return the content of docs/platforms.md, in Markdown."""
     return "\n".join([INTRODUCTION, *_overview(), *(line for made in platforms() for line in _section(made))])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.services.attempts import attempts_over
+from accounts.services.attempts import expired_attempts
 from config.db.retention import ExpiredRows
 from workspaces.retention import workspaces_to_purge
 
@@ -19,10 +19,10 @@ class ConnectionAttempts(ExpiredRows):
     name = "connection_attempts"
 
     def expired_rows(self) -> QuerySet[ConnectionAttempt]:
-        return attempts_over()
+        return expired_attempts()
 
 
-class AccountsOfPurged(ExpiredRows):
+class PurgedWorkspaceAccounts(ExpiredRows):
     """Retention rule for connected accounts of purged workspaces; each is deleted after its last post target."""
 
     name = "accounts"

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.base import Platform
@@ -18,31 +19,26 @@ from config.db.ids import is_id
 from workspaces.models import User
 
 
-def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ConnectedAccount]:
-    """A page of the workspace's connected accounts, without disconnected ones. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "accounts.read", write=False)
-    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id)
-    return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
-
-
-def connected_accounts(
-    *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
+def accounts_of(
+    *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None, **filters: Any
 ) -> Page[ConnectedAccount]:
-    """A page of the workspace's connected accounts, without sandbox accounts. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "accounts.read", write=False)
-    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=False)
-    return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
+    """Return a page of the workspace's accounts that are not disconnected. Raises ScopeMissing, NotFound."""
+    return paginate(_connected(caller, workspace_id, **filters), limit=limit, cursor=cursor)
 
 
 def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAccount]:
-    """The workspace's sandbox accounts that are not disconnected, ordered by platform. Raises ScopeMissing, NotFound."""
+    """Return the workspace's sandbox accounts that are not disconnected, by platform. Raises ScopeMissing, NotFound."""
+    return list(_connected(caller, workspace_id, sandbox=True).order_by("platform", "pk"))
+
+
+def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[ConnectedAccount]:
     require(caller, workspace_id, "accounts.read", write=False)
-    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=True)
-    return list(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED).order_by("platform", "pk"))
+    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, **filters)
+    return rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
 
 
 def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
-    """The connected account with this id, if the caller may use it. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Return the connected account with this id, if the caller may use it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None
     if account is None:
         raise not_found_error(None, "account")
@@ -50,8 +46,8 @@ def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> C
     return account
 
 
-def who_began(attempt: ConnectionAttempt) -> str:
-    """Display name of the agent, API key or person that began an OAuth connection attempt."""
+def name_of_initiator(attempt: ConnectionAttempt) -> str:
+    """Return the display name of the agent, API key or person that began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
         return f"the agent “{name}”"
@@ -62,9 +58,9 @@ def who_began(attempt: ConnectionAttempt) -> str:
 
 
 def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
-    """The setup of a connection method: what the account's owner provides, and the applications that the operator registers.
+    """Return the setup of a connection method: what the account's owner provides, and the applications to register.
 
-    Each application includes its complete redirect URI.
+    The operator of the service registers the applications; each includes its complete redirect URI.
     """
     applications = [
         {**asdict(each), "redirect_uri": settings.BASE_URL + each.redirect_path}
@@ -74,7 +70,7 @@ def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
 
 
 def service_capabilities() -> dict[str, Any]:
-    """The platforms that can be connected to this service, and the billing features that it has."""
+    """Return the platforms that can be connected to this service, and the billing features that it has."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 

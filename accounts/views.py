@@ -26,9 +26,9 @@ from config.api.views import OperationViewSet
 
 
 def _connected_before(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Response of a replayed connect call: the account of the first response, or the authorization URL while it is usable."""
-    kept: dict[str, Any] = record.body or {}
-    return kept if "account" in kept else {**services.begun_again(attempt_id=record.resource_id), **kept}
+    """Return the answer to a repeated connect call: the first one's account, or the authorization URL while it is usable."""
+    stored: dict[str, Any] = record.body or {}
+    return stored if "account" in stored else {**services.stored_authorization(attempt_id=record.resource_id), **stored}
 
 
 class AccountViewSet(OperationViewSet):
@@ -51,11 +51,11 @@ class AccountViewSet(OperationViewSet):
         given = {**call.data, "platform_name": call.data["platform"]}
         del given["platform"]
         made = services.connect_account(caller=call.caller, dry_run=call.dry_run, **given)
-        if isinstance(made, services.Begun):
+        if isinstance(made, services.BegunConnection):
             begun = {name: getattr(made, name) for name in ("authorization_url", "state", "expires_at")}
             # The other values are stored encrypted in the attempt.
-            kept = {"expires_at": ConnectAnswer(begun).data["expires_at"]}
-            return Reply(begun, resource_id=made.attempt_id, replay_data=kept)
+            stored = {"expires_at": ConnectAnswer(begun).data["expires_at"]}
+            return Reply(begun, resource_id=made.attempt_id, replay_data=stored)
         if call.dry_run:
             unchecked = "authorization" if made.method == made.Method.OAUTH else "credentials"
             return Preview(call.data, made, "would_create", unchecked=[unchecked])
@@ -90,7 +90,7 @@ class AccountViewSet(OperationViewSet):
     )
     def capabilities(self, call: Call, account_id: str) -> Reply:
         account = selectors.account_of(caller=call.caller, account_id=account_id, scope="accounts.read", write=False)
-        shown = platform(account.platform).capabilities_for(account.facts())
+        shown = platform(account.platform).capabilities_for(account.details())
         return Reply({"account_id": account.id, "platform": account.platform, "capabilities": shown})
 
     @operation(

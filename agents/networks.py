@@ -21,7 +21,7 @@ def parse_network(text: str) -> str:
     try:
         network = ip_network(text)
     except ValueError:
-        raise ValueError(_what_is_wrong(text)) from None
+        raise ValueError(_network_error(text)) from None
     if isinstance(network, IPv6Network) and (network.network_address.ipv4_mapped or network.network_address.scope_id):
         raise ValueError("Must be an IPv4 network, or an IPv6 network without an embedded IPv4 address or a zone.")
     return str(network)
@@ -44,7 +44,7 @@ def network_of(address: str) -> str:
     return str(IPv6Network((int(found), IPV6_PREFIX_LENGTH), strict=False))
 
 
-def _what_is_wrong(text: str) -> str:
+def _network_error(text: str) -> str:
     try:
         network = ip_network(text, strict=False)
     except ValueError:

@@ -17,9 +17,8 @@ from django.conf import settings
 from config.api.caller import Caller
 from config.api.errors import ServiceUnavailable, Unauthenticated
 from workspaces.services import user_for_token
-from workspaces.sign_in.cached_value import FAILURE_PAUSE, ProviderUnavailable
 from workspaces.sign_in.oidc_claims import NEVER, Identity, InvalidSubject, auth_time_from_claims, identity_from_claims
-from workspaces.sign_in.provider import LEEWAY_SECONDS, provider
+from workspaces.sign_in.provider import FAILURE_PAUSE, LEEWAY_SECONDS, ProviderUnavailable, provider
 
 REQUIRED_CLAIMS = ["iss", "sub", "aud", "exp"]
 ACCESS_TOKEN_TYPES = ("at+jwt", "application/at+jwt")  # RFC 9068, section 2.1

@@ -9,14 +9,14 @@ from config.db.retention import ExpiredRows
 from workspaces.retention import workspaces_to_purge
 
 
-class KeysOfDeletedWorkspaces(ExpiredRows):
+class PurgedWorkspaceKeys(ExpiredRows):
     name = "api_keys"
 
     def expired_rows(self) -> QuerySet[ApiKey]:
         return ApiKey.objects.filter(workspace__in=workspaces_to_purge())
 
 
-class AgentsOfDeletedWorkspaces(ExpiredRows):
+class PurgedWorkspaceAgents(ExpiredRows):
     """Deletes agents and their claim tokens, once their keys are deleted."""
 
     name = "agents"

@@ -61,12 +61,6 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
     )
 
 
-def api_keys_of(*, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
-    """Return the keys of the workspace and its agents in any status, newest first."""
-    keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
-    return paginate(keys, limit=limit, cursor=cursor)
-
-
 def live_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
     """Return the workspace's own active keys: no agent keys, and none that is revoked, retiring or expired."""
     own = ApiKey.objects.filter(workspace_id=workspace_id, agent=None, revoked_at=None, retiring_since=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.urls import path
 
 from agents.dashboard import keys
-from agents.log_views import AgentLogViewSet
 from agents.views import AgentViewSet, ApiKeyViewSet
 
 PAGES = "dashboard/workspaces/<str:workspace_id>/api-keys"
@@ -18,7 +17,7 @@ urlpatterns = [
         AgentViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
     ),
     path("agents/<str:agent_id>/rotate-key", AgentViewSet.as_view({"post": "rotate_key"})),
-    path("agents/<str:agent_id>/logs", AgentLogViewSet.as_view({"get": "list"})),
+    path("agents/<str:agent_id>/logs", AgentViewSet.as_view({"get": "logs"})),
     path("auth/api-keys", ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
     path("auth/api-keys/<str:api_key_id>", ApiKeyViewSet.as_view({"delete": "destroy"})),
     path(PAGES, keys.api_keys, name="api-keys"),

@@ -26,6 +26,8 @@ from agents.serializers import (
     UpdateAgentPreview,
     UpdateAgentSerializer,
 )
+from auditlog.serializers import AgentLogsQuery, LogPage
+from auditlog.views import logs_reply
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
@@ -143,8 +145,21 @@ class AgentViewSet(OperationViewSet):
     )
     def claim(self, call: Call) -> Reply:
         claimed = services.claim_agent(caller=call.caller, claim_token=call.data["claim_token"])
-        body = {"agent": claimed.agent, "api_key": claimed.api_key, "token": claimed.token}
-        return Reply(body, resource_id=claimed.api_key.id)
+        key = claimed.api_key
+        return Reply({"agent": key.agent, "api_key": key, "token": claimed.token}, resource_id=key.id)
+
+    @operation(
+        "agents.logs",
+        summary="Read what an agent did or tried, newest first",
+        scope="logs.read",
+        query=AgentLogsQuery,
+        responses={200: LogPage},
+        media_types=("text/csv",),
+        errors=("NOT_FOUND",),
+    )
+    def logs(self, call: Call, agent_id: str) -> Reply:
+        agent = selectors.agent_of(caller=call.caller, agent_id=agent_id, scope="logs.read")
+        return logs_reply(call, name=f"logs-{agent.id}", workspace_id=agent.workspace_id, actor_id=agent.id)
 
 
 class ApiKeyViewSet(OperationViewSet):

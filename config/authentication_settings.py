@@ -15,7 +15,7 @@ def authentication_settings() -> dict[str, Any]:
             "workspaces.sign_in.backend.OpenIdBackend",
             "django.contrib.auth.backends.ModelBackend",  # the operators' passwords, and every session
         ],
-        "SOCIAL_AUTH_PIPELINE": ["workspaces.sign_in_pipeline.find_or_create_user"],
+        "SOCIAL_AUTH_PIPELINE": ["workspaces.dashboard.sign_in.find_or_create_user"],
         "AUTH_PASSWORD_VALIDATORS": [
             {
                 "NAME": f"{_VALIDATION}.UserAttributeSimilarityValidator",

@@ -40,7 +40,7 @@ class TargetInput:
     @cached_property
     def capabilities(self) -> Capabilities:
         """Return the account's capabilities: the platform's limits, narrowed by its server and granted permissions."""
-        return platform(self.account.platform).capabilities_for(self.account.facts())
+        return platform(self.account.platform).capabilities_for(self.account.details())
 
     @property
     def text_length(self) -> int:

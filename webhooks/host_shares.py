@@ -64,22 +64,22 @@ class HostShares(FairShares):
         self._silences: Counter[str] = Counter()
         self._tally: Tally | None = None
 
-    def room_at_quick(self) -> dict[str, int]:
+    def free_places_at_quick(self) -> dict[str, int]:
         """Return how many more attempts may begin for each quick holder that has a quarter of its share free."""
-        room = {}
+        free_places = {}
         for holder in self._quick:
             own = self._in_flight[holder]
-            free = min(self.shares.quick - own, self._room(holder))
+            free = min(self.shares.quick - own, self._free_places(holder))
             if free > 0 and 4 * free >= own + free:
-                room[holder] = free
-        return room
+                free_places[holder] = free
+        return free_places
 
-    def most_at_quick(self, room: Mapping[str, int]) -> int:
+    def total_places_at_quick(self, free_places: Mapping[str, int]) -> int:
         """Return how many more attempts may begin for these quick holders together."""
         tally = self._counted()[ALL]
         workspaces: Counter[Group] = Counter()
         hosts: Counter[Group] = Counter()
-        for holder, free in room.items():
+        for holder, free in free_places.items():
             workspace, _, host = _groups_of(holder)
             workspaces[workspace] += free
             hosts[host] += free
@@ -104,7 +104,7 @@ class HostShares(FairShares):
         return FullShares(self.left_out() | silent, found["workspace"], found["domain"], found["host"])
 
     def has_room(self, holder: str) -> bool:
-        return super().has_room(holder) and self._room(holder) > 0
+        return super().has_room(holder) and self._free_places(holder) > 0
 
     def take(self, holder: str) -> bool:
         taken = super().take(holder)
@@ -133,7 +133,7 @@ class HostShares(FairShares):
         if self._is_silent(holder):
             yield SILENT
 
-    def _room(self, holder: str) -> int:
+    def _free_places(self, holder: str) -> int:
         """Return how many more delivery attempts the holder's shares allow."""
         workspace, domain, host = _groups_of(holder)
         own = self._in_flight[holder]

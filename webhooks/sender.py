@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -15,7 +14,7 @@ from enum import Enum, auto
 import aiohttp
 from django.utils import timezone
 
-from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url, create_session, post
+from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url, post
 
 logger = logging.getLogger(__name__)
 ATTEMPT_TIMEOUT_SECONDS = 10.0  # time limit of the whole exchange, from the DNS lookup to the last byte read
@@ -57,16 +56,16 @@ class Outcome:
     silent: bool = False
 
 
-async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest) -> Outcome:
+async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest) -> Outcome:
     """Send the request of a delivery attempt once. Never raises: unexpected errors count as failed attempts."""
     began = time.monotonic()
     try:
-        check_url(parcel.url)
+        check_url(request.url)
         answer = await post(
             session,
-            parcel.url,
-            body=parcel.body,
-            headers=parcel.headers,
+            request.url,
+            body=request.body,
+            headers=request.headers,
             timeout=ATTEMPT_TIMEOUT_SECONDS,
             read_limit=MAX_RESPONSE_BYTES,
         )
@@ -79,18 +78,6 @@ async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest)
         logger.exception("A delivery attempt failed with an unexpected error.")
         outcome = Outcome(Verdict.FAILED, error=f"Internal error ({type(error).__name__}).")
     return replace(outcome, seconds=time.monotonic() - began)
-
-
-async def send_all(parcels: Sequence[DeliveryRequest]) -> list[Outcome]:
-    """Send the requests of several delivery attempts concurrently; returns the outcomes in the order of the requests."""
-    async with create_session(connections=MAX_IN_FLIGHT) as session:
-        places = asyncio.Semaphore(MAX_IN_FLIGHT)
-
-        async def send(parcel: DeliveryRequest) -> Outcome:
-            async with places:
-                return await send_delivery(session, parcel)
-
-        return await asyncio.gather(*map(send, parcels))
 
 
 def _outcome_of(answer: PostAnswer) -> Outcome:

@@ -36,9 +36,9 @@ class SendingThread:
         self._thread.start()
         self._ready.wait()
 
-    def submit(self, key: str, parcel: DeliveryRequest) -> None:
+    def submit(self, key: str, request: DeliveryRequest) -> None:
         """Start a delivery attempt at once."""
-        self._loop.call_soon_threadsafe(self._begin, key, parcel)
+        self._loop.call_soon_threadsafe(self._begin, key, request)
 
     def finished(self) -> list[tuple[str, Outcome]]:
         """Return the outcomes of attempts finished since the last call, with the submitted keys."""
@@ -58,13 +58,13 @@ class SendingThread:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin(self, key: str, parcel: DeliveryRequest) -> None:
-        task = self._loop.create_task(self._attempt(key, parcel))
+    def _begin(self, key: str, request: DeliveryRequest) -> None:
+        task = self._loop.create_task(self._attempt(key, request))
         self._tasks.add(task)  # the event loop holds only weak references to tasks
         task.add_done_callback(self._tasks.discard)
 
-    async def _attempt(self, key: str, parcel: DeliveryRequest) -> None:
-        self._finished.append((key, await send_delivery(self._session, parcel)))
+    async def _attempt(self, key: str, request: DeliveryRequest) -> None:
+        self._finished.append((key, await send_delivery(self._session, request)))
         if not self._gathering:
             self._gathering = True
             self._loop.call_later(GATHER_SECONDS, self._report_finished)

@@ -21,7 +21,7 @@ CLAIM_SLOW = 16
 
 
 class DeliverLoop(WorkerLoop):
-    """Keeps hundreds of delivery attempts in flight, within the share of each workspace and host."""
+    """Worker loop that runs hundreds of webhook delivery attempts at a time, within the share of each workspace and host."""
 
     name = LOOP_NAME
 
@@ -73,9 +73,9 @@ class DeliverLoop(WorkerLoop):
     def _claim(self) -> list[Delivery]:
         """Claim due deliveries within their shares: first of quick holders, then of the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
-        room = self._shares.room_at_quick()
-        limit = min(CLAIM_QUICK, self._shares.most_at_quick(room))
-        quick = deliveries.claim_deliveries(rows.filter(holder__in=room), limit=limit, looked=self._found)
+        free_places = self._shares.free_places_at_quick()
+        limit = min(CLAIM_QUICK, self._shares.total_places_at_quick(free_places))
+        quick = deliveries.claim_deliveries(rows.filter(holder__in=free_places), limit=limit, looked=self._found)
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
         others = rows.exclude(self._shares.full().query())
@@ -83,17 +83,17 @@ class DeliverLoop(WorkerLoop):
             return deliveries.claim_deliveries(others, limit=limit)
         return quick + self._past_quick(lambda: deliveries.claim_deliveries(others, limit=limit))
 
-    def _begin(self, row: Delivery, packed: DeliveryRequest | Outcome) -> None:
+    def _begin(self, row: Delivery, prepared: DeliveryRequest | Outcome) -> None:
         self._in_flight[row.pk] = row
-        if isinstance(packed, DeliveryRequest):
-            self._sending.submit(row.pk, packed)
+        if isinstance(prepared, DeliveryRequest):
+            self._sending.submit(row.pk, prepared)
         else:
-            self._unrecorded.append((row.pk, packed))
+            self._unrecorded.append((row.pk, prepared))
 
     def _record_finished(self) -> None:
         """Record finished delivery attempts; their outcomes stay in memory until the database accepts them."""
         self._unrecorded += self._sending.finished()
-        deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
+        deliveries.record_outcomes([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
             self._shares.ended(holder_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
         self._unrecorded = []

@@ -115,7 +115,7 @@ class Workspace(TimestampedModel):
     monthly_social_url_post_cap = models.PositiveBigIntegerField(default=0)
     commit_pack_id = models.CharField(max_length=200, null=True)
     status = models.CharField(max_length=10, choices=WorkspaceStatus.choices, default=WorkspaceStatus.ACTIVE)
-    owner_paused_at = models.DateTimeField(null=True)  # both pauses are independent (services/pause.py)
+    owner_paused_at = models.DateTimeField(null=True)  # both pauses are independent (services/workspaces.py)
     operator_paused_at = models.DateTimeField(null=True)
     retention_tier = models.CharField(max_length=12, default="free")
 

@@ -12,7 +12,7 @@ from config.api.caller import WorkspaceStatus
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, page_of, preview_of
 from workspaces.models import User, Workspace
-from workspaces.services.create import default_free_credit_cents
+from workspaces.services.workspaces import default_free_credit_cents
 
 
 class OmitNullCommitPack(serializers.BaseSerializer):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.dashboard import audit_log, invitations, members, sessions, settings, sign_in, workspaces
+from workspaces.dashboard import audit_log, members, sessions, settings, sign_in, workspaces
 from workspaces.views import UserViewSet, WorkspaceViewSet
+
+PAGES = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
     path("workspaces", WorkspaceViewSet.as_view({"get": "list", "post": "create"})),
@@ -13,27 +15,23 @@ urlpatterns = [
     path("workspaces/<str:workspace_id>/export", WorkspaceViewSet.as_view({"get": "export"})),
     path("users/<str:user_id>", UserViewSet.as_view({"delete": "destroy"})),
     path("users/<str:user_id>/export", UserViewSet.as_view({"get": "export"})),
-    path("dashboard/", workspaces.choose, name="dashboard"),
-    path("dashboard/workspaces/<str:workspace_id>/audit-log", audit_log.audit_log, name="audit-log"),
-    path("dashboard/workspaces/<str:workspace_id>/audit-log/csv", audit_log.audit_csv, name="audit-log-csv"),
-    path("dashboard/workspaces/<str:workspace_id>/settings", settings.settings, name="settings"),
-    path("dashboard/workspaces/<str:workspace_id>/settings/general", settings.general, name="settings-general"),
-    path("dashboard/workspaces/<str:workspace_id>/settings/caps", settings.caps, name="settings-caps"),
-    path("dashboard/workspaces/<str:workspace_id>/settings/pause", settings.pause, name="settings-pause"),
-    path("dashboard/workspaces/<str:workspace_id>/settings/resume", settings.resume, name="settings-resume"),
-    path("dashboard/workspaces/<str:workspace_id>/settings/export", settings.export, name="settings-export"),
-    path("dashboard/workspaces/<str:workspace_id>/settings/delete", settings.delete, name="settings-delete"),
-    path("dashboard/workspaces/<str:workspace_id>/members", members.members, name="members"),
-    path("dashboard/workspaces/<str:workspace_id>/members/invite", members.invite, name="member-invite"),
-    path(
-        "dashboard/workspaces/<str:workspace_id>/members/invitations/<int:invitation_id>/withdraw",
-        members.withdraw,
-        name="invitation-withdraw",
-    ),
-    path("dashboard/workspaces/<str:workspace_id>/members/leave", members.leave, name="member-leave"),
-    path("dashboard/workspaces/<str:workspace_id>/members/hand-over", members.hand_over, name="member-hand-over"),
-    path("dashboard/workspaces/<str:workspace_id>/members/<str:user_id>/role", members.change_role, name="member-role"),
-    path("dashboard/workspaces/<str:workspace_id>/members/<str:user_id>/remove", members.remove, name="member-remove"),
+    path("dashboard/", workspaces.workspace_list, name="dashboard"),
+    path(f"{PAGES}/audit-log", audit_log.audit_log, name="audit-log"),
+    path(f"{PAGES}/audit-log/csv", audit_log.audit_csv, name="audit-log-csv"),
+    path(f"{PAGES}/settings", settings.settings, name="settings"),
+    path(f"{PAGES}/settings/general", settings.general, name="settings-general"),
+    path(f"{PAGES}/settings/caps", settings.caps, name="settings-caps"),
+    path(f"{PAGES}/settings/pause", settings.pause, name="settings-pause"),
+    path(f"{PAGES}/settings/resume", settings.resume, name="settings-resume"),
+    path(f"{PAGES}/settings/export", settings.export, name="settings-export"),
+    path(f"{PAGES}/settings/delete", settings.delete, name="settings-delete"),
+    path(f"{PAGES}/members", members.members, name="members"),
+    path(f"{PAGES}/members/invite", members.invite, name="member-invite"),
+    path(f"{PAGES}/members/invitations/<int:invitation_id>/withdraw", members.withdraw, name="invitation-withdraw"),
+    path(f"{PAGES}/members/leave", members.leave, name="member-leave"),
+    path(f"{PAGES}/members/hand-over", members.hand_over, name="member-hand-over"),
+    path(f"{PAGES}/members/<str:user_id>/role", members.change_role, name="member-role"),
+    path(f"{PAGES}/members/<str:user_id>/remove", members.remove, name="member-remove"),
     path("dashboard/sign-in", sign_in.sign_in, name="sign-in"),
     path("dashboard/sign-in/begin", sign_in.begin_sign_in, name="sign-in-begin"),
     path("dashboard/sign-in/again", sign_in.sign_in_again, name="sign-in-again"),
@@ -44,5 +42,5 @@ urlpatterns = [
     path("dashboard/sessions", sessions.sessions, name="sessions"),
     path("dashboard/sessions/end-others", sessions.end_others, name="sessions-end-others"),
     path("dashboard/sessions/<int:user_session_id>/end", sessions.end, name="session-end"),
-    path("dashboard/invitations/<str:token>", invitations.invitation, name="invitation"),
+    path("dashboard/invitations/<str:token>", members.invitation, name="invitation"),
 ]

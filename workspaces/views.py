@@ -117,10 +117,10 @@ class UserViewSet(OperationViewSet):
         errors=("REAUTHENTICATION_REQUIRED", "USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def destroy(self, call: Call, user_id: str) -> Reply | Preview:
-        deleted = services.delete_user(caller=call.caller, user_id=user_id, dry_run=call.dry_run)
+        user, deleted = services.delete_user(caller=call.caller, user_id=user_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, deleted.user, "would_delete")
-        return Reply({"user": deleted.user, "deleted_workspaces": deleted.deleted_workspaces})
+            return Preview({}, user, "would_delete")
+        return Reply({"user": user, "deleted_workspaces": deleted})
 
     @operation(
         "users.export",
@@ -130,7 +130,5 @@ class UserViewSet(OperationViewSet):
         errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def export(self, call: Call, user_id: str) -> Reply:
-        exported = services.export_user(caller=call.caller, user_id=user_id)
-        return Reply(
-            {"exported_at": timezone.now(), "user": exported.user, "owned_workspaces": exported.owned_workspaces}
-        )
+        user, owned = services.export_user(caller=call.caller, user_id=user_id)
+        return Reply({"exported_at": timezone.now(), "user": user, "owned_workspaces": owned})

@@ -129,11 +129,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
                 except ApiError as error:
                     if is_recorded:
                         record_refused_write(page, operation, error)
-                    return (
-                        _redirect_back_with_error(page, error)
-                        if request.method == "POST"
-                        else error_page(request, error, page)
-                    )
+                    return _show_error(page, error)
 
         answer.takes_files = files  # type: ignore[attr-defined]  # for the limit of the body
         answer.csrf_exempt = files  # type: ignore[attr-defined]  # then `_with_files` asks for the token
@@ -194,8 +190,10 @@ def record_refused_write(page: WorkspacePage, operation: str, error: ApiError) -
     record_refusal(caller=page.caller, operation=operation, error=error, dry_run=False)
 
 
-def _redirect_back_with_error(page: WorkspacePage, error: ApiError) -> HttpResponse:
-    """Redirect to the page that contained the form, and show the error there."""
+def _show_error(page: WorkspacePage, error: ApiError) -> HttpResponse:
+    """Show an API error as a page, or after a POST on the page that contained the form."""
+    if page.request.method != "POST":
+        return error_page(page.request, error, page)
     messages.error(page.request, error_text(error))
     return page.redirect(_referring_page(page))
 

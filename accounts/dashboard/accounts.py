@@ -27,16 +27,17 @@ class ShownAccount:
 
     @property
     def name(self) -> str:
-        """The account's display name: its handle, or else another name or id from the platform."""
+        """Return the account's display name: its handle, or else another name or id from the platform."""
         return self.row.handle or self.row.display_name or self.row.external_id
 
 
 @workspace_page()
 def accounts(page: WorkspacePage) -> HttpResponse:
-    """Show the workspace's connected accounts, their status, and the platforms that can be connected."""
+    """Dashboard page: show the workspace's connected accounts, their status, and the platforms that can be connected."""
     caller, workspace_id = page.caller, page.workspace.id
-    found = selectors.connected_accounts(
-        caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
+    cursor = page.request.GET.get("cursor")
+    found = selectors.accounts_of(
+        caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=cursor, sandbox=False
     )
     sandbox = selectors.sandbox_accounts(caller=caller, workspace_id=workspace_id)
     obstacles = [(each, _obstacle(each)) for each in platforms()]
@@ -57,9 +58,9 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Show one connected account and its platform's limits."""
+    """Dashboard page: show one connected account and its platform's limits."""
     row = account_on(page, account_id)
-    capabilities = platform(row.platform).capabilities_for(row.facts())
+    capabilities = platform(row.platform).capabilities_for(row.details())
     return page.render(
         "accounts/account.html",
         account=_shown(row),
@@ -71,7 +72,7 @@ def account(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="accounts.status")
 def check(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Ask the platform whether a connected account still works."""
+    """Dashboard page: ask the platform whether a connected account still works."""
     row = services.check_account(caller=page.caller, account_id=account_on(page, account_id).id)
     name = f"{_shown(row).label} account {_shown(row).name}"
     if row.status == ConnectedAccount.Status.ACTIVE:
@@ -81,13 +82,13 @@ def check(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Disconnect an account: delete its stored secrets, and revoke them at the platform."""
+    """Dashboard page: disconnect an account: delete its stored secrets, and revoke them at the platform."""
     row = services.disconnect_account(caller=page.caller, account_id=account_on(page, account_id).id)
     return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
 
 
 def account_on(page: WorkspacePage, account_id: str) -> ConnectedAccount:
-    """The connected account of a dashboard page. Raises NotFound, also for an account of another workspace."""
+    """Return the connected account of a dashboard page. Raises NotFound, also for an account of another workspace."""
     row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
     if row.workspace_id != page.workspace.id:
         raise not_found_error(None, "account")
@@ -99,12 +100,12 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 
 def _obstacle(each: Platform) -> str | None:
-    """The reason why no account of the platform can be connected now; None if one can."""
+    """Return why no account of the platform can be connected now; None if one can."""
     reasons = [each.unavailable_reason(method) for method in each.methods]
     return None if None in reasons else reasons[0]
 
 
 def _options(schema: Any) -> list[tuple[str, str]]:
-    """Names and descriptions of the platform options that a post to the account may set."""
+    """Return names and descriptions of the platform options that a post to the account may set."""
     rules = schema.get("properties", {}).items()
     return [(name.replace("_", " ").capitalize(), rule.get("description", "")) for name, rule in rules]

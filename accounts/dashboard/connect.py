@@ -7,7 +7,6 @@ workspace sees who began the connection and which account it is, and confirms. F
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -22,9 +21,10 @@ from accounts.platforms.registry import platform
 from auditlog.services import record_refusal
 from config.api.caller import Caller
 from config.api.errors import ApiError, Forbidden, NotFound
+from workspaces.workspace_page import caller_of
 
 BEGUN_HERE = "connections_begun_here"  # in the session: the ids of the latest attempts
-KEPT_ATTEMPTS = 10
+STORED_ATTEMPTS = 10
 _ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
 
 
@@ -39,7 +39,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     given = {name: str(value).replace("\0", "") for name, value in request.POST.items()}
     given.pop("csrfmiddlewaretoken", None)
     workspace_id, platform_name = given.pop("workspace_id", ""), given.pop("platform", "")
-    caller = _caller(request)
+    caller = caller_of(request)
     try:
         begun = services.connect_account(
             caller=caller,
@@ -50,9 +50,9 @@ def begin(request: HttpRequest) -> HttpResponse:
         )
     except ApiError as error:
         return _refused(request, caller, "accounts.connect", error)
-    assert isinstance(begun, services.Begun)  # noqa: S101 - the OAuth method always returns Begun
+    assert isinstance(begun, services.BegunConnection)  # noqa: S101 - the OAuth method always returns BegunConnection
     latest = [*request.session.get(BEGUN_HERE, []), begun.attempt_id]
-    request.session[BEGUN_HERE] = latest[-KEPT_ATTEMPTS:]
+    request.session[BEGUN_HERE] = latest[-STORED_ATTEMPTS:]
     return HttpResponseRedirect(begun.authorization_url)
 
 
@@ -62,44 +62,45 @@ def callback(request: HttpRequest) -> HttpResponse:
     """Handle the OAuth redirect from a platform (GET), and the person's choice of an account on this page (POST)."""
     if "error" in request.GET:
         return _denied(request, request.GET["error"])
-    return _land(request, request.GET.get("state", ""), request.GET.get("code", ""))
+    return _complete(request, request.GET.get("state", ""), request.GET.get("code", ""))
 
 
 @login_required
-def _land(request: HttpRequest, state: str, code: str) -> HttpResponse:
-    caller = _caller(request)
+def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
+    caller = caller_of(request)
     try:
         if request.method == "POST":
             choice = request.POST.get("choice", "")
             attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
-        landing = services.look_at_connection(caller=caller, state=state, code=code)
-        if landing.attached:
-            return _attached(request, landing.attached)
-        accounts = [connection.identity for connection in landing.connections]
-        if len(accounts) == 1 and _began_here(request, caller, landing.attempt):
+        returned = services.read_oauth_return(caller=caller, state=state, code=code)
+        if returned.attached:
+            return _attached(request, returned.attached)
+        accounts = [connection.identity for connection in returned.connections]
+        if len(accounts) == 1 and _began_here(request, caller, returned.attempt):
             choice = accounts[0].external_id
             attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
     except ApiError as error:
         return _refused(request, caller, "accounts.complete_connection", error)
     shown = {
-        **_named(landing.attempt.platform),
-        "attempt": landing.attempt,
-        "asked_by": selectors.who_began(landing.attempt),
-        "began_here": _began_here(request, caller, landing.attempt),
+        "platform_label": platform(returned.attempt.platform).label,
+        "attempt": returned.attempt,
+        "asked_by": selectors.name_of_initiator(returned.attempt),
+        "began_here": _began_here(request, caller, returned.attempt),
         "accounts": accounts,
     }
     return render(request, "accounts/connect.html", shown)
 
 
 def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt) -> bool:
-    """Whether this person began the OAuth connection attempt in this browser session."""
+    """Return whether this person began the OAuth connection attempt in this browser session."""
     return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_HERE, [])
 
 
 def _attached(request: HttpRequest, account: ConnectedAccount) -> HttpResponse:
-    return render(request, "accounts/connected.html", {**_named(account.platform), "account": account})
+    shown = {"platform_label": platform(account.platform).label, "account": account}
+    return render(request, "accounts/connected.html", shown)
 
 
 def _denied(request: HttpRequest, error: str) -> HttpResponse:
@@ -107,8 +108,8 @@ def _denied(request: HttpRequest, error: str) -> HttpResponse:
 
     The other query parameters are not shown: anybody could have written them.
     """
-    told = error if _ERROR.fullmatch(error) else ""
-    return render(request, "accounts/not_connected.html", {"denied": True, "platform_error": told})
+    error_code = error if _ERROR.fullmatch(error) else ""
+    return render(request, "accounts/not_connected.html", {"denied": True, "platform_error": error_code})
 
 
 def _refused(request: HttpRequest, caller: Caller, operation: str, error: ApiError) -> HttpResponse:
@@ -119,11 +120,3 @@ def _refused(request: HttpRequest, caller: Caller, operation: str, error: ApiErr
         "not_theirs": error.code in (Forbidden.code, NotFound.code),
     }
     return render(request, "accounts/not_connected.html", shown, status=error.status)
-
-
-def _named(platform_name: str) -> dict[str, Any]:
-    return {"platform_label": platform(platform_name).label}
-
-
-def _caller(request: HttpRequest) -> Caller:
-    return Caller(kind="user", actor_id=str(request.user.pk), ip=request.META.get("REMOTE_ADDR") or None)

@@ -1,14 +1,17 @@
-"""Dashboard page that connects an account of one platform, with credentials or with OAuth."""
+"""Dashboard page that connects an account of one platform, with a form for its credentials or with OAuth."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django import forms
+from django.core.validators import RegexValidator
+from django.forms.widgets import Input
 from django.http import HttpResponse
 
 from accounts import selectors, services
-from accounts.dashboard.forms import ConnectForm
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, platform
@@ -18,17 +21,36 @@ from workspaces.workspace_page import WorkspacePage, add_api_error, record_refus
 
 CONNECT = "accounts.connect"
 Method = ConnectedAccount.Method
+NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+
+
+class ConnectForm(forms.Form):
+    """Form with a field for each property of the platform's schema that has no default.
+
+    All values are strings. Secrets are not shown again, not even when the form has errors.
+    """
+
+    def __init__(self, schema: Mapping[str, Any] | None, data: Any = None, *, method: str) -> None:
+        super().__init__(data, auto_id=f"{method}-%s")
+        for name, rule in (schema or {}).get("properties", {}).items():
+            if "default" not in rule:
+                self.fields[name] = _field(name, rule, required=name in (schema or {}).get("required", ()))
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Return the submitted values that are not empty."""
+        return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 @dataclass(frozen=True)
-class Way:
+class ConnectionMethod:
     """A connection method of a platform, as the page shows it.
 
     `obstacle` is the reason why the method is unavailable now, and `setup` what the operator then has to do
     (selectors.operator_setup).
     """
 
-    method: str
+    name: str
     form: ConnectForm
     obstacle: str | None
     setup: dict[str, Any]
@@ -36,7 +58,7 @@ class Way:
 
 @workspace_page("GET", "POST", operation=CONNECT)
 def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
-    """Show the platform's connection methods (GET), and connect an account with the submitted credentials (POST).
+    """Dashboard page: show a platform's connection methods; on POST, connect an account with the submitted credentials.
 
     The HTML form of the OAuth method is sent to /dashboard/connect instead.
     """
@@ -45,10 +67,10 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
         raise not_found_error(None, "platform")
     chosen = platform(platform_name)
     if page.request.method != "POST":
-        return _shown(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
+        return _connect_page(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
     form = ConnectForm(chosen.credentials_schema, page.request.POST, method=Method.CREDENTIALS)
     if not form.is_valid():
-        return _shown(page, chosen, form, status=422)
+        return _connect_page(page, chosen, form, status=422)
     try:
         account = services.connect_account(
             caller=page.caller,
@@ -60,18 +82,43 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
     except ApiError as error:
         record_refused_write(page, CONNECT, error)
         add_api_error(form, error)
-        return _shown(page, chosen, form, status=error.status)
+        return _connect_page(page, chosen, form, status=error.status)
     assert isinstance(account, ConnectedAccount)  # noqa: S101 - the credentials method always returns an account
-    told = f"The {chosen.label} account {account.handle or account.external_id} is connected."
-    return page.success_redirect(told, "account", account_id=account.id)
+    message = f"The {chosen.label} account {account.handle or account.external_id} is connected."
+    return page.success_redirect(message, "account", account_id=account.id)
 
 
-def _shown(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
-    """The connect page of a platform, with this HTML form for credentials if the platform accepts credentials."""
-    forms = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
-    ways = [
-        Way(method, forms[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method))
+def _connect_page(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
+    """Render the connect page of a platform, with this HTML form for credentials if the platform accepts credentials."""
+    shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
+    methods = [
+        ConnectionMethod(
+            method, shown[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method)
+        )
         for method in chosen.methods
     ]
-    ways.sort(key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH))  # available first, then OAuth
-    return page.render("accounts/platform.html", platform=chosen, ways=ways, form=form, status=status)
+    methods.sort(key=lambda each: (each.obstacle is not None, each.name != Method.OAUTH))  # available first, then OAuth
+    return page.render("accounts/platform.html", platform=chosen, methods=methods, form=form, status=status)
+
+
+def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field:
+    label, help_text = rule.get("title") or name.replace("_", " ").capitalize(), rule.get("description", "")
+    if "enum" in rule:
+        choices = [(value, str(value).capitalize()) for value in rule["enum"]]
+        return forms.ChoiceField(
+            required=required, label=label, help_text=help_text, choices=choices, widget=forms.RadioSelect
+        )
+    kind: type[Input] = forms.URLInput if rule.get("format") == "uri" else forms.TextInput
+    if rule.get("writeOnly"):
+        kind = forms.PasswordInput
+    return forms.CharField(
+        required=required,
+        label=label,
+        help_text=help_text,
+        min_length=rule.get("minLength"),
+        max_length=rule.get("maxLength"),
+        widget=kind(NO_COMPLETION),
+        validators=[RegexValidator(rule["pattern"], "This does not look as the hint says.")]
+        if "pattern" in rule
+        else [],
+    )

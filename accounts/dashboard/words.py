@@ -37,13 +37,13 @@ LINK_PREVIEWS = {
     "options": "A card is shown where the post's options say what it holds",
     "none": "No preview of the page is shown",
 }
-TOLD_APART = re.compile("text|link_cards|images|gifs?|video|documents|alt_text|threads|polls")
+DESCRIBED_FEATURES = re.compile("text|link_cards|images|gifs?|video|documents|alt_text|threads|polls")
 FORMATS = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
 
 
 def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
     """Describe a platform's capabilities as (label, limits in words), one pair for each kind of content."""
-    more = [feature.replace("_", " ") for feature in found.features if not TOLD_APART.fullmatch(feature)]
+    more = [feature.replace("_", " ") for feature in found.features if not DESCRIBED_FEATURES.fullmatch(feature)]
     return [
         ("Text", _text(found.text)),
         *_media(found.media),
@@ -56,8 +56,8 @@ def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
 
 
 def _threads(rules: ThreadRules) -> str:
-    told = f"Up to {rules.max_segments} posts, each a reply to the one before"
-    return f"{told}. {rules.unproven}" if rules.unproven else told
+    text = f"Up to {rules.max_segments} posts, each a reply to the one before"
+    return f"{text}. {rules.unproven}" if rules.unproven else text
 
 
 def _text(rules: TextRules) -> str:
@@ -159,7 +159,7 @@ def _together(most: int | None) -> str:
 
 
 def _size(count: int) -> str:
-    """A file size with its unit: decimal or binary, as the platform counts."""
+    """Return a file size with its unit: decimal or binary, as the platform counts."""
     for unit, name in ((10**9, "GB"), (2**30, "GB"), (10**6, "MB"), (2**20, "MB")):
         if count >= unit and count % unit == 0:
             return f"{count // unit:,} {name}"

@@ -35,28 +35,22 @@ class TextCapabilitiesSerializer(serializers.Serializer):
     url_length = serializers.IntegerField(allow_null=True)
 
 
-class ImageCapabilitiesSerializer(serializers.Serializer):
+class DocumentCapabilitiesSerializer(serializers.Serializer):
     mime_types = serializers.ListField(child=serializers.CharField())
     max_bytes = serializers.IntegerField()
     max_count = serializers.IntegerField()
+
+
+class ImageCapabilitiesSerializer(DocumentCapabilitiesSerializer):
     max_pixels = serializers.IntegerField(allow_null=True)
     max_side_sum = serializers.IntegerField(allow_null=True, help_text="Width and height together, in pixels.")
     min_ratio = serializers.FloatField(allow_null=True, help_text="Width through height.")
     max_ratio = serializers.FloatField(allow_null=True)
 
 
-class VideoCapabilitiesSerializer(serializers.Serializer):
-    mime_types = serializers.ListField(child=serializers.CharField())
-    max_bytes = serializers.IntegerField()
-    max_count = serializers.IntegerField()
+class VideoCapabilitiesSerializer(DocumentCapabilitiesSerializer):
     min_duration_seconds = serializers.IntegerField(allow_null=True)
     max_duration_seconds = serializers.IntegerField(allow_null=True)
-
-
-class DocumentCapabilitiesSerializer(serializers.Serializer):
-    mime_types = serializers.ListField(child=serializers.CharField())
-    max_bytes = serializers.IntegerField()
-    max_count = serializers.IntegerField()
 
 
 class MediaCapabilitiesSerializer(serializers.Serializer):

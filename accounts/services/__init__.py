@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from accounts.services.ahead import refresh_ahead
-from accounts.services.attempts import Begun, begun_again, purge_attempts
+from accounts.services.attempts import BegunConnection, purge_attempts, stored_authorization
 from accounts.services.check import check_account
 from accounts.services.connect import connect_account
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
-from accounts.services.oauth import Choices, Landing, attach_connection, complete_connection, look_at_connection
+from accounts.services.oauth import Choices, attach_connection, complete_connection, read_oauth_return
 from accounts.services.pace import hold_back, take_turns
-from accounts.services.tokens import BeingRenewed, mark_needs_reauth, refresh_grant
-
-__all__ = [
-    "Begun",
-    "BeingRenewed",
-    "Choices",
-    "Landing",
-    "attach_connection",
-    "begun_again",
-    "check_account",
-    "complete_connection",
-    "connect_account",
-    "disconnect_account",
-    "disconnect_accounts_of_deleted_workspaces",
-    "hold_back",
-    "look_at_connection",
-    "mark_needs_reauth",
-    "purge_attempts",
-    "refresh_ahead",
-    "refresh_grant",
-    "take_turns",
-]
+from accounts.services.tokens import BeingRenewed, mark_needs_reauth, refresh_ahead, refresh_grant

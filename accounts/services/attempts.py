@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -35,7 +35,7 @@ OPEN_FOR = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
-class Begun:
+class BegunConnection:
     """A started OAuth connection attempt: the URL to open in the browser, and the state that the platform returns."""
 
     attempt_id: str
@@ -44,7 +44,7 @@ class Begun:
     expires_at: datetime
 
 
-def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> Begun:
+def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunConnection:
     """Begin an OAuth connection attempt, which may call the platform; the call is made outside any transaction.
 
     Raises CredentialsRejected (given), ConnectionUnavailable, PlatformFault, RateLimited.
@@ -75,11 +75,11 @@ def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping
             resource_id=attempt.id,
             metadata={"platform": chosen.name},
         )
-    return Begun(attempt.id, authorization.url, state, attempt.expires_at)
+    return BegunConnection(attempt.id, authorization.url, state, attempt.expires_at)
 
 
-def begun_again(*, attempt_id: str) -> dict[str, str | None]:
-    """The authorization URL and state of an OAuth connection attempt, for a repeat of the call that began the attempt.
+def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
+    """Return the authorization URL and state of an OAuth connection attempt, for a repeat of the call that began the attempt.
 
     Both are None once the attempt has been used or has expired.
     """
@@ -88,40 +88,40 @@ def begun_again(*, attempt_id: str) -> dict[str, str | None]:
     return begun or {"authorization_url": None, "state": None}
 
 
-def open_attempt(state: str) -> ConnectionAttempt | None:
-    """The unexpired OAuth connection attempt with this state, whether its code was exchanged or not."""
+def find_open_attempt(state: str) -> ConnectionAttempt | None:
+    """Return the unexpired OAuth connection attempt with this state, whether its code was exchanged or not."""
     rows = ConnectionAttempt.objects.select_related("workspace", "account")
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
 
 
-def holds_code(attempt: ConnectionAttempt, code: str) -> bool:
-    """Whether the OAuth connection attempt was exchanged with this code."""
+def was_exchanged_with(attempt: ConnectionAttempt, code: str) -> bool:
+    """Return whether the OAuth connection attempt was exchanged with this code."""
     return secrets.compare_digest(attempt.code_sha256, _digest(code))
 
 
-def check_usable(attempt: ConnectionAttempt, code: str) -> None:
+def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
     """Raise OAuthStateInvalid if this code can no longer complete the OAuth connection attempt.
 
     A code is usable if none was exchanged yet, or if this code was exchanged and an account can still be attached.
     """
-    if attempt.used_at is not None and (attempt.opened is None or not holds_code(attempt, code)):
+    if attempt.used_at is not None and (attempt.opened is None or not was_exchanged_with(attempt, code)):
         raise OAuthStateInvalid()
 
 
-def exchange(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
+def exchange_code(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
     """Exchange the authorization code of an OAuth connection attempt for connections to the platform's accounts.
 
     The platform is called once, outside any transaction; a repeat with the same code returns the stored connections.
     Raises OAuthStateInvalid, CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited.
     """
-    check_usable(attempt, code)
+    require_usable_code(attempt, code)
     if attempt.used_at is not None:
-        return tuple(_unpacked(each) for each in attempt.opened or ())
+        return tuple(_from_json(each) for each in attempt.opened or ())
     with outbound_slot(attempt.workspace_id):
-        return _exchanged(attempt, code)
+        return _call_platform(attempt, code)
 
 
-def _exchanged(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
+def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
     row = ConnectionAttempt.objects.filter(pk=attempt.pk)
     if not row.filter(used_at=None).update(used_at=timezone.now(), code_sha256=_digest(code)):
         raise OAuthStateInvalid()
@@ -136,33 +136,24 @@ def _exchanged(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
     except PlatformError as error:
         row.update(kept=None, begun=None)
         raise as_api_error(error) from error
-    sealed = ConnectionAttempt._meta.get_field("opened").seal(attempt.id, [_packed(each) for each in opened])
+    sealed = ConnectionAttempt._meta.get_field("opened").seal(attempt.id, [_to_json(each) for each in opened])
     attempt.expires_at = timezone.now() + OPEN_FOR  # time for the owner to choose an account
     row.update(opened=sealed, kept=None, begun=None, expires_at=attempt.expires_at)
     return opened
 
 
-def note_attached(attempt: ConnectionAttempt, *, account_id: str, connections: Sequence[Connection]) -> None:
-    """Record the attached account on its OAuth connection attempt.
-
-    If the login has one account, this ends the attempt. If it has several, more can be attached until the attempt expires.
-    """
-    over = {"opened": None} if len(connections) == 1 else {}
-    ConnectionAttempt.objects.filter(pk=attempt.pk).update(account_id=account_id, **over)
-
-
 def purge_attempts() -> int:
     """Delete OAuth connection attempts that have expired or whose workspace was deleted; returns how many."""
-    return attempts_over().delete()[0]
+    return expired_attempts().delete()[0]
 
 
-def attempts_over() -> QuerySet[ConnectionAttempt]:
-    """Queryset of OAuth connection attempts that have expired or whose workspace was deleted."""
+def expired_attempts() -> QuerySet[ConnectionAttempt]:
+    """Return OAuth connection attempts that have expired or whose workspace was deleted."""
     over = Q(expires_at__lte=timezone.now()) | Q(workspace__status=WorkspaceStatus.DELETED)
     return ConnectionAttempt.objects.filter(over)
 
 
-def _packed(connection: Connection) -> dict[str, Any]:
+def _to_json(connection: Connection) -> dict[str, Any]:
     grant = connection.grant
     return {
         "identity": asdict(connection.identity),
@@ -174,10 +165,10 @@ def _packed(connection: Connection) -> dict[str, Any]:
     }
 
 
-def _unpacked(packed: Mapping[str, Any]) -> Connection:
-    expires_at = datetime.fromisoformat(packed["expires_at"]) if packed["expires_at"] else None
-    grant = Grant(packed["credentials"], packed["tokens"], packed["external_id"], expires_at)
-    return Connection(Identity(**packed["identity"]), grant, tuple(packed["scopes"]))
+def _from_json(stored: Mapping[str, Any]) -> Connection:
+    expires_at = datetime.fromisoformat(stored["expires_at"]) if stored["expires_at"] else None
+    grant = Grant(stored["credentials"], stored["tokens"], stored["external_id"], expires_at)
+    return Connection(Identity(**stored["identity"]), grant, tuple(stored["scopes"]))
 
 
 def _digest(secret: str) -> str:

@@ -21,7 +21,7 @@ from config.outbound import total_deadline
 
 logger = logging.getLogger(__name__)
 # Half of the time is reserved for a token refresh, whose answer must not be lost.
-FIRST_LOOK_SECONDS = OUTBOUND_SECONDS / 2
+FIRST_CHECK_SECONDS = OUTBOUND_SECONDS / 2
 
 
 def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
@@ -38,11 +38,11 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     try:
         grant = account.grant()
     except SealedValueError as error:
-        return _unopened(account, error)
+        return _mark_undecryptable(account, error)
     try:
         with outbound_slot(account.workspace_id):
             try:
-                with total_deadline(FIRST_LOOK_SECONDS):
+                with total_deadline(FIRST_CHECK_SECONDS):
                     identity = adapter.identify(grant)
             except TokenExpired:
                 grant = refresh_grant(account_id=account.id, stale=grant)
@@ -52,18 +52,18 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     except PlatformError as error:
         raise as_api_error(error) from error
     else:
-        _still_connected(account).update(
+        _connected_row(account).update(
             handle=identity.handle[:255],
             display_name=identity.display_name[:255] or account.display_name,
             limits=dict(identity.limits) or account.limits,
             status=ConnectedAccount.Status.ACTIVE,
         )
-    _still_connected(account).update(last_checked_at=timezone.now())
+    _connected_row(account).update(last_checked_at=timezone.now())
     account.refresh_from_db()
     return account
 
 
-def _unopened(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:
+def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:
     """Set a connected account whose secrets cannot be decrypted to needs_reauth, unless somebody has reconnected it."""
     logger.error("%s has to be connected again: %s", account.id, error)
     now = timezone.now()
@@ -71,10 +71,10 @@ def _unopened(account: ConnectedAccount, error: SealedValueError) -> ConnectedAc
     # `updated_at` is the time of the first failure, so a later failure does not change it.
     if account.status != ConnectedAccount.Status.NEEDS_REAUTH:
         changes |= {"status": ConnectedAccount.Status.NEEDS_REAUTH, "updated_at": now}
-    _still_connected(account).filter(updated_at=account.updated_at).update(**changes)
+    _connected_row(account).filter(updated_at=account.updated_at).update(**changes)
     return ConnectedAccount.objects.get(pk=account.pk)  # refresh_from_db would decrypt the secrets
 
 
-def _still_connected(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """Queryset of a connected account; empty if the account was disconnected while its platform was asked."""
+def _connected_row(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
+    """Return the queryset of a connected account; empty if the account was disconnected while its platform was asked."""
     return ConnectedAccount.objects.filter(pk=account.pk).exclude(status=ConnectedAccount.Status.DISCONNECTED)

@@ -17,8 +17,8 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, platform
 from accounts.platforms.schemas import MAX_VIOLATIONS, violations
 from accounts.platforms.types import Connection
-from accounts.services.attempts import Begun, begin
-from accounts.services.tokens import ahead_of
+from accounts.services.attempts import BegunConnection, begin_attempt
+from accounts.services.tokens import renewal_time
 from auditlog.services import record
 from config.api.caller import Caller, require
 from config.api.errors import ValidationFailed
@@ -35,7 +35,7 @@ def connect_account(
     method: str | None = None,
     credentials: Mapping[str, Any] | None = None,
     dry_run: bool = False,
-) -> ConnectedAccount | Begun:
+) -> ConnectedAccount | BegunConnection:
     """Connect a social account with credentials, or begin an OAuth connection attempt.
 
     The platform checks the credentials first; it is called outside any transaction. Connecting an account a second time
@@ -52,14 +52,14 @@ def connect_account(
         _record(caller, account, dry_run=True)
         return account
     if by_oauth:
-        return begin(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
+        return begin_attempt(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
         with outbound_slot(workspace_id):
             connection = chosen.connect(given)
     except PlatformError as error:
         raise as_api_error(error) from error
     with transaction.atomic():
-        account = keep_account(workspace_id, chosen.name, method, connection)
+        account = save_account(workspace_id, chosen.name, method, connection)
         _record(caller, account)
     return account
 
@@ -85,7 +85,7 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
     given = credentials or {}
     details: dict[str, dict[str, str]] = {}
     for problem in violations(schema or NOTHING_ASKED, given):
-        for suffix, code, message in _faults(problem):
+        for suffix, code, message in _problems_of(problem):
             field = ".".join(["credentials", *map(str, problem.absolute_path)]) + suffix
             details.setdefault(field, {"field": field, "code": code, "message": message})
     if details:
@@ -93,22 +93,22 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
     return given
 
 
-def _faults(problem: ValidationError) -> list[tuple[str, str, str]]:
-    """The errors of a JSON Schema violation in submitted credentials, as (suffix of the field's path, code, message)."""
+def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
+    """Return the errors of a JSON Schema violation in submitted credentials: (suffix of the field's path, code, message)."""
     rule, value, instance = str(problem.validator), problem.validator_value, problem.instance
     if rule == "required":
         return [(f".{name}", "required", "This field is required.") for name in value if name not in instance]
     if rule == "additionalProperties":
-        known = problem.schema["properties"]
+        allowed = problem.schema["properties"]
         return [
             (f".{name[:100]}", "unknown_field", "Unknown field.")
-            for name in islice(instance, len(known) + MAX_VIOLATIONS)
-            if name not in known
+            for name in islice(instance, len(allowed) + MAX_VIOLATIONS)
+            if name not in allowed
         ]
     return [("", rule, f"Does not fit the credentials_schema of GET /capabilities: {rule} {value}.")]
 
 
-def keep_account(workspace_id: str, platform_name: str, method: str, connection: Connection) -> ConnectedAccount:
+def save_account(workspace_id: str, platform_name: str, method: str, connection: Connection) -> ConnectedAccount:
     """Insert or update the connected account of a platform identity, in the caller's transaction.
 
     The row is locked, so that two simultaneous connections produce one account.
@@ -128,7 +128,7 @@ def keep_account(workspace_id: str, platform_name: str, method: str, connection:
     account.scopes = list(connection.scopes)
     account.credentials, account.tokens = dict(connection.grant.credentials), dict(connection.grant.tokens)
     account.token_expires_at, account.refresh_lease_until = connection.grant.expires_at, None
-    account.refresh_at, account.refresh_failures = ahead_of(connection.grant.expires_at), 0
+    account.refresh_at, account.refresh_failures = renewal_time(connection.grant.expires_at), 0
     account.last_checked_at = timezone.now()
     account.save()
     return account

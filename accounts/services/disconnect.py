@@ -19,7 +19,7 @@ from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
 # Fields that are cleared when an account is disconnected. Without the lease, a running refresh stores nothing.
-FORGOTTEN = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh_lease_until", "refresh_at"))
+CLEARED_FIELDS = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh_lease_until", "refresh_at"))
 
 
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
@@ -29,24 +29,24 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
     """
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
     check_account_allowlist(caller, [account.id])
-    forgets = account.status != ConnectedAccount.Status.DISCONNECTED and not dry_run
-    grant = _opened(account) if forgets else None
+    clears = account.status != ConnectedAccount.Status.DISCONNECTED and not dry_run
+    grant = _decrypted_grant(account) if clears else None
     if grant is None:
-        return _forget(caller, account, forgets=forgets, dry_run=dry_run)
+        return _clear_secrets(caller, account, clears=clears, dry_run=dry_run)
     # The slot is entered before the secrets are deleted: without secrets, nothing can be revoked later.
     with outbound_slot(account.workspace_id):
-        _forget(caller, account, forgets=forgets, dry_run=dry_run)
+        _clear_secrets(caller, account, clears=clears, dry_run=dry_run)
         _revoke(account, grant)
     return account
 
 
-def _forget(caller: Caller, account: ConnectedAccount, *, forgets: bool, dry_run: bool) -> ConnectedAccount:
+def _clear_secrets(caller: Caller, account: ConnectedAccount, *, clears: bool, dry_run: bool) -> ConnectedAccount:
     account.status = ConnectedAccount.Status.DISCONNECTED
-    for name, nothing in FORGOTTEN.items():
-        setattr(account, name, nothing)
+    for name, empty in CLEARED_FIELDS.items():
+        setattr(account, name, empty)
     with transaction.atomic():
-        if forgets:
-            account.save(update_fields=["status", *FORGOTTEN, "updated_at"])
+        if clears:
+            account.save(update_fields=["status", *CLEARED_FIELDS, "updated_at"])
         record(
             caller=caller,
             operation="accounts.disconnect",
@@ -64,22 +64,22 @@ def disconnect_accounts_of_deleted_workspaces(*, limit: int = 200) -> int:
     All stored secrets are deleted before the first platform is called, so that a slow platform delays no deletion.
     """
     connected = ConnectedAccount.objects.exclude(status=ConnectedAccount.Status.DISCONNECTED)
-    forgotten = []
+    cleared = []
     for account in connected.filter(workspace__status=WorkspaceStatus.DELETED).order_by("pk")[:limit]:
-        grant = _opened(account)
+        grant = _decrypted_grant(account)
         # An account whose secrets were renewed since it was read waits for the next run, which revokes the new secrets.
         if connected.filter(pk=account.pk, updated_at=account.updated_at).update(
-            status=ConnectedAccount.Status.DISCONNECTED, updated_at=timezone.now(), **FORGOTTEN
+            status=ConnectedAccount.Status.DISCONNECTED, updated_at=timezone.now(), **CLEARED_FIELDS
         ):
-            forgotten.append((account, grant))
-    for account, grant in forgotten:
+            cleared.append((account, grant))
+    for account, grant in cleared:
         if grant is not None:
             _revoke(account, grant)
-    return len(forgotten)
+    return len(cleared)
 
 
-def _opened(account: ConnectedAccount) -> Grant | None:
-    """The decrypted grant of a connected account, used to revoke it at the platform; None if no key decrypts it."""
+def _decrypted_grant(account: ConnectedAccount) -> Grant | None:
+    """Return the decrypted grant of a connected account, used to revoke it at the platform; None if no key decrypts it."""
     try:
         return account.grant()
     except SealedValueError as error:

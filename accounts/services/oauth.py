@@ -17,8 +17,8 @@ from django.db import transaction
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.types import Connection, Identity
-from accounts.services.attempts import check_usable, exchange, holds_code, note_attached, open_attempt
-from accounts.services.connect import keep_account
+from accounts.services.attempts import exchange_code, find_open_attempt, require_usable_code, was_exchanged_with
+from accounts.services.connect import save_account
 from auditlog.services import record
 from config.api.caller import Caller, require
 from config.api.errors import ValidationFailed
@@ -36,7 +36,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Landing:
+class OAuthReturn:
     """The result of an OAuth return to the browser: the accounts to choose from, or the account that is already attached."""
 
     attempt: ConnectionAttempt
@@ -55,45 +55,45 @@ def complete_connection(
     """
     if caller.workspace_id:
         require(caller, caller.workspace_id, SCOPE)
-    attempt = open_attempt(state)
+    attempt = find_open_attempt(state)
     if attempt is None or not attempt.was_begun_by(caller):
         raise OAuthStateInvalid()
     require(caller, attempt.workspace_id, SCOPE)
     if dry_run:
         return _preview(caller, attempt, code)
-    connections = exchange(attempt, code)
+    connections = exchange_code(attempt, code)
     if choice is None and len(connections) > 1:
         _record(caller, attempt)
         return Choices(attempt.id, tuple(each.identity for each in connections), attempt.expires_at)
     return _attach(caller, attempt, connections, choice or connections[0].identity.external_id)
 
 
-def look_at_connection(*, caller: Caller, state: str, code: str) -> Landing:
-    """The accounts that an OAuth return offers to a person who may connect accounts in the workspace; attaches nothing.
+def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
+    """Return the accounts that an OAuth return offers to a person who may connect accounts in the workspace.
 
-    Raises OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right), WorkspacePaused,
-    CredentialsRejected, ConnectionUnavailable, PlatformFault.
+    Attaches nothing. Raises OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right),
+    WorkspacePaused, CredentialsRejected, ConnectionUnavailable, PlatformFault.
     """
-    attempt = open_attempt(state)
+    attempt = find_open_attempt(state)
     if attempt is None or not code:
         raise OAuthStateInvalid()
     require(caller, attempt.workspace_id, SCOPE)
-    if attempt.account and attempt.opened is None and holds_code(attempt, code):
-        return Landing(attempt, attached=attempt.account)
-    return Landing(attempt, exchange(attempt, code))
+    if attempt.account and attempt.opened is None and was_exchanged_with(attempt, code):
+        return OAuthReturn(attempt, attached=attempt.account)
+    return OAuthReturn(attempt, exchange_code(attempt, code))
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
     """Attach the account that a person chose after an OAuth grant.
 
-    Raises ValidationFailed (choice), and the errors of `look_at_connection`.
+    Raises ValidationFailed (choice), and the errors of `read_oauth_return`.
     """
-    landing = look_at_connection(caller=caller, state=state, code=code)
-    return landing.attached or _attach(caller, landing.attempt, landing.connections, choice)
+    returned = read_oauth_return(caller=caller, state=state, code=code)
+    return returned.attached or _attach(caller, returned.attempt, returned.connections, choice)
 
 
 def _preview(caller: Caller, attempt: ConnectionAttempt, code: str) -> ConnectedAccount:
-    check_usable(attempt, code)
+    require_usable_code(attempt, code)
     account = ConnectedAccount(
         workspace_id=attempt.workspace_id, platform=attempt.platform, method=ConnectedAccount.Method.OAUTH
     )
@@ -109,8 +109,10 @@ def _attach(
     if chosen is None:
         raise ValidationFailed.of("choice", "This login opens no such account.", "not_found")
     with transaction.atomic():
-        account = keep_account(attempt.workspace_id, attempt.platform, ConnectedAccount.Method.OAUTH, chosen)
-        note_attached(attempt, account_id=account.id, connections=connections)
+        account = save_account(attempt.workspace_id, attempt.platform, ConnectedAccount.Method.OAUTH, chosen)
+        # A login with one account ends the attempt. With several, more can be attached until the attempt expires.
+        over = {"opened": None} if len(connections) == 1 else {}
+        ConnectionAttempt.objects.filter(pk=attempt.pk).update(account_id=account.id, **over)
         _record(caller, attempt, account=account)
     return account
 

@@ -3,47 +3,52 @@
 Platforms that rotate refresh tokens accept each token once. If the answer of such a platform is lost, the new tokens are
 lost with it. The old refresh token is then tried again, which some platforms allow for a while. Only when the platform says
 that it is no longer valid does the account become needs_reauth. New tokens are stored even if the database is down for a
-while.
+while. A periodic task renews tokens before they expire, so that posts find valid tokens and unused accounts stay connected.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, Transient
+from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired, Transient
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
 from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
+from config.jobs.backoff import doubling_pause
 
+logger = logging.getLogger(__name__)
 REFRESH_LEASE = timedelta(seconds=90)  # longer than a platform's answer plus a wait for the database
-LOOKS, LOOK_SECONDS = 50, 0.1  # how often, and at what interval, to check for tokens that another worker is renewing
-LOOK_AGAIN_SECONDS = 2.0
+CHECKS, CHECK_SECONDS = 50, 0.1  # how often, and at what interval, to check for tokens that another worker is renewing
+RETRY_SECONDS = 2.0
 AHEAD_SHARE = 0.2  # the share of a token's lifetime that is left when it is renewed: 24 minutes of two hours
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3600.0  # after failed renewals by `refresh_ahead`
 
 
 class BeingRenewed(Transient):
     """Raised when another worker is still renewing the account's OAuth tokens."""
 
 
-def ahead_of(expires_at: datetime | None) -> datetime | None:
-    """The time at which an OAuth token issued now is to be renewed; None for a token that does not expire."""
+def renewal_time(expires_at: datetime | None) -> datetime | None:
+    """Return when an OAuth token issued now is to be renewed; None for a token that does not expire."""
     if expires_at is None:
         return None
     now = timezone.now()
     return now + max(expires_at - now, timedelta(0)) * (1 - AHEAD_SHARE)
 
 
-def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant:
+def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Grant:
     """Renew the OAuth tokens of a stale grant; returns the new grant.
 
     If another worker has renewed them since, that worker's tokens are returned. While another worker is renewing them, the
-    account is read up to `looks` times. Raises BeingRenewed if the tokens are not renewed by then, AccountDisconnected (the
+    account is read up to `checks` times. Raises BeingRenewed if the tokens are not renewed by then, AccountDisconnected (the
     account is then needs_reauth), Transient.
     """
     while True:
@@ -53,11 +58,11 @@ def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant
         lease = _take_lease(account)
         if lease is not None:
             return _renew(account, stale, lease, marks=True)
-        if looks <= 0:
-            raise BeingRenewed("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
-        looks -= 1
+        if checks <= 0:
+            raise BeingRenewed("The account's tokens are being renewed.", retry_after=RETRY_SECONDS)
+        checks -= 1
         release_connection()
-        time.sleep(LOOK_SECONDS)
+        time.sleep(CHECK_SECONDS)
 
 
 def renew_unless_taken(*, account_id: str, stale: Grant) -> bool:
@@ -120,8 +125,86 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
         tokens=ConnectedAccount._meta.get_field("tokens").seal(account.id, tokens),
         token_expires_at=renewed.expires_at,
         refresh_lease_until=None,
-        refresh_at=ahead_of(renewed.expires_at),
+        refresh_at=renewal_time(renewed.expires_at),
         refresh_failures=0,
         updated_at=timezone.now(),
     )
     return replace(stale, tokens=tokens, expires_at=renewed.expires_at)
+
+
+def refresh_ahead(*, limit: int = 200, seconds: float = 45.0) -> int:
+    """Renew the OAuth tokens of connected accounts that are due for renewal; returns the number of renewed accounts.
+
+    Handles at most `limit` accounts and takes about `seconds`. If a platform does not answer, its other accounts wait for the
+    next run, so that it delays no other platform. A failed renewal is tried again after a pause that doubles. Only a refusal
+    by the platform sets an account to needs_reauth.
+    """
+    ends = time.monotonic() + seconds
+    renewed, seen, unreachable = 0, set[str](), set[str]()
+    while len(seen) < limit and time.monotonic() < ends:
+        account = _due().exclude(pk__in=seen).exclude(platform__in=unreachable).first()
+        if account is None:
+            break
+        seen.add(account.id)
+        try:
+            renewed += _renew_due(account)
+        except PlatformError as error:
+            _postpone(account, error)
+            if isinstance(error, Transient):
+                unreachable.add(account.platform)
+        except Exception as fault:
+            logger.exception("The tokens of %s could not be renewed.", account.id)
+            _postpone(account, fault)
+    return renewed
+
+
+def _due() -> QuerySet[ConnectedAccount]:
+    now = timezone.now()
+    free = Q(refresh_lease_until=None) | Q(refresh_lease_until__lte=now)
+    active = ConnectedAccount.objects.filter(free, status=ConnectedAccount.Status.ACTIVE, refresh_at__lte=now)
+    return active.order_by("refresh_at", "pk")
+
+
+def _renew_due(account: ConnectedAccount) -> bool:
+    """Renew the OAuth tokens of a connected account; returns whether this call renewed them.
+
+    Raises PlatformError, SealedValueError.
+    """
+    grant = account.grant()
+    try:
+        return renew_unless_taken(account_id=account.id, stale=grant)
+    except AccountDisconnected:
+        _handle_refusal(account, grant)
+        return False
+
+
+def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
+    """Handle a refused token renewal: set the account to needs_reauth unless its current access token still works.
+
+    An account whose token still works is tried again when that token expires. Raises PlatformError.
+    """
+    if grant.expires_at and grant.expires_at > timezone.now():
+        try:
+            publisher(account.platform, sandbox=account.sandbox).identify(grant)
+        except (AccountDisconnected, TokenExpired):
+            pass
+        else:
+            _unchanged(account).update(refresh_at=grant.expires_at, refresh_failures=0)
+            return
+    mark_needs_reauth(account_id=account.id, stale=grant)
+
+
+def _postpone(account: ConnectedAccount, fault: Exception) -> None:
+    """Postpone the token renewal of a connected account after a failed attempt."""
+    pause = doubling_pause(
+        account.refresh_failures + 1,
+        first=FIRST_PAUSE_SECONDS,
+        longest=LONGEST_PAUSE_SECONDS,
+        retry_after=getattr(fault, "retry_after", None) or 0.0,
+    )
+    _unchanged(account).update(refresh_at=timezone.now() + pause, refresh_failures=F("refresh_failures") + 1)
+
+
+def _unchanged(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
+    """Return the queryset of a connected account; empty if its tokens were renewed after the account was read."""
+    return ConnectedAccount.objects.filter(pk=account.pk, refresh_at=account.refresh_at)

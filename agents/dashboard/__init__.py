@@ -1,1 +1,1 @@
-"""Dashboard pages of API keys, and the forms and labels of agents and keys."""
+"""Dashboard pages of API keys, and the forms of agents and keys."""

@@ -1,4 +1,4 @@
-"""Dashboard forms of agents and API keys."""
+"""Dashboard forms of agents and API keys, with the labels of scopes and agent modes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from django.conf import settings
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agents.dashboard.labels import AGENT_SCOPE_LABELS, KEY_SCOPE_LABELS, MODE_LABELS
 from agents.models import Agent
 from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
 from agents.serializers import INT32
@@ -24,6 +23,33 @@ from config.api.webhook_url import MAX_LENGTH
 DEFAULT_SCOPES = ("posts.read", "posts.draft", "posts.schedule", "posts.publish", "media.upload", "accounts.read")
 ALL_ACCOUNTS, CHOSEN_ACCOUNTS = "all", "chosen"
 MAX_YEAR = 2200
+
+# What a workspace key with the scope may do, in the order of config/api/scopes.py.
+KEY_SCOPE_LABELS = {
+    "posts.read": "See posts, their results, and their webhook deliveries",
+    "posts.draft": "Write drafts",
+    "posts.schedule": "Schedule posts, and cancel scheduled ones",
+    "posts.publish": "Publish posts, send failed ones again, and repeat webhook deliveries",
+    "media.upload": "Upload and delete pictures, videos and files",
+    "accounts.read": "See the connected accounts, and check whether they work",
+    "accounts.write": "Connect and disconnect accounts",
+    "usage.read": "See usage and costs",
+    "logs.read": "Read the audit log",
+    "api_keys.write": "Administer: agents, API keys, budget caps, the webhook signing secret, "
+    "export and deletion of the workspace",
+}
+AGENT_SCOPE_LABELS = KEY_SCOPE_LABELS | {"api_keys.write": "Nothing: agents cannot administer"}
+
+# (name, description) of each mode, from the most to the least restricted.
+MODE_LABELS = {
+    AgentMode.DRY_RUN: ("Only tries things", "It sees what would happen. Nothing is saved, scheduled or published."),
+    AgentMode.DRAFT: ("Writes drafts", "It saves drafts. A person decides whether to publish them."),
+    AgentMode.REQUIRES_CONFIRMATION: (
+        "Asks first",
+        "What it publishes or schedules waits under Approvals until a person says yes.",
+    ),
+    AgentMode.ALLOW_PUBLISH: ("Publishes by itself", "It publishes and schedules without asking, within its caps."),
+}
 
 
 def _choice_label(name: str, meaning: str) -> SafeString:

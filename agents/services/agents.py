@@ -1,4 +1,4 @@
-"""Register, change and revoke agents."""
+"""Register agents, exchange their one-time claim token for an API key, and change and revoke agents."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents import selectors, tokens
+from agents.errors import ClaimTokenExpired, ClaimTokenInvalid, ClaimTokenUsed
 from agents.models import Agent, ApiKey, ClaimToken
-from agents.services.escalation import forbid_escalation
-from agents.services.keys import forbid_agent_callers, require_grantable_scopes
+from agents.services.keys import IssuedKey, default_expiry, forbid_agent_callers, issue_key, require_grantable_scopes
 from auditlog.services import record
-from config.api.caller import Caller, require, require_recent_sign_in
-from config.api.errors import Conflict, InvalidState, ValidationFailed
+from config.api.caller import AgentMode, Caller, WorkspaceStatus, require, require_recent_sign_in
+from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
 from config.api.webhook_url import check_webhook_url
 from workspaces.models import Member
 from workspaces.services import lock_workspace
 
 CLAIM_TOKEN_LIFETIME = timedelta(hours=24)
 MAX_LIVE_AGENTS = 100  # maximum number of active agents of a workspace
+CAP_FIELDS = ("posts_per_day_cap", "monthly_spend_cap_cents", "monthly_social_url_post_cap")
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,54 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     return created
 
 
+def claim_agent(*, caller: Caller, claim_token: str) -> IssuedKey:
+    """Use up the claim token and issue the agent's key; only one of several concurrent claims succeeds.
+
+    Raises ClaimTokenInvalid, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
+    """
+    claim = find_claim_token(caller=caller, claim_token=claim_token)
+    if claim.agent.workspace.status == WorkspaceStatus.PAUSED:
+        raise WorkspacePaused()
+    now = timezone.now()
+    with transaction.atomic():
+        burned = ClaimToken.objects.filter(pk=claim.pk, burned_at=None, expires_at__gt=now).update(burned_at=now)
+        if not burned or claim.agent.status == Agent.Status.REVOKED:
+            claim.refresh_from_db()
+            raise ClaimTokenExpired() if claim.burned_at is None else ClaimTokenUsed()
+        agent = claim.agent
+        issued = issue_key(
+            workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, expires_at=default_expiry()
+        )
+        record(
+            caller=caller,
+            operation="agents.claim",
+            workspace_id=agent.workspace_id,
+            resource_type="agent",
+            resource_id=agent.id,
+            metadata={"api_key_id": issued.api_key.id},
+        )
+    return issued
+
+
+def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
+    """Return the row of a claim token, used or not. Raises ClaimTokenInvalid, also for a key of another workspace.
+
+    A user may send any claim token, because its holder could also send it as the bearer token.
+    """
+    live = ClaimToken.objects.exclude(agent__workspace__status=WorkspaceStatus.DELETED)
+    visible = live if caller.is_user else live.filter(agent__workspace=caller.workspace_id)
+    rows = visible.select_related("agent__workspace").filter(token_sha256=tokens.digest(claim_token))
+    claim = rows.first() if tokens.is_well_formed(claim_token) else None
+    if claim is None:
+        raise ClaimTokenInvalid()
+    return claim
+
+
 def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **changes: Any) -> Agent:
     """Change the given fields of an agent: the create-agent fields of SPEC.md except workspace and owner.
 
     None removes a setting. The caller must hold each added scope; scopes that the agent already has may stay. A change
-    that lets the agent do more (services/escalation.py) needs all scopes of the agent.
+    that lets the agent do more needs all scopes of the agent.
 
     Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), ValidationFailed
     (rate_limit_per_minute), WebhookUrlNotAllowed, WorkspacePaused.
@@ -133,9 +177,41 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
 
 def _require_changeable(caller: Caller, agent: Agent, changes: dict[str, Any]) -> None:
     require_grantable_scopes(caller, [scope for scope in changes.get("scopes", ()) if scope not in agent.scopes])
-    forbid_escalation(caller, agent, changes)
+    _forbid_escalation(caller, agent, changes)
     if agent.status == Agent.Status.REVOKED:
         raise InvalidState("The agent is revoked and can no longer be changed.")
+
+
+def _forbid_escalation(caller: Caller, agent: Agent, changes: dict[str, Any]) -> None:
+    """Raise ScopeMissing if a change lets the agent do more and the caller lacks one of the agent's scopes."""
+    increased = [name for name, value in changes.items() if _increases_permission(agent, name, value)]
+    missing = [scope for scope in agent.scopes if scope not in caller.scopes]
+    if increased and missing:
+        raise ScopeMissing(
+            f"This change of {', '.join(increased)} lets the agent do more, but the caller does not hold "
+            f"{', '.join(missing)}, which the agent holds.",
+            suggested_action="Use a key that holds every scope of the agent.",
+        )
+
+
+def _increases_permission(agent: Agent, name: str, value: Any) -> bool:
+    """Return whether the value is a higher mode, rate or cap, a removed cap, or a wider or removed allowlist."""
+    before = getattr(agent, name)
+    if name == "default_mode":
+        return _mode_rank(value) > _mode_rank(before)
+    if name == "account_allowlist":
+        return before is not None and (value is None or not set(value) <= set(before))
+    if name == "rate_limit_per_minute":
+        return _requests_per_minute(value) > _requests_per_minute(agent.effective_rate_limit)
+    return name in CAP_FIELDS and before is not None and (value is None or value > before)
+
+
+def _mode_rank(mode: str) -> int:
+    return list(AgentMode.values).index(mode)
+
+
+def _requests_per_minute(limit: int | None) -> int:
+    return settings.RATE_LIMIT_PER_MINUTE if limit is None else limit
 
 
 def _check_rate_limit(requests_per_minute: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Create, list and revoke API keys."""
+"""Create, list and revoke API keys, and rotate the keys of agents."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from agents import selectors, tokens
-from agents.models import Agent, ApiKey
+from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey, ClaimToken
 from auditlog.services import record
-from config.api.caller import Caller, require, require_recent_sign_in
-from config.api.errors import Conflict, Forbidden, ScopeMissing, ValidationFailed
-from config.api.paging import Page
+from config.api.caller import Caller, not_found_error, require, require_operator, require_recent_sign_in, require_scope
+from config.api.errors import Conflict, Forbidden, InvalidState, ScopeMissing, ValidationFailed
+from config.api.paging import Page, paginate
 from workspaces.services import lock_workspace
 
 MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without agent keys
@@ -29,11 +30,21 @@ class IssuedKey:
     token: str | None
 
 
+@dataclass(frozen=True)
+class RotatedKey:
+    """A new agent key with its token, which is shown once (None in a preview), and the previous key."""
+
+    api_key: ApiKey
+    token: str | None
+    retiring_key: ApiKey | None
+
+
 def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
     """Return the keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
     require(caller, workspace_id, "api_keys.write", write=False)
     forbid_agent_callers(caller)
-    return selectors.api_keys_of(workspace_id=workspace_id, limit=limit, cursor=cursor)
+    keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
+    return paginate(keys, limit=limit, cursor=cursor)
 
 
 def create_api_key(
@@ -106,6 +117,94 @@ def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) ->
             dry_run=dry_run,
         )
     return key
+
+
+def revoke_key_as_operator(
+    *, caller: Caller, token: str | None = None, api_key_id: str | None = None, dry_run: bool = False
+) -> ApiKey:
+    """Revoke the API key with this token or id as an operator. Revoking it again changes nothing.
+
+    Raises Forbidden (not an operator), ValidationFailed on `token` or `id` if the key does not exist.
+    """
+    require_operator(caller)
+    lookup = {"token_sha256": tokens.digest(token)} if token is not None else {"pk": api_key_id}
+    with transaction.atomic():
+        key = ApiKey.objects.select_related("agent").select_for_update(of=("self",)).filter(**lookup).first()
+        if key is None:
+            raise not_found_error("id" if token is None else "token", "API key")
+        if key.revoked_at is None:
+            key.revoked_at = timezone.now()
+            if not dry_run:
+                key.save(update_fields=["revoked_at", "updated_at"])
+        record(
+            caller=caller,
+            operation="ops.revoke_key",
+            workspace_id=key.workspace_id,
+            resource_type="api_key",
+            resource_id=key.id,
+            dry_run=dry_run,
+        )
+    return key
+
+
+def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> RotatedKey:
+    """Issue a new key to the agent; the current key works for 24 hours more, older ones stop at once.
+
+    The agent's claim token stops working, so this also serves an agent that was never claimed. An agent may rotate its
+    own key without any scope; others need api_keys.write and, because they get the token, every scope of the agent.
+    Raises NotFound, ScopeMissing, Forbidden (an agent, for another), ReauthenticationRequired, InvalidState (revoked),
+    WorkspacePaused.
+    """
+    itself = caller.agent_id is not None and caller.agent_id == agent_id
+    if not itself and not caller.is_user:
+        require_scope(caller, "api_keys.write")
+    found = selectors.agent_of(caller=caller, agent_id=agent_id, scope=None if itself else "api_keys.write", write=True)
+    if not itself:
+        forbid_agent_callers(caller)
+    require_recent_sign_in(caller)
+    with transaction.atomic():
+        # The row's lock serializes rotation, revocation and changes of the agent.
+        agent = Agent.objects.select_for_update(no_key=True).get(pk=found.pk)
+        if not itself:
+            require_grantable_scopes(caller, agent.scopes)
+        if agent.status == Agent.Status.REVOKED:
+            raise InvalidState("The agent is revoked and cannot get a new key.")
+        retiring = None if dry_run else _retire(agent, timezone.now())
+        issued = issue_key(
+            workspace_id=agent.workspace_id,
+            name=agent.name,
+            scopes=(),
+            agent=agent,
+            expires_at=default_expiry(),
+            save=not dry_run,
+        )
+        record(
+            caller=caller,
+            operation="agents.rotate_key",
+            resource_type="agent",
+            resource_id=agent.id,
+            dry_run=dry_run,
+            metadata={} if dry_run else {"api_key_id": issued.api_key.id},
+        )
+    return RotatedKey(issued.api_key, issued.token, retiring)
+
+
+def _retire(agent: Agent, now: datetime) -> ApiKey | None:
+    """End the claim token, let the current key expire after the overlap, and revoke older keys; returns the current key.
+
+    The claim token ends first, so that a concurrent claim has already issued its key or fails.
+    """
+    ClaimToken.objects.filter(agent=agent, burned_at=None).update(burned_at=now)
+    live = ApiKey.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), agent=agent, revoked_at=None)
+    keys = sorted(live, key=lambda key: (key.retiring_since is None, key.pk))
+    if not keys:
+        return None
+    *older, last = keys
+    ApiKey.objects.filter(pk__in=[key.pk for key in older]).update(revoked_at=now, updated_at=now)
+    end = now + timedelta(hours=KEY_OVERLAP_HOURS)
+    last.retiring_since, last.expires_at = last.retiring_since or now, min(last.expires_at or end, end)
+    last.save(update_fields=["retiring_since", "expires_at", "updated_at"])
+    return last
 
 
 def issue_key(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django import template
 
-from agents.dashboard.labels import AGENT_SCOPE_LABELS, KEY_SCOPE_LABELS, MODE_LABELS, scope_labels
+from agents.dashboard.forms import AGENT_SCOPE_LABELS, KEY_SCOPE_LABELS, MODE_LABELS
 from agents.models import ApiKey
 from config.api.caller import AgentMode
+from config.api.scopes import SCOPES
 
 register = template.Library()
 
@@ -18,18 +19,23 @@ def mode_name(mode: str) -> str:
 
 
 @register.filter
-def mode_meaning(mode: str) -> str:
+def mode_description(mode: str) -> str:
     """Return the description of an agent mode."""
     return MODE_LABELS[AgentMode(mode)][1]
 
 
 @register.filter
-def allowed(scopes: list[str]) -> list[str]:
+def agent_scope_labels(scopes: list[str]) -> list[str]:
     """Return the labels of an agent's scopes."""
-    return scope_labels(scopes, AGENT_SCOPE_LABELS)
+    return _labels_of(scopes, AGENT_SCOPE_LABELS)
 
 
 @register.filter
-def opens(key: ApiKey) -> list[str]:
+def key_scope_labels(key: ApiKey) -> list[str]:
     """Return the labels of a key's scopes."""
-    return scope_labels(key.held_scopes, AGENT_SCOPE_LABELS if key.agent_id else KEY_SCOPE_LABELS)
+    return _labels_of(key.held_scopes, AGENT_SCOPE_LABELS if key.agent_id else KEY_SCOPE_LABELS)
+
+
+def _labels_of(scopes: list[str], labels: dict[str, str]) -> list[str]:
+    """Return the labels of the scopes, in the order of config/api/scopes.py."""
+    return [labels[scope] for scope in SCOPES if scope in scopes]

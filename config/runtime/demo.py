@@ -18,7 +18,7 @@ from agents.tokens import new_user_token
 from config.api.caller import Caller
 from config.api.scopes import SCOPES
 from workspaces.models import User
-from workspaces.services import create_user, create_workspace
+from workspaces.services import create_workspace
 
 DEMO_FILE = "demo.json"
 NO_SIGN_IN_NOTE = (
@@ -79,7 +79,7 @@ def write_demo(*, base_url: str) -> Demo | None:
 
 @transaction.atomic
 def _create() -> tuple[str, str, str]:
-    owner = create_user(email="owner@demo.invalid", display_name="Demo owner")
+    owner = User.objects.create_user(email="owner@demo.invalid", display_name="Demo owner")
     caller = Caller(kind="user", actor_id=owner.id)
     plan = create_workspace(caller=caller, owner_user_id=owner.id, name="Demo workspace")
     issued = issue_key(workspace_id=plan.workspace.id, name="Demo key", scopes=SCOPES)

@@ -114,7 +114,7 @@ def issue_key(issue: Issue) -> str:
 
 
 def capabilities_of(account: ConnectedAccount) -> Capabilities:
-    return platform(account.platform).capabilities_for(account.facts())
+    return platform(account.platform).capabilities_for(account.details())
 
 
 def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:

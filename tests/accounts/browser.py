@@ -1,4 +1,4 @@
-"""A person's browser, on the pages of connecting an account."""
+"""A browser of a person who connects an account by OAuth on the dashboard."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ class Browser:
 
 
 def text_of(page: Any) -> str:
-    """What a person reads."""
+    """Return the visible text of a page."""
     main = page.content.decode().partition('<main id="main"')[2].partition(">")[2]
     return " ".join(re.sub(r"<[^>]+>", "", main).split())

@@ -1,4 +1,4 @@
-"""A Bluesky server and a platform with OAuth on loopback, each with one account, and the means to connect them."""
+"""Fixtures for tests of accounts: a Bluesky server and a platform with OAuth on loopback, each with one account."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pds() -> Iterator[FakeBluesky]:
 
 @pytest.fixture
 def connect(pds: FakeBluesky, workspace: Workspace) -> Callable[..., Any]:
-    """Sends POST /accounts/connect with good credentials; what is given by name replaces a field of the body."""
+    """Return a function that sends POST /accounts/connect with good credentials; keyword arguments replace body fields."""
 
     def send(client: ApiClient, *, idempotency_key: str = "", **fields: Any) -> Any:
         body = {
@@ -51,13 +51,13 @@ def connect(pds: FakeBluesky, workspace: Workspace) -> Callable[..., Any]:
 
 @pytest.fixture
 def connected(api: ApiClient, connect: Callable[..., Any]) -> ConnectedAccount:
-    """The account, connected."""
+    """The Bluesky account, connected."""
     return ConnectedAccount.objects.get(pk=connect(api).json()["account"]["id"])
 
 
 @pytest.fixture
 def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOAuthPlatform]:
-    """A platform with OAuth, set up by the operator, in Pinterest's place; its owner has one account there."""
+    """A platform with OAuth in Pinterest's place, whose application is configured; its owner has one account there."""
     with FakeOAuthPlatform() as server:
         server.add_account("alice")
         settings.PLATFORM_SETTINGS = {
@@ -67,10 +67,10 @@ def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOAu
         }
         path = f"{TinyPlatform.__module__}.{TinyPlatform.__name__}"
         monkeypatch.setitem(registry.PLATFORMS, TinyPlatform.name, path)
-        _forget_platforms()
+        _clear_platform_cache()
         yield server
         monkeypatch.undo()
-        _forget_platforms()
+        _clear_platform_cache()
 
 
 @pytest.fixture
@@ -80,6 +80,6 @@ def oauth_account(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatf
     return ConnectedAccount.objects.get(pk=answer.json()["account"]["id"])
 
 
-def _forget_platforms() -> None:
+def _clear_platform_cache() -> None:
     registry.platform.cache_clear()
     registry.publisher.cache_clear()

@@ -22,7 +22,7 @@ class TinyApplication(OAuthApplication):
 
 
 class TinyErrors(ErrorTranslator[ApiError]):
-    """Errors that mean what they mean everywhere."""
+    """Errors with their usual meanings."""
 
     name = "pinterest"
     label = "Pinterest"
@@ -30,7 +30,7 @@ class TinyErrors(ErrorTranslator[ApiError]):
 
 
 class TinyPlatform(OAuthPlatform):
-    """Talks to tests/fakes/oauth_platform.py: a grant opens each account of its owner."""
+    """Connects accounts at tests/fakes/oauth_platform.py: a grant opens each account of its owner."""
 
     name = "pinterest"
     label = "Pinterest"

@@ -16,7 +16,7 @@ PAGE = "/dashboard/connect/callback"
 
 @dataclass(frozen=True)
 class Granted:
-    """What the platform sends the browser back with."""
+    """The state and code with which the platform redirects the browser back."""
 
     state: str
     code: str
@@ -26,19 +26,19 @@ class Granted:
 
 
 def begin(client: ApiClient, workspace: Workspace, *, idempotency_key: str = "", **fields: Any) -> Any:
-    """POST /accounts/connect; what is given by name replaces a field of the body."""
+    """Send POST /accounts/connect; keyword arguments replace body fields."""
     body = {"workspace_id": workspace.id, "platform": "pinterest", "method": "oauth", **fields}
     headers = {"idempotency_key": idempotency_key} if idempotency_key else {}
     return client.post("/accounts/connect", body, **headers)
 
 
 def granted(client: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> Granted:
-    """A connection that was begun and that the owner of the account has granted."""
+    """Begin a connection and grant it as the account's owner."""
     begun = begin(client, workspace).json()
     return Granted(begun["state"], provider.grant(begun["authorization_url"]))
 
 
 def complete(client: ApiClient, brought: Granted, *, idempotency_key: str = "", **query: str) -> Any:
-    """GET /accounts/oauth/callback."""
+    """Send GET /accounts/oauth/callback."""
     headers = {"idempotency_key": idempotency_key} if idempotency_key else {}
     return client.get(f"{CALLBACK}?{brought.query(**query)}", **headers)

@@ -1,4 +1,4 @@
-"""Operators ask platforms how accounts stand."""
+"""The admin action by which operators check connected accounts at their platforms."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from tests.console.operators import act
 from tests.people import console
 
 
-def test_an_account_is_asked_about_at_its_platform(account: ConnectedAccount) -> None:
+def test_the_admin_action_checks_an_account_at_its_platform(account: ConnectedAccount) -> None:
     ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
-    told = act(console(), "check_now", account, asks=False)
+    messages = act(console(), "check_now", account, asks=False)
 
-    assert told == [f"Asked; the status is what the platform said: {account.id}."]
+    assert messages == [f"Asked; the status is what the platform said: {account.id}."]
     now = ConnectedAccount.objects.get(pk=account.pk)
     assert (now.status, now.last_checked_at is None) == ("active", False)

@@ -84,14 +84,16 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, workspace: Workspace, platform: str) -> None:
+def test_the_capabilities_of_every_platform_have_the_same_structure(
+    api: ApiClient, workspace: Workspace, platform: str
+) -> None:
     account = factories.AccountFactory(workspace=workspace, platform=platform)
 
     body = api.get(f"/accounts/{account.id}/capabilities").json()
 
-    told = body["capabilities"]
+    shown = body["capabilities"]
     assert (body["account_id"], body["platform"]) == (account.id, platform)
-    assert set(told) == {
+    assert set(shown) == {
         "text",
         "media",
         "features",
@@ -103,30 +105,30 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
         "publishing",
     }
     limits = {"max_length", "max_length_with_media", "max_length_with_images", "max_length_with_poll"}
-    assert set(told["text"]) == {*limits, "counted_as", "url_length"}
-    assert set(told["media"]) == names_of(MediaRules)
+    assert set(shown["text"]) == {*limits, "counted_as", "url_length"}
+    assert set(shown["media"]) == names_of(MediaRules)
     kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": DocumentRules}
     for kind, rules in kinds.items():
-        assert told["media"][kind] is None or set(told["media"][kind]) == names_of(rules)
-    assert told["thread"] is None or set(told["thread"]) == names_of(ThreadRules)
-    assert (told["thread"] is not None) is ("thread" in told["options"]["properties"])
+        assert shown["media"][kind] is None or set(shown["media"][kind]) == names_of(rules)
+    assert shown["thread"] is None or set(shown["thread"]) == names_of(ThreadRules)
+    assert (shown["thread"] is not None) is ("thread" in shown["options"]["properties"])
     switches = {"switches", "count"}
-    assert told["poll"] is None or set(told["poll"]) == (names_of(PollRules) - switches) | {"multiple"}
-    assert told["publishing"]["retry_safety"] in ("idempotent", "verifiable", "at_most_once")
-    Draft202012Validator.check_schema(told["options"])
+    assert shown["poll"] is None or set(shown["poll"]) == (names_of(PollRules) - switches) | {"multiple"}
+    assert shown["publishing"]["retry_safety"] in ("idempotent", "verifiable", "at_most_once")
+    Draft202012Validator.check_schema(shown["options"])
 
 
 def test_threads_are_unproven_on_x_alone(api: ApiClient, workspace: Workspace) -> None:
-    told = {}
+    shown = {}
     for platform in PLATFORMS:
         account = factories.AccountFactory(workspace=workspace, platform=platform)
-        told[platform] = api.get(f"/accounts/{account.id}/capabilities").json()["capabilities"]["thread"]
+        shown[platform] = api.get(f"/accounts/{account.id}/capabilities").json()["capabilities"]["thread"]
 
-    assert [platform for platform, thread in told.items() if thread and thread["unproven"]] == ["x"]
-    assert told["x"]["unproven"].startswith("Threads have not been tried on X yet. ")
+    assert [platform for platform, thread in shown.items() if thread and thread["unproven"]] == ["x"]
+    assert shown["x"]["unproven"].startswith("Threads have not been tried on X yet. ")
 
 
-def test_everybody_who_belongs_to_the_workspace_may_read(
+def test_every_member_may_read(
     owner: User, teammate: User, account: ConnectedAccount, key_with: Callable[..., ApiClient]
 ) -> None:
     for client in (as_user(owner), as_user(teammate), key_with("accounts.read")):
@@ -139,7 +141,7 @@ def test_reading_needs_the_scope(account: ConnectedAccount, key_with: Callable[.
     assert_envelope(answer, 403, "SCOPE_MISSING")
 
 
-def test_foreign_absent_and_odd_ids_are_answered_alike(account: ConnectedAccount, stranger: User) -> None:
+def test_foreign_missing_and_malformed_ids_get_the_same_answer(account: ConnectedAccount, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):
@@ -150,7 +152,7 @@ def test_foreign_absent_and_odd_ids_are_answered_alike(account: ConnectedAccount
         assert all(body == bodies[0] for body in bodies)
 
 
-def test_the_service_tells_any_caller_what_can_be_connected(
+def test_any_caller_may_read_what_can_be_connected(
     owner: User,
     stranger: User,
     key_with: Callable[..., ApiClient],
@@ -174,7 +176,7 @@ def test_the_service_tells_any_caller_what_can_be_connected(
     assert_envelope(ApiClient().get("/capabilities"), 401, "UNAUTHENTICATED")
 
 
-def test_what_cannot_be_connected_says_why_and_what_takes_credentials_says_which(api: ApiClient) -> None:
+def test_an_unavailable_connection_has_a_reason_and_others_have_their_credentials_schema(api: ApiClient) -> None:
     for connection in api.get("/capabilities").json()["account_connections"]:
         always = {"provider", "method", "available", "not_possible", "operator_setup"}
         assert set(connection) - {"reason", "credentials_schema"} == always
@@ -183,7 +185,7 @@ def test_what_cannot_be_connected_says_why_and_what_takes_credentials_says_which
         Draft202012Validator.check_schema(connection.get("credentials_schema", {}))
 
 
-def test_each_connection_tells_what_is_brought_and_what_the_operator_registers(api: ApiClient) -> None:
+def test_each_connection_has_its_operator_setup(api: ApiClient) -> None:
     for connection in api.get("/capabilities").json()["account_connections"]:
         setup = connection["operator_setup"]
         assert connection["not_possible"]
@@ -194,7 +196,7 @@ def test_each_connection_tells_what_is_brought_and_what_the_operator_registers(a
             assert all(name in connection["reason"] for name in application["settings"])
 
 
-def test_the_redirect_address_to_register_is_the_one_that_the_platform_is_given(
+def test_the_redirect_uri_to_register_is_the_one_sent_to_the_platform(
     api: ApiClient, workspace: Workspace, settings: Any
 ) -> None:
     settings.PLATFORM_SETTINGS = {"X_CLIENT_ID": "the id", "X_CLIENT_SECRET": "the secret"}
@@ -219,7 +221,7 @@ def test_the_redirect_address_to_register_is_the_one_that_the_platform_is_given(
         ("slack", {"webhook_url"}, {"webhook_url"}),
     ],
 )
-def test_the_credentials_of_a_platform_are_the_contracts(
+def test_the_credentials_schemas_are_those_of_the_contract(
     api: ApiClient, platform: str, credentials: set[str], required: set[str]
 ) -> None:
     [connection] = [

@@ -97,7 +97,7 @@ def test_an_account_that_was_taken_down_is_not_connected(api: ApiClient, connect
         "LOOPBACK",
     ],
 )
-def test_a_private_service_address_is_never_spoken_to(
+def test_no_request_is_sent_to_a_private_address(
     api: ApiClient, connect: Connect, pds: FakeBluesky, settings: Any, address: str
 ) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
@@ -108,9 +108,7 @@ def test_a_private_service_address_is_never_spoken_to(
     assert not ConnectedAccount.objects.exists()
 
 
-def test_a_server_that_sends_us_to_a_private_address_is_not_followed(
-    api: ApiClient, connect: Connect, pds: FakeBluesky
-) -> None:
+def test_a_redirect_to_a_private_address_is_not_followed(api: ApiClient, connect: Connect, pds: FakeBluesky) -> None:
     pds.announce_endpoint("https://10.0.0.1")
 
     assert_envelope(connect(api), 422, "CREDENTIALS_REJECTED")
@@ -118,7 +116,7 @@ def test_a_server_that_sends_us_to_a_private_address_is_not_followed(
 
 
 @pytest.mark.parametrize("fault", ["closed", "503", "dropped", "limited"])
-def test_a_platform_that_is_down_is_a_fault_of_the_platform(
+def test_an_unreachable_platform_is_a_platform_error(
     api: ApiClient, connect: Connect, pds: FakeBluesky, fault: str
 ) -> None:
     given: dict[str, Any] = {}
@@ -136,7 +134,7 @@ def test_a_platform_that_is_down_is_a_fault_of_the_platform(
     assert not ConnectedAccount.objects.exists()
 
 
-def test_a_platform_that_cannot_be_connected_here_says_so(api: ApiClient, connect: Connect) -> None:
+def test_an_unavailable_platform_is_refused(api: ApiClient, connect: Connect) -> None:
     unavailable = [each.name for each in platforms() if each.unavailable_reason(each.methods[0])]
 
     assert unavailable
@@ -148,7 +146,7 @@ def test_a_platform_that_cannot_be_connected_here_says_so(api: ApiClient, connec
     assert not ConnectedAccount.objects.exists()
 
 
-def test_connecting_again_renews_the_account_under_its_id(
+def test_connecting_again_updates_the_account_with_the_same_id(
     api: ApiClient, connect: Connect, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     for status in ("active", "needs_reauth", "disconnected"):
@@ -164,7 +162,7 @@ def test_connecting_again_renews_the_account_under_its_id(
     assert pds.sessions_created == 4
 
 
-def test_an_account_in_two_workspaces_is_two(
+def test_the_same_account_in_two_workspaces_is_two_rows(
     api: ApiClient, connect: Connect, connected: ConnectedAccount, stranger: User
 ) -> None:
     other = stranger.owned_workspaces.get()
@@ -177,14 +175,14 @@ def test_an_account_in_two_workspaces_is_two(
 
 @pytest.mark.usefixtures("wide_outside_share")
 @pytest.mark.django_db(transaction=True)
-def test_connections_at_once_end_as_one_account(api: ApiClient, connect: Connect) -> None:
+def test_concurrent_connections_create_one_account(api: ApiClient, connect: Connect) -> None:
     answers = at_once(4, lambda _: connect(api))
 
     assert [answer.status_code for answer in answers] == [200] * 4
     assert {answer.json()["account"]["id"] for answer in answers} == {ConnectedAccount.objects.get().id}
 
 
-def test_a_repeat_with_its_idempotency_key_asks_the_platform_nothing(
+def test_a_repeat_with_its_idempotency_key_does_not_call_the_platform(
     api: ApiClient, connect: Connect, pds: FakeBluesky
 ) -> None:
     first = connect(api, idempotency_key="one")
@@ -204,7 +202,9 @@ def test_a_connection_that_failed_may_be_tried_again_with_its_key(api: ApiClient
 
 
 @pytest.mark.django_db(transaction=True)
-def test_requests_at_once_with_one_key_are_one_connection(api: ApiClient, connect: Connect, pds: FakeBluesky) -> None:
+def test_concurrent_requests_with_one_idempotency_key_connect_once(
+    api: ApiClient, connect: Connect, pds: FakeBluesky
+) -> None:
     answers = at_once(4, lambda _: connect(api, idempotency_key="one"))
 
     assert [answer.status_code for answer in answers] == [200] * 4
@@ -223,7 +223,7 @@ def test_connecting_needs_the_scope(
         assert connect(client).status_code == 200
 
 
-def test_the_owner_and_an_admin_connect_and_a_teammate_does_not(
+def test_owners_and_admins_may_connect_and_members_may_not(
     connect: Connect, pds: FakeBluesky, owner: User, teammate: User
 ) -> None:
     assert_envelope(connect(as_user(teammate)), 403, "FORBIDDEN")
@@ -234,7 +234,7 @@ def test_the_owner_and_an_admin_connect_and_a_teammate_does_not(
     assert [connect(as_user(user)).status_code for user in (owner, teammate)] == [200, 200]
 
 
-def test_a_foreign_workspace_is_not_there_to_connect_to(connect: Connect, pds: FakeBluesky, stranger: User) -> None:
+def test_a_foreign_workspace_is_not_found(connect: Connect, pds: FakeBluesky, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):

@@ -1,4 +1,4 @@
-"""POST /accounts/connect: its input, its preview, and that it keeps secrets."""
+"""POST /accounts/connect: its input, its dry run, and that secrets are not shown or logged."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CANARY = "canary-canary-canary"
         ({"password": CANARY}, [("password", "unknown_field")]),
     ],
 )
-def test_what_does_not_fit_is_named_and_never_repeated(
+def test_invalid_credentials_are_named_by_field_without_their_values(
     api: ApiClient, connect: Connect, pds: FakeBluesky, fields: dict[str, Any], faults: list[tuple[str, str]]
 ) -> None:
     for dry_run in (False, True):
@@ -58,14 +58,14 @@ def test_what_does_not_fit_is_named_and_never_repeated(
     assert not ConnectedAccount.objects.exists()
 
 
-def test_credentials_that_are_left_out_are_asked_for(api: ApiClient, workspace: Workspace) -> None:
+def test_missing_credentials_are_required(api: ApiClient, workspace: Workspace) -> None:
     answer = api.post("/accounts/connect", {"workspace_id": workspace.id, "platform": "bluesky"})
 
     details = assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
     assert [detail["field"] for detail in details] == ["credentials.identifier", "credentials.app_password"]
 
 
-def test_a_dry_run_checks_the_form_asks_nobody_and_connects_nothing(
+def test_a_dry_run_checks_the_input_without_calling_the_platform(
     api: ApiClient, connect: Connect, pds: FakeBluesky, workspace: Workspace
 ) -> None:
     answer = connect(api, dry_run=True, idempotency_key="one")
@@ -89,7 +89,7 @@ def test_a_dry_run_checks_the_form_asks_nobody_and_connects_nothing(
     assert not IdempotencyRecord.objects.exists()
 
 
-def test_secrets_stand_in_no_table_no_answer_and_no_log(
+def test_secrets_appear_in_no_table_no_answer_and_no_log(
     api: ApiClient, connect: Connect, pds: FakeBluesky, workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -109,14 +109,14 @@ def test_secrets_stand_in_no_table_no_answer_and_no_log(
     assert len(set(secrets)) == 5
     assert account.id in in_tables
     assert AuditEntry.objects.count() == 2
-    told = "".join(answer.content.decode() for answer in said) + caplog.text
+    written = "".join(answer.content.decode() for answer in said) + caplog.text
     for secret in secrets:
         assert secret not in in_tables
-        assert secret not in told
+        assert secret not in written
 
 
 def everything_stored() -> str:
-    """Every row of every table, as the database holds it."""
+    """Return every row of every table as text, as the database stores it."""
     with connection.cursor() as cursor:
         rows = []
         for table in connection.introspection.table_names(cursor):

@@ -45,28 +45,28 @@ def server(settings: Settings) -> Iterator[FakeLinkedIn]:
 
 @pytest.fixture
 def without_pages(server: FakeLinkedIn, settings: Settings) -> None:
-    """The operator has the application for members alone."""
+    """Configure only the application for members."""
     settings.PLATFORM_SETTINGS = {
         name: value for name, value in settings.PLATFORM_SETTINGS.items() if name not in FOR_PAGES
     }
 
 
 def connect(api: ApiClient, workspace: Workspace, server: FakeLinkedIn, **given: str) -> dict[str, Any]:
-    """The account that a person gets who chose this kind."""
+    """Connect an account of the chosen kind and return it."""
     begun = begin(api, workspace, platform="linkedin", credentials=given).json()
     brought = Granted(begun["state"], server.grant(begun["authorization_url"], "Alice"))
     return dict(complete(api, brought).json()["account"])
 
 
 def schema_of(api: ApiClient) -> dict[str, Any]:
-    """What GET /capabilities says that has to be said before the grant."""
+    """Return the schema of the values needed before the grant, as GET /capabilities shows it."""
     rows = api.get("/capabilities").json()["account_connections"]
     [row] = [row for row in rows if row["provider"] == "linkedin"]
     assert row["available"] is True
     return dict(row["credentials_schema"])
 
 
-def test_a_member_and_a_page_are_connected_side_by_side_and_stay_so(
+def test_a_profile_and_a_page_are_connected_side_by_side_and_both_renewed(
     api: ApiClient, workspace: Workspace, server: FakeLinkedIn
 ) -> None:
     assert schema_of(api)["required"] == ["kind"]
@@ -79,15 +79,13 @@ def test_a_member_and_a_page_are_connected_side_by_side_and_stay_so(
 
         renewed = list(ConnectedAccount.objects.values_list("token_expires_at", flat=True))
         assert renewed == [NOON + timedelta(days=110)] * 2
-        clock.shift(timedelta(days=61))  # the next look finds both tokens stale
+        clock.shift(timedelta(days=61))  # the next run finds both tokens stale
         for each in accounts:
             assert api.get(f"/accounts/{each['id']}/status").json()["account"]["status"] == "active"
     assert server.requests_to(TOKEN) == 6
 
 
-def test_which_kind_has_to_be_said_where_there_is_a_choice(
-    api: ApiClient, workspace: Workspace, server: FakeLinkedIn
-) -> None:
+def test_the_kind_is_required_if_there_is_a_choice(api: ApiClient, workspace: Workspace, server: FakeLinkedIn) -> None:
     for given, field, code in [({}, "kind", "required"), ({"kind": "group"}, "kind", "enum")]:
         answer = begin(api, workspace, platform="linkedin", credentials=given)
         [detail] = assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
@@ -95,9 +93,7 @@ def test_which_kind_has_to_be_said_where_there_is_a_choice(
 
 
 @pytest.mark.usefixtures("without_pages")
-def test_with_one_application_nothing_has_to_be_said(
-    api: ApiClient, workspace: Workspace, server: FakeLinkedIn
-) -> None:
+def test_with_one_application_no_kind_is_required(api: ApiClient, workspace: Workspace, server: FakeLinkedIn) -> None:
     schema = schema_of(api)
     assert (schema["required"], schema["properties"]["kind"]["default"]) == ([], "member")
 
@@ -105,7 +101,9 @@ def test_with_one_application_nothing_has_to_be_said(
 
 
 @pytest.mark.usefixtures("without_pages")
-def test_a_kind_whose_application_is_missing_is_told_with_the_settings(api: ApiClient, workspace: Workspace) -> None:
+def test_a_kind_without_its_application_is_refused_with_the_names_of_its_settings(
+    api: ApiClient, workspace: Workspace
+) -> None:
     answer = begin(api, workspace, platform="linkedin", credentials={"kind": "pages"})
 
     error = assert_envelope(answer, 503, "CONNECTION_UNAVAILABLE")
@@ -115,7 +113,7 @@ def test_a_kind_whose_application_is_missing_is_told_with_the_settings(api: ApiC
     )
 
 
-def test_a_person_chooses_on_the_page(workspace: Workspace, owner: User, server: FakeLinkedIn) -> None:
+def test_a_person_chooses_the_kind_on_the_page(workspace: Workspace, owner: User, server: FakeLinkedIn) -> None:
     pages = Pages(workspace, owner)
     page = pages.get("account-connect", platform_name="linkedin")
     assert "What to connect" in words(page)
@@ -129,7 +127,7 @@ def test_a_person_chooses_on_the_page(workspace: Workspace, owner: User, server:
 
 
 @pytest.mark.usefixtures("without_pages")
-def test_the_page_asks_nothing_where_there_is_no_choice(workspace: Workspace, owner: User) -> None:
+def test_the_page_has_no_choice_of_kind_with_one_application(workspace: Workspace, owner: User) -> None:
     pages = Pages(workspace, owner)
     page = pages.get("account-connect", platform_name="linkedin")
     assert "What to connect" not in words(page)

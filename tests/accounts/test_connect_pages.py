@@ -1,4 +1,4 @@
-"""The pages of connecting by OAuth, as people's browsers see them."""
+"""The dashboard pages for connecting accounts by OAuth."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from workspaces.models import Member, User, Workspace
 
 @pytest.fixture
 def asked(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> Granted:
-    """A connection that the workspace's key began."""
+    """A granted connection that the workspace's API key began."""
     return granted(api, workspace, provider)
 
 
 def assert_asks(page: Any, *, attached: int = 0) -> None:
-    """The page asks, and nothing is attached yet."""
+    """Assert that the page asks for confirmation and that nothing is attached yet."""
     assert page.status_code == 200
     assert "Connect this account" in text_of(page)
     assert ConnectedAccount.objects.count() == attached
 
 
-def assert_told(page: Any, status: int, words: str) -> None:
-    """The page says that nothing was connected, and why."""
+def assert_not_connected(page: Any, status: int, words: str) -> None:
+    """Assert that the page says that nothing was connected, and why."""
     assert page.status_code == status
     assert "Nothing was connected" in text_of(page)
     assert words in text_of(page)
@@ -58,7 +58,7 @@ def test_the_browser_that_began_is_connected_at_once(
     assert (entry.actor_type, entry.actor_id, entry.resource_id) == ("user", owner.id, account.id)
 
 
-def test_loading_the_page_again_says_the_same_and_does_nothing_anew(
+def test_loading_the_page_again_shows_the_same_and_connects_nothing_more(
     owner: User, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     browser = Browser(owner)
@@ -72,7 +72,7 @@ def test_loading_the_page_again_says_the_same_and_does_nothing_anew(
     assert browser.land(Granted(brought.state, "another")).status_code == 422
 
 
-def test_another_browser_of_the_same_person_asks_first(
+def test_another_browser_of_the_same_person_asks_for_confirmation(
     owner: User, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     """Somebody may have sent the address to them: it is not the browser that went to the platform."""
@@ -84,7 +84,9 @@ def test_another_browser_of_the_same_person_asks_first(
     assert ConnectedAccount.objects.count() == 1
 
 
-def test_what_a_key_asked_for_is_shown_and_confirmed(owner: User, workspace: Workspace, asked: Granted) -> None:
+def test_a_connection_begun_by_an_api_key_is_shown_and_confirmed(
+    owner: User, workspace: Workspace, asked: Granted
+) -> None:
     browser = Browser(owner)
 
     page = browser.land(asked)
@@ -113,7 +115,7 @@ def test_an_admin_may_confirm(teammate: User, asked: Granted) -> None:
     assert "Pinterest is connected" in text_of(Browser(teammate).confirm(asked))
 
 
-def test_whoever_began_may_still_complete_by_the_api_after_the_page_has_asked(
+def test_the_initiator_may_complete_by_the_api_after_the_page_asked_for_confirmation(
     api: ApiClient, owner: User, asked: Granted, provider: FakeOAuthPlatform
 ) -> None:
     assert_asks(Browser(owner).land(asked))
@@ -123,7 +125,7 @@ def test_whoever_began_may_still_complete_by_the_api_after_the_page_has_asked(
 
 
 @pytest.mark.parametrize("who", ["teammate", "stranger"])
-def test_nobody_else_can_be_lured_into_it(
+def test_another_user_cannot_be_tricked_into_connecting(
     request: pytest.FixtureRequest, owner: User, asked: Granted, provider: FakeOAuthPlatform, who: str
 ) -> None:
     """A person who was sent to the platform by somebody else's link gives nothing away: the code is not even exchanged."""
@@ -131,7 +133,7 @@ def test_nobody_else_can_be_lured_into_it(
 
     page = browser.land(asked)
 
-    assert_told(page, 403 if who == "teammate" else 404, "may not connect accounts in the workspace")
+    assert_not_connected(page, 403 if who == "teammate" else 404, "may not connect accounts in the workspace")
     assert "Do not pass the address of this page on" in text_of(page)
     assert "Workshop" not in text_of(page)
     assert not provider.requests
@@ -140,7 +142,7 @@ def test_nobody_else_can_be_lured_into_it(
     assert "Pinterest is connected" in text_of(Browser(owner).confirm(asked))
 
 
-def test_who_began_cannot_take_what_a_lured_person_granted(
+def test_the_initiator_cannot_take_the_grant_of_another_person(
     owner: User, stranger: User, provider: FakeOAuthPlatform
 ) -> None:
     """The one who began never sees the code that the platform gave to the other's browser."""
@@ -155,22 +157,20 @@ def test_who_began_cannot_take_what_a_lured_person_granted(
     assert not ConnectedAccount.objects.exists()
 
 
-def test_half_of_what_the_platform_gave_uses_nothing_up(
-    owner: User, asked: Granted, provider: FakeOAuthPlatform
-) -> None:
+def test_a_missing_state_or_code_uses_nothing_up(owner: User, asked: Granted, provider: FakeOAuthPlatform) -> None:
     assert Browser(owner).land(Granted(asked.state, "")).status_code == 422
     assert not provider.requests
     assert "Pinterest is connected" in text_of(Browser(owner).confirm(asked))
 
 
-def test_who_is_not_signed_in_signs_in_first(asked: Granted, provider: FakeOAuthPlatform) -> None:
+def test_an_anonymous_person_signs_in_first(asked: Granted, provider: FakeOAuthPlatform) -> None:
     answer = Browser().land(asked)
 
     assert (answer.status_code, answer["location"].partition("?")[0]) == (302, "/dashboard/sign-in")
     assert not provider.requests
 
 
-def test_the_form_needs_its_token(owner: User, asked: Granted) -> None:
+def test_the_form_needs_its_csrf_token(owner: User, asked: Granted) -> None:
     browser = Browser(owner)
     browser.land(asked)
 
@@ -179,7 +179,7 @@ def test_the_form_needs_its_token(owner: User, asked: Granted) -> None:
     assert not ConnectedAccount.objects.exists()
 
 
-def test_of_several_accounts_the_person_picks_one(
+def test_the_person_chooses_one_of_several_accounts(
     owner: User, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     provider.add_account("bob")
@@ -210,15 +210,15 @@ def test_a_choice_that_was_not_shown_attaches_nothing(owner: User, asked: Grante
         ("error=%3Cscript%3Ealert(1)%3C/script%3E", "access was not granted."),
     ],
 )
-def test_a_denial_is_told(db: None, query: str, words: str) -> None:
+def test_a_denied_grant_is_shown(db: None, query: str, words: str) -> None:
     page = Browser().http.get(f"{PAGE}?{query}")
 
-    assert_told(page, 200, words)
+    assert_not_connected(page, 200, words)
     assert "0900" not in text_of(page)
     assert "<script>" not in page.content.decode()
 
 
-def test_after_a_denial_the_person_may_think_again(
+def test_after_a_denial_the_same_connection_can_be_granted(
     owner: User, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     browser = Browser(owner)
@@ -229,30 +229,30 @@ def test_after_a_denial_the_person_may_think_again(
 
 
 @pytest.mark.parametrize("query", ["", "state=x", "code=x", "state=x&code=y", "state=%00&code=%00"])
-def test_an_address_that_was_never_given_out_says_so(owner: User, query: str) -> None:
-    assert_told(Browser(owner).http.get(f"{PAGE}?{query}"), 422, "belongs to no connection that is still open")
+def test_an_unknown_state_is_refused(owner: User, query: str) -> None:
+    assert_not_connected(Browser(owner).http.get(f"{PAGE}?{query}"), 422, "belongs to no connection that is still open")
 
 
-def test_so_does_one_that_is_too_old(owner: User, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
+def test_an_expired_state_is_refused(owner: User, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     with time_machine.travel(datetime.now(UTC)) as clock:
         browser = Browser(owner)
         brought = browser.begin_and_grant(workspace, provider)
         clock.shift(timedelta(minutes=10, seconds=1))
-        assert_told(browser.land(brought), 422, "belongs to no connection that is still open")
+        assert_not_connected(browser.land(brought), 422, "belongs to no connection that is still open")
 
 
-def test_a_platform_that_is_away_is_told_and_the_page_can_be_loaded_again(
+def test_an_unreachable_platform_is_shown_and_the_page_can_be_loaded_again(
     owner: User, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     browser = Browser(owner)
     brought = browser.begin_and_grant(workspace, provider)
     provider.fail_next(EXCHANGE)
 
-    assert_told(browser.land(brought), 502, "Try again in a minute.")
+    assert_not_connected(browser.land(brought), 502, "Try again in a minute.")
     assert "Pinterest is connected" in text_of(browser.land(brought))
 
 
-def test_names_from_a_platform_are_text(owner: User, asked: Granted, provider: FakeOAuthPlatform) -> None:
+def test_names_from_a_platform_are_escaped(owner: User, asked: Granted, provider: FakeOAuthPlatform) -> None:
     provider.add_account('<img src=x onerror="alert(1)">')
 
     page = Browser(owner).land(asked).content.decode()
@@ -272,14 +272,14 @@ def test_names_from_a_platform_are_text(owner: User, asked: Granted, provider: F
         ({"workspace_id": "wrk_\0"}, 422),
     ],
 )
-def test_what_cannot_be_begun_is_told(
+def test_a_connection_that_cannot_be_begun_is_refused_with_the_reason(
     owner: User, workspace: Workspace, provider: FakeOAuthPlatform, fields: dict[str, str], status: int
 ) -> None:
-    assert_told(Browser(owner).begin(workspace, **fields), status, "")
+    assert_not_connected(Browser(owner).begin(workspace, **fields), status, "")
     assert not ConnectionAttempt.objects.exists()
 
 
-def test_a_member_or_a_stranger_begins_nothing(
+def test_members_and_strangers_may_not_begin_a_connection(
     workspace: Workspace, provider: FakeOAuthPlatform, teammate: User, stranger: User
 ) -> None:
     assert Browser(teammate).begin(workspace).status_code == 403

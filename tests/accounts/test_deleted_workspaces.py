@@ -1,4 +1,4 @@
-"""The accounts of deleted workspaces are disconnected by a sweep."""
+"""A periodic task disconnects the accounts of deleted workspaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.models import Workspace
 DELETE_SESSION = "com.atproto.server.deleteSession"
 
 
-def test_secrets_are_forgotten_and_the_session_ended_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
+def test_secrets_are_deleted_and_the_session_is_ended_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     other = factories.AccountFactory(credentials={"password": "x"}, tokens={"access": "y"})
     refresh_token = connected.grant().tokens["refresh"]
     assert disconnect_deleted_workspaces() == 0
@@ -30,12 +30,12 @@ def test_secrets_are_forgotten_and_the_session_ended_once(connected: ConnectedAc
     assert stored["status"] == "disconnected"
     [ended] = [request for request in pds.requests if request.path.endswith(DELETE_SESSION)]
     assert ended.headers["authorization"] == f"Bearer {refresh_token}"
-    kept = ConnectedAccount.objects.get(pk=other.pk)
-    assert (kept.status, kept.credentials, kept.tokens) == ("active", {"password": "x"}, {"access": "y"})
+    unchanged = ConnectedAccount.objects.get(pk=other.pk)
+    assert (unchanged.status, unchanged.credentials, unchanged.tokens) == ("active", {"password": "x"}, {"access": "y"})
 
 
 @pytest.mark.parametrize("fault", ["the platform is down", "no key opens them"])
-def test_secrets_are_forgotten_even_when_they_cannot_be_ended(
+def test_secrets_are_deleted_even_if_they_cannot_be_revoked(
     connected: ConnectedAccount, pds: FakeBluesky, settings: Settings, fault: str
 ) -> None:
     Workspace.objects.update(status="deleted")
@@ -50,7 +50,7 @@ def test_secrets_are_forgotten_even_when_they_cannot_be_ended(
     assert (stored.status, stored.credentials, stored.tokens) == ("disconnected", None, None)
 
 
-def test_a_round_takes_so_many_and_the_next_goes_on(workspace: Workspace) -> None:
+def test_a_run_handles_a_limited_number_and_the_next_continues(workspace: Workspace) -> None:
     for _ in range(3):
         factories.AccountFactory(workspace=workspace)
     Workspace.objects.update(status="deleted")
@@ -59,7 +59,7 @@ def test_a_round_takes_so_many_and_the_next_goes_on(workspace: Workspace) -> Non
 
 
 @pytest.mark.django_db(transaction=True)
-def test_sweeps_that_run_at_once_end_a_session_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
+def test_concurrent_runs_end_a_session_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     Workspace.objects.update(status="deleted")
 
     assert sorted(at_once(4, lambda _: disconnect_accounts_of_deleted_workspaces())) == [0, 0, 0, 1]

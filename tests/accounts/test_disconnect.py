@@ -29,13 +29,13 @@ def disconnect(client: ApiClient, account: ConnectedAccount, body: Any = None, *
     return client.delete(f"/accounts/{account.id}", body, **headers)
 
 
-def stands(account: ConnectedAccount) -> bool:
-    """Whether nothing happened to the account."""
+def is_unchanged(account: ConnectedAccount) -> bool:
+    """Return whether the account is unchanged."""
     now = ConnectedAccount.objects.get(pk=account.pk)
     return (now.status, now.tokens, now.credentials) == ("active", account.tokens, account.credentials)
 
 
-def test_disconnecting_forgets_the_secrets_and_ends_the_session(
+def test_disconnecting_deletes_the_secrets_and_ends_the_session(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     refresh_token = connected.grant().tokens["refresh"]
@@ -69,7 +69,7 @@ def test_disconnecting_forgets_the_secrets_and_ends_the_session(
     assert ended.headers["authorization"] == f"Bearer {refresh_token}"
 
 
-def test_disconnecting_again_answers_it_again_and_asks_nobody(
+def test_disconnecting_again_returns_the_account_without_calling_the_platform(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     first = disconnect(api, connected)
@@ -86,13 +86,13 @@ def test_an_agent_disconnects_only_accounts_that_it_may_use(
 
     for body in (None, {"dry_run": True}):
         assert_envelope(disconnect(narrow, connected, body), 403, "ACCOUNT_NOT_ALLOWED")
-    assert stands(connected)
+    assert is_unchanged(connected)
     assert pds.requests_to(DELETE_SESSION) == 0
     assert disconnect(agent_client(account_allowlist=[connected.id]), connected).status_code == 200
 
 
 @pytest.mark.parametrize("fault", ["503", "dropped", "closed"])
-def test_a_platform_that_is_down_does_not_hold_it_up(
+def test_an_unreachable_platform_does_not_prevent_the_disconnection(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, fault: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     if fault == "503":
@@ -109,7 +109,7 @@ def test_a_platform_that_is_down_does_not_hold_it_up(
     assert f"{connected.id} was disconnected, but not revoked" in caplog.text
 
 
-def test_secrets_that_no_key_opens_are_forgotten_all_the_same(
+def test_secrets_that_no_key_decrypts_are_deleted_too(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, settings: Settings
 ) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
@@ -128,7 +128,7 @@ def test_a_sandbox_account_can_be_disconnected(api: ApiClient, account: Connecte
 
 
 @pytest.mark.parametrize("where", ["body", "query"])
-def test_a_dry_run_says_what_would_be_and_disconnects_nothing(
+def test_a_dry_run_returns_the_account_and_disconnects_nothing(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, where: str
 ) -> None:
     if where == "body":
@@ -140,7 +140,7 @@ def test_a_dry_run_says_what_would_be_and_disconnects_nothing(
     assert (answer.status_code, set(body)) == (200, {"dry_run", "operation", "request", "would_update"})
     assert (body["dry_run"], body["operation"], body["request"]) == (True, "accounts.disconnect", {})
     assert (body["would_update"]["id"], body["would_update"]["status"]) == (connected.id, "disconnected")
-    assert stands(connected)
+    assert is_unchanged(connected)
     assert pds.requests_to(DELETE_SESSION) == 0
 
 
@@ -154,18 +154,18 @@ def test_a_repeat_with_its_idempotency_key_is_a_replay(
     assert pds.requests_to(DELETE_SESSION) == 1
 
 
-def test_who_may_not_disconnect_changes_nothing(
+def test_a_caller_without_permission_disconnects_nothing(
     connected: ConnectedAccount, pds: FakeBluesky, teammate: User, key_with: Callable[..., ApiClient]
 ) -> None:
     assert_envelope(disconnect(as_user(teammate), connected), 403, "FORBIDDEN")
     assert_envelope(disconnect(key_with("accounts.read", "posts.publish"), connected), 403, "SCOPE_MISSING")
     assert_envelope(disconnect(ApiClient(), connected), 401, "UNAUTHENTICATED")
 
-    assert stands(connected)
+    assert is_unchanged(connected)
     assert pds.requests_to(DELETE_SESSION) == 0
 
 
-def test_the_owner_and_an_agent_with_the_scope_may(
+def test_the_owner_and_an_agent_with_the_scope_may_disconnect(
     owner: User, account: ConnectedAccount, agent_client: Callable[..., ApiClient]
 ) -> None:
     other = factories.AccountFactory(workspace=account.workspace)
@@ -174,7 +174,7 @@ def test_the_owner_and_an_agent_with_the_scope_may(
     assert disconnect(agent_client(["accounts.write"]), other).status_code == 200
 
 
-def test_foreign_absent_and_odd_ids_are_answered_alike(
+def test_foreign_missing_and_malformed_ids_get_the_same_answer(
     connected: ConnectedAccount, pds: FakeBluesky, stranger: User
 ) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
@@ -183,7 +183,7 @@ def test_foreign_absent_and_odd_ids_are_answered_alike(
     for client in (as_user(stranger), foreign_key):
         bodies = [assert_envelope(disconnect(client, one), 404, "NOT_FOUND") | {"trace_id": ""} for one in asked]
         assert all(body == bodies[0] for body in bodies)
-    assert stands(connected)
+    assert is_unchanged(connected)
     assert pds.requests_to(DELETE_SESSION) == 0
 
 
@@ -191,4 +191,4 @@ def test_a_paused_workspace_disconnects_nothing(api: ApiClient, connected: Conne
     Workspace.objects.update(status="paused")
 
     assert_envelope(disconnect(api, connected), 403, "WORKSPACE_PAUSED")
-    assert stands(connected)
+    assert is_unchanged(connected)

@@ -34,7 +34,7 @@ FIELDS = {
 }
 
 
-def test_the_accounts_of_a_workspace_newest_first_the_disconnected_left_out(
+def test_the_list_is_newest_first_without_disconnected_accounts(
     api: ApiClient, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     stale = factories.AccountFactory(workspace=workspace, status="needs_reauth")
@@ -52,7 +52,7 @@ def test_the_accounts_of_a_workspace_newest_first_the_disconnected_left_out(
     assert [set(row) for row in body["accounts"]] == [FIELDS, FIELDS]
 
 
-def test_pages_follow_each_other(api: ApiClient, workspace: Workspace) -> None:
+def test_the_list_is_paginated(api: ApiClient, workspace: Workspace) -> None:
     made = [factories.AccountFactory(workspace=workspace).id for _ in range(3)]
 
     first = api.get(f"/accounts?workspace_id={workspace.id}&limit=2").json()
@@ -63,7 +63,7 @@ def test_pages_follow_each_other(api: ApiClient, workspace: Workspace) -> None:
     assert second["next_cursor"] is None
 
 
-def test_everybody_who_belongs_to_the_workspace_may_read_even_while_it_is_paused(
+def test_every_member_may_read_even_in_a_paused_workspace(
     owner: User,
     teammate: User,
     account: ConnectedAccount,
@@ -84,7 +84,7 @@ def test_reading_needs_the_scope(workspace: Workspace, key_with: Callable[..., A
     assert_envelope(answer, 403, "SCOPE_MISSING")
 
 
-def test_a_foreign_workspace_and_an_absent_one_are_answered_alike(account: ConnectedAccount, stranger: User) -> None:
+def test_a_foreign_and_a_missing_workspace_get_the_same_answer(account: ConnectedAccount, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):
@@ -100,7 +100,7 @@ def test_a_foreign_workspace_and_an_absent_one_are_answered_alike(account: Conne
     ("query", "field"),
     [("", "workspace_id"), ("workspace_id=acc_1", "workspace_id"), ("limit=0", "limit"), ("cursor=xx", "cursor")],
 )
-def test_a_parameter_that_is_not_right_is_named(api: ApiClient, workspace: Workspace, query: str, field: str) -> None:
+def test_an_invalid_parameter_is_named(api: ApiClient, workspace: Workspace, query: str, field: str) -> None:
     whose = "" if field == "workspace_id" else f"workspace_id={workspace.id}&"
     details = assert_envelope(api.get(f"/accounts?{whose}{query}"), 422, "VALIDATION_FAILED")["details"]
 

@@ -69,7 +69,7 @@ FORGERIES: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("dry_run", ["true", "false"])
 @pytest.mark.parametrize("who", OTHERS)
-def test_nobody_else_completes_it(scene: Scene, who: str, dry_run: str) -> None:
+def test_nobody_but_the_initiator_completes_a_connection(scene: Scene, who: str, dry_run: str) -> None:
     answer = complete(OTHERS[who](scene), scene.brought, dry_run=dry_run)
 
     assert_envelope(answer, 422, "OAUTH_STATE_INVALID")
@@ -77,7 +77,7 @@ def test_nobody_else_completes_it(scene: Scene, who: str, dry_run: str) -> None:
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-def test_a_state_that_was_never_given_completes_nothing(scene: Scene, forgery: str) -> None:
+def test_a_forged_state_completes_nothing(scene: Scene, forgery: str) -> None:
     forged = Granted(FORGERIES[forgery](scene.brought.state), scene.brought.code)
 
     assert_envelope(complete(scene.api, forged), 422, "OAUTH_STATE_INVALID")
@@ -85,14 +85,14 @@ def test_a_state_that_was_never_given_completes_nothing(scene: Scene, forgery: s
 
 
 @pytest.mark.parametrize("missing", ["state", "code"])
-def test_half_of_it_completes_nothing(scene: Scene, missing: str) -> None:
+def test_a_missing_state_or_code_completes_nothing(scene: Scene, missing: str) -> None:
     query = scene.brought.query().split("&")[missing == "state"]
 
     assert_envelope(scene.api.get(f"/accounts/oauth/callback?{query}"), 422, "VALIDATION_FAILED")
     assert_untouched(scene)
 
 
-def test_a_replay_completes_nothing(scene: Scene) -> None:
+def test_a_replayed_state_completes_nothing(scene: Scene) -> None:
     first = complete(scene.api, scene.brought).json()["account"]
     ConnectedAccount.objects.update(status="needs_reauth")
 
@@ -103,9 +103,7 @@ def test_a_replay_completes_nothing(scene: Scene) -> None:
     assert list(ConnectedAccount.objects.values_list("pk", "status")) == [(first["id"], "needs_reauth")]
 
 
-def test_after_ten_minutes_it_completes_nothing(
-    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
-) -> None:
+def test_an_expired_state_completes_nothing(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         early, late = (granted(api, workspace, provider) for _ in range(2))
         clock.shift(timedelta(minutes=9, seconds=59))
@@ -119,7 +117,7 @@ def test_after_ten_minutes_it_completes_nothing(
     assert not ConnectedAccount.objects.exists()
 
 
-def test_the_code_of_one_connection_is_no_good_for_another(scene: Scene) -> None:
+def test_the_code_of_another_connection_is_refused(scene: Scene) -> None:
     """An injected code: the platform holds it against the verifier of the connection that it was granted for."""
     other = granted(scene.api, scene.workspace, scene.provider)
 
@@ -129,7 +127,7 @@ def test_the_code_of_one_connection_is_no_good_for_another(scene: Scene) -> None
     assert not ConnectedAccount.objects.exists()
 
 
-def test_a_code_that_was_used_is_no_good_again(scene: Scene) -> None:
+def test_a_used_code_is_refused(scene: Scene) -> None:
     complete(scene.api, scene.brought)
     ConnectedAccount.objects.all().delete()
     other = begin(scene.api, scene.workspace).json()["state"]
@@ -138,7 +136,7 @@ def test_a_code_that_was_used_is_no_good_again(scene: Scene) -> None:
     assert not ConnectedAccount.objects.exists()
 
 
-def test_a_code_is_only_ever_shown_to_the_platform_that_the_state_is_for(scene: Scene) -> None:
+def test_a_code_is_sent_only_to_the_platform_of_its_state(scene: Scene) -> None:
     """A mix-up: an honest platform's code comes back with the state of another one."""
     with FakeMastodon() as mastodon:
         mastodon.add_account("alice")
@@ -153,14 +151,14 @@ def test_a_code_is_only_ever_shown_to_the_platform_that_the_state_is_for(scene: 
     assert not ConnectedAccount.objects.exists()
 
 
-def test_a_workspace_that_is_paused_completes_nothing_until_it_is_resumed(scene: Scene) -> None:
+def test_a_paused_workspace_completes_nothing_until_it_is_resumed(scene: Scene) -> None:
     Workspace.objects.update(status="paused")
     assert_envelope(complete(scene.api, scene.brought), 403, "WORKSPACE_PAUSED")
     Workspace.objects.update(status="active")
     assert_untouched(scene)
 
 
-def test_who_has_lost_the_right_meanwhile_completes_nothing(
+def test_a_caller_who_lost_the_permission_completes_nothing(
     scene: Scene, workspace: Workspace, teammate: User, provider: FakeOAuthPlatform
 ) -> None:
     membership = teammate.memberships.get()
@@ -177,7 +175,7 @@ def test_who_has_lost_the_right_meanwhile_completes_nothing(
 
 
 def assert_untouched(scene: Scene) -> None:
-    """Nothing was attached or asked, and whoever began can still complete."""
+    """Assert that nothing was attached or requested, and that the initiator can still complete."""
     assert not ConnectedAccount.objects.exists()
     assert not scene.provider.requests
     assert complete(scene.api, scene.brought).json()["account"]["handle"] == "alice"

@@ -1,4 +1,4 @@
-"""GET /accounts/oauth/callback: a GET that writes; its form, and states that nobody was ever given."""
+"""GET /accounts/oauth/callback: input, permissions, and states that were never issued."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_unknown_state_is_refused_and_nothing_connected(api: ApiClient, owner
 
 
 @pytest.mark.parametrize(("query", "dry_run"), [("", False), ("&dry_run=true", True), ("&dry_run=false", False)])
-def test_the_attempt_is_entered_as_a_write_without_its_secrets(api: ApiClient, query: str, dry_run: bool) -> None:
+def test_the_audit_entry_is_a_write_without_secrets(api: ApiClient, query: str, dry_run: bool) -> None:
     assert_envelope(api.get(PATH + QUERY + query), 422, "OAUTH_STATE_INVALID")
 
     entry = AuditEntry.objects.get()
@@ -42,25 +42,25 @@ def test_the_attempt_is_entered_as_a_write_without_its_secrets(api: ApiClient, q
     assert "a-code" not in str(vars(entry))
 
 
-def test_a_refused_attempt_leaves_its_idempotency_key_free(api: ApiClient) -> None:
+def test_a_refused_call_does_not_use_its_idempotency_key(api: ApiClient) -> None:
     for _ in range(2):
         assert_envelope(api.get(PATH + QUERY, idempotency_key="k"), 422, "OAUTH_STATE_INVALID")
     assert not IdempotencyRecord.objects.exists()
 
 
-def test_a_key_that_is_none_is_refused(api: ApiClient) -> None:
+def test_an_invalid_idempotency_key_is_refused(api: ApiClient) -> None:
     body = assert_envelope(api.get(PATH + QUERY, idempotency_key="x" * 256), 422, "VALIDATION_FAILED")
 
     assert [detail["field"] for detail in body["details"]] == ["Idempotency-Key"]
 
 
-def test_who_may_complete(key_with: Callable[..., ApiClient], agent_client: Callable[..., ApiClient]) -> None:
+def test_completing_needs_the_scope(key_with: Callable[..., ApiClient], agent_client: Callable[..., ApiClient]) -> None:
     assert_envelope(key_with("accounts.read").get(PATH + QUERY), 403, "SCOPE_MISSING")
     for client in (key_with("accounts.write"), agent_client(["accounts.write"])):
         assert_envelope(client.get(PATH + QUERY), 422, "OAUTH_STATE_INVALID")
 
 
-def test_an_agent_that_can_only_preview_may_not_say_otherwise(agent_client: Callable[..., ApiClient]) -> None:
+def test_an_agent_limited_to_dry_runs_cannot_complete_for_real(agent_client: Callable[..., ApiClient]) -> None:
     client = agent_client(default_mode="dry_run")
 
     assert_envelope(client.get(f"{PATH}{QUERY}&dry_run=false"), 403, "AGENT_MODE_FORBIDS")
@@ -78,7 +78,7 @@ def test_a_paused_workspace_connects_nothing(api: ApiClient, workspace: Workspac
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "DELETE"])
-def test_it_is_taken_as_a_get_only(api: ApiClient, method: str) -> None:
+def test_only_get_is_allowed(api: ApiClient, method: str) -> None:
     answer = api.request(method, PATH + QUERY)
 
     assert (answer.status_code, answer["allow"]) == (405, "GET")
@@ -98,21 +98,21 @@ def test_it_is_taken_as_a_get_only(api: ApiClient, method: str) -> None:
         ("?state=a&code=b&dry_run=1", "dry_run"),
     ],
 )
-def test_a_senseless_query_is_refused(api: ApiClient, query: str, field: str) -> None:
+def test_an_invalid_query_is_refused(api: ApiClient, query: str, field: str) -> None:
     body = assert_envelope(api.get(PATH + query), 422, "VALIDATION_FAILED")
 
     assert [detail["field"] for detail in body["details"]] == [field]
 
 
-def test_the_document_tells_of_dry_run_and_key() -> None:
-    told: dict[str, Any] = described()["paths"][PATH]["get"]
+def test_the_openapi_document_has_dry_run_and_idempotency_key() -> None:
+    described_operation: dict[str, Any] = described()["paths"][PATH]["get"]
 
-    assert {(each["name"], each["in"], each.get("required", False)) for each in told["parameters"]} == {
+    assert {(each["name"], each["in"], each.get("required", False)) for each in described_operation["parameters"]} == {
         ("state", "query", True),
         ("code", "query", True),
         ("choice", "query", False),
         ("dry_run", "query", False),
         ("Idempotency-Key", "header", False),
     }
-    assert "WORKSPACE_PAUSED" in told["responses"]["403"]["content"]["application/json"]["examples"]
-    assert "requestBody" not in told
+    assert "WORKSPACE_PAUSED" in described_operation["responses"]["403"]["content"]["application/json"]["examples"]
+    assert "requestBody" not in described_operation

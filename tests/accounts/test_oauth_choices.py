@@ -1,4 +1,4 @@
-"""GET /accounts/oauth/callback where one login opens several accounts: the caller picks."""
+"""GET /accounts/oauth/callback for a login with several accounts: the caller chooses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def brought(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -
     return granted(api, workspace, provider)
 
 
-def test_the_answer_lists_them_and_attaches_none(api: ApiClient, brought: Granted, provider: FakeOAuthPlatform) -> None:
+def test_the_answer_lists_the_accounts_and_attaches_none(
+    api: ApiClient, brought: Granted, provider: FakeOAuthPlatform
+) -> None:
     with time_machine.travel(datetime.now(UTC), tick=False) as clock:
         clock.shift(timedelta(minutes=9))
         answers = [complete(api, brought) for _ in range(2)]
@@ -47,7 +49,9 @@ def test_the_answer_lists_them_and_attaches_none(api: ApiClient, brought: Grante
     assert not ConnectedAccount.objects.exists()
 
 
-def test_each_can_be_attached_one_by_a_call(api: ApiClient, brought: Granted, provider: FakeOAuthPlatform) -> None:
+def test_each_account_can_be_attached_by_its_own_call(
+    api: ApiClient, brought: Granted, provider: FakeOAuthPlatform
+) -> None:
     complete(api, brought)
     picked = [complete(api, brought, choice=f"id-{name}").json()["account"] for name in ("bob", "alice", "bob")]
 
@@ -61,7 +65,7 @@ def test_the_choice_may_come_with_the_first_call(api: ApiClient, brought: Grante
     assert complete(api, brought, choice="id-bob").json()["account"]["handle"] == "bob"
 
 
-def test_a_choice_that_is_none_attaches_nothing_and_costs_nothing(api: ApiClient, brought: Granted) -> None:
+def test_an_unknown_choice_attaches_nothing_and_uses_nothing_up(api: ApiClient, brought: Granted) -> None:
     for _ in range(2):
         details = assert_envelope(complete(api, brought, choice="id-eve"), 422, "VALIDATION_FAILED")["details"]
         assert [(detail["field"], detail["code"]) for detail in details] == [("choice", "not_found")]
@@ -69,7 +73,7 @@ def test_a_choice_that_is_none_attaches_nothing_and_costs_nothing(api: ApiClient
     assert complete(api, brought, choice="id-alice").status_code == 200
 
 
-def test_only_the_same_state_code_and_caller_pick(api: ApiClient, brought: Granted, owner: User) -> None:
+def test_only_the_same_state_code_and_caller_may_choose(api: ApiClient, brought: Granted, owner: User) -> None:
     complete(api, brought)
 
     for client, shown in [(api, Granted(brought.state, "another")), (as_user(owner), brought)]:
@@ -79,7 +83,7 @@ def test_only_the_same_state_code_and_caller_pick(api: ApiClient, brought: Grant
     assert not ConnectedAccount.objects.exists()
 
 
-def test_after_ten_minutes_they_are_gone(api: ApiClient, brought: Granted) -> None:
+def test_the_choices_expire_after_ten_minutes(api: ApiClient, brought: Granted) -> None:
     with time_machine.travel(datetime.now(UTC)) as clock:
         complete(api, brought)
         clock.shift(timedelta(minutes=10, seconds=1))

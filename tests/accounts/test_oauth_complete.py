@@ -1,4 +1,4 @@
-"""GET /accounts/oauth/callback with a state that was begun: what it attaches, and what becomes of the state."""
+"""GET /accounts/oauth/callback with a valid state: the attached account, and the state afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time_machine
 from accounts import services
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.services.attempts import exchange, open_attempt
+from accounts.services.attempts import exchange_code, find_open_attempt
 from auditlog.models import AuditEntry
 from tests.accounts.oauth_calls import CALLBACK, Granted, begin, complete, granted
 from tests.accounts.test_connect_input import everything_stored
@@ -57,7 +57,7 @@ def test_the_code_connects_the_account(api: ApiClient, workspace: Workspace, pro
     assert api.get(f"/accounts/{account.id}/status").json()["account"]["status"] == "active"
 
 
-def test_a_signed_in_owner_and_an_agent_complete_what_they_began(
+def test_an_owner_and_an_agent_complete_the_connections_they_began(
     owner: User, agent_client: Any, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     for client in (as_user(owner), agent_client(["accounts.write"])):
@@ -65,9 +65,7 @@ def test_a_signed_in_owner_and_an_agent_complete_what_they_began(
     assert ConnectedAccount.objects.count() == 1
 
 
-def test_an_account_at_a_server_of_its_own_is_connected_by_naming_the_server(
-    api: ApiClient, workspace: Workspace
-) -> None:
+def test_an_account_at_its_own_server_is_connected_by_naming_the_server(api: ApiClient, workspace: Workspace) -> None:
     with FakeMastodon() as mastodon:
         mastodon.add_account("alice")
         begun = begin(api, workspace, platform="mastodon", credentials={"instance": mastodon.url}).json()
@@ -82,7 +80,7 @@ def test_an_account_at_a_server_of_its_own_is_connected_by_naming_the_server(
 
 
 @pytest.mark.parametrize("status", ["active", "needs_reauth", "disconnected"])
-def test_connecting_again_renews_the_account_under_its_id(
+def test_connecting_again_updates_the_account_with_the_same_id(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, oauth_account: ConnectedAccount, status: str
 ) -> None:
     ConnectedAccount.objects.update(status=status)
@@ -93,7 +91,7 @@ def test_connecting_again_renews_the_account_under_its_id(
     assert ConnectedAccount.objects.get().grant() != oauth_account.grant()
 
 
-def test_disconnecting_revokes_the_grant_and_forgets_it(
+def test_disconnecting_revokes_and_deletes_the_grant(
     api: ApiClient, provider: FakeOAuthPlatform, oauth_account: ConnectedAccount
 ) -> None:
     refresh_token = oauth_account.grant().tokens["refresh_token"]
@@ -107,7 +105,7 @@ def test_disconnecting_revokes_the_grant_and_forgets_it(
 
 
 @pytest.mark.parametrize("call", [EXCHANGE, ACCOUNTS])
-def test_while_the_platform_is_away_the_state_stays_good(
+def test_while_the_platform_is_unreachable_the_state_stays_usable(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, call: str
 ) -> None:
     brought = granted(api, workspace, provider)
@@ -172,7 +170,7 @@ def test_a_repeat_with_its_key_is_a_replay(api: ApiClient, workspace: Workspace,
 
 @pytest.mark.usefixtures("wide_outside_share")
 @pytest.mark.django_db(transaction=True)
-def test_of_many_at_once_with_one_state_one_completes(
+def test_of_several_concurrent_calls_with_one_state_one_completes(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     brought = granted(api, workspace, provider)
@@ -185,22 +183,22 @@ def test_of_many_at_once_with_one_state_one_completes(
     assert ConnectedAccount.objects.count() == 1
 
 
-def test_who_found_the_state_unused_a_moment_too_early_does_not_exchange_it(
+def test_a_caller_who_read_the_state_before_its_use_does_not_exchange_it(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     """Two calls have read the row before either of them has used it."""
     brought = granted(api, workspace, provider)
-    first, second = open_attempt(brought.state), open_attempt(brought.state)
+    first, second = find_open_attempt(brought.state), find_open_attempt(brought.state)
     assert first
     assert second
 
-    assert len(exchange(first, brought.code)) == 1
+    assert len(exchange_code(first, brought.code)) == 1
     with pytest.raises(OAuthStateInvalid):
-        exchange(second, brought.code)
+        exchange_code(second, brought.code)
     assert provider.requests_to(EXCHANGE) == 1
 
 
-def test_secrets_stand_in_no_table_no_answer_and_no_log(
+def test_secrets_appear_in_no_table_no_answer_and_no_log(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -209,13 +207,13 @@ def test_secrets_stand_in_no_table_no_answer_and_no_log(
     said = [complete(api, brought, idempotency_key="one"), complete(api, brought, choice="id-bob", idempotency_key="2")]
 
     assert [answer.status_code for answer in said] == [200, 200]
-    told = "".join(answer.content.decode() for answer in said) + caplog.text + everything_stored()
-    assert ConnectedAccount.objects.get().id in told
+    written = "".join(answer.content.decode() for answer in said) + caplog.text + everything_stored()
+    assert ConnectedAccount.objects.get().id in written
     for secret in (brought.state, brought.code, *provider.live_tokens):
-        assert secret not in told
+        assert secret not in written
 
 
-def test_each_completion_is_entered_in_the_audit_log(
+def test_each_completion_writes_an_audit_entry(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     provider.add_account("bob")
@@ -235,7 +233,7 @@ def test_each_completion_is_entered_in_the_audit_log(
     ]
 
 
-def test_what_ran_out_is_purged_with_all_that_it_holds(
+def test_expired_attempts_are_deleted_with_their_secrets(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     with time_machine.travel(NOON) as clock:
@@ -248,7 +246,7 @@ def test_what_ran_out_is_purged_with_all_that_it_holds(
         assert services.purge_attempts() == 1
 
 
-def test_the_document_tells_both_answers() -> None:
+def test_the_openapi_document_has_both_answers() -> None:
     described = ApiClient().get("/openapi.json").json()
     schemas = described["components"]["schemas"]
     answers = described["paths"][CALLBACK]["get"]["responses"]["200"]["content"]["application/json"]["schema"]["oneOf"]

@@ -1,4 +1,4 @@
-"""POST /accounts/connect by OAuth: what whoever begins is given, and what is kept of it."""
+"""POST /accounts/connect by OAuth: the answer, and what is stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workspaces.models import User, Workspace
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 
 
-def test_the_answer_says_where_the_owner_grants_access(
+def test_the_answer_has_the_authorization_url(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, settings: Any
 ) -> None:
     settings.BASE_URL = "https://publish.example"
@@ -55,7 +55,7 @@ def test_each_state_is_new(api: ApiClient, workspace: Workspace, provider: FakeO
     assert len({begin(api, workspace).json()["state"] for _ in range(5)}) == 5
 
 
-def test_neither_state_nor_address_nor_verifier_stands_in_a_table(
+def test_state_url_and_verifier_appear_in_no_table(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     body = begin(api, workspace, idempotency_key="one").json()
@@ -68,7 +68,9 @@ def test_neither_state_nor_address_nor_verifier_stands_in_a_table(
         assert secret not in stored
 
 
-def test_it_is_entered_in_the_audit_log(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
+def test_beginning_a_connection_writes_an_audit_entry(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
+) -> None:
     begin(api, workspace)
 
     entry = AuditEntry.objects.get()
@@ -93,19 +95,19 @@ def test_a_dry_run_checks_everything_and_begins_nothing(
     assert_envelope(begin(api, workspace, dry_run=True), 503, "CONNECTION_UNAVAILABLE")
 
 
-def test_a_platform_that_the_operator_did_not_set_up_says_so(
+def test_a_platform_without_an_application_is_refused_with_the_reason(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, settings: Any
 ) -> None:
     settings.PLATFORM_SETTINGS = {}
 
     body = assert_envelope(begin(api, workspace), 503, "CONNECTION_UNAVAILABLE")
     assert body["message"] == "The operator of this service has not set PINTEREST_CLIENT_ID."
-    [told] = [
+    [connection] = [
         each
         for each in api.get("/capabilities").json()["account_connections"]
         if (each["provider"], each["method"]) == ("pinterest", "oauth")
     ]
-    assert (told["available"], told["reason"]) == (False, body["message"])
+    assert (connection["available"], connection["reason"]) == (False, body["message"])
     assert not ConnectionAttempt.objects.exists()
 
 
@@ -117,7 +119,7 @@ def test_a_platform_that_the_operator_did_not_set_up_says_so(
         ({"platform": "bluesky"}, ("method", "invalid")),
     ],
 )
-def test_what_the_platform_does_not_ask_for_is_refused(
+def test_values_that_the_platform_does_not_need_are_refused(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, fields: dict[str, Any], fault: tuple[str, str]
 ) -> None:
     details = assert_envelope(begin(api, workspace, **fields), 422, "VALIDATION_FAILED")["details"]
@@ -126,7 +128,7 @@ def test_what_the_platform_does_not_ask_for_is_refused(
     assert not ConnectionAttempt.objects.exists()
 
 
-def test_what_the_platform_asks_for_is_told_and_checked(
+def test_values_that_the_platform_needs_are_published_and_checked(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = {
@@ -140,11 +142,11 @@ def test_what_the_platform_asks_for_is_told_and_checked(
     details = assert_envelope(begin(api, workspace), 422, "VALIDATION_FAILED")["details"]
     assert [(detail["field"], detail["code"]) for detail in details] == [("credentials.region", "required")]
     assert begin(api, workspace, credentials={"region": "eu"}).status_code == 200
-    told = {each["provider"]: each for each in api.get("/capabilities").json()["account_connections"]}
-    assert told["pinterest"]["credentials_schema"] == schema
+    connections = {each["provider"]: each for each in api.get("/capabilities").json()["account_connections"]}
+    assert connections["pinterest"]["credentials_schema"] == schema
 
 
-def test_who_may_not_connect_begins_nothing(
+def test_a_caller_without_permission_begins_nothing(
     workspace: Workspace,
     provider: FakeOAuthPlatform,
     teammate: User,
@@ -159,7 +161,7 @@ def test_who_may_not_connect_begins_nothing(
     assert not ConnectionAttempt.objects.exists()
 
 
-def test_a_repeat_with_its_key_begins_nothing_anew_and_shows_the_same(
+def test_a_repeat_with_its_idempotency_key_returns_the_same_connection(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     first = begin(api, workspace, idempotency_key="one")
@@ -170,7 +172,7 @@ def test_a_repeat_with_its_key_begins_nothing_anew_and_shows_the_same(
 
 
 @pytest.mark.parametrize("end", ["used", "run out"])
-def test_a_repeat_shows_nothing_to_open_once_the_state_is_no_good_any_more(
+def test_a_repeat_has_no_url_once_the_state_is_used_or_expired(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, end: str
 ) -> None:
     with time_machine.travel(NOON) as clock:
@@ -186,7 +188,7 @@ def test_a_repeat_shows_nothing_to_open_once_the_state_is_no_good_any_more(
     assert again.json() == {"authorization_url": None, "state": None, "expires_at": first["expires_at"]}
 
 
-def test_the_document_tells_both_answers() -> None:
+def test_the_openapi_document_has_both_answers() -> None:
     described = ApiClient().get("/openapi.json").json()
     schemas = described["components"]["schemas"]
     answers = described["paths"]["/accounts/connect"]["post"]["responses"]["200"]["content"]["application/json"]

@@ -1,4 +1,4 @@
-"""Requests that ask platforms get a share of the web threads, and a time limit over all that they ask."""
+"""Requests that call platforms get a share of the web threads, and one time limit for all calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def assert_refused(answer: Any) -> None:
     assert answer["Retry-After"] == "5"
 
 
-def test_who_connects_with_credentials_may_come_again(api: ApiClient, connect: Connect, pds: FakeBluesky) -> None:
+def test_connecting_with_credentials_can_be_repeated_when_threads_are_free(
+    api: ApiClient, connect: Connect, pds: FakeBluesky
+) -> None:
     with no_thread_left():
         assert connect(api, dry_run=True).status_code == 200
         assert_refused(connect(api, idempotency_key="one"))
@@ -40,7 +42,7 @@ def test_who_connects_with_credentials_may_come_again(api: ApiClient, connect: C
     assert connect(api, idempotency_key="one").status_code == 200
 
 
-def test_who_asks_how_an_account_stands_may_come_again(
+def test_checking_an_account_can_be_repeated_when_threads_are_free(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     asked = len(pds.requests)
@@ -50,7 +52,7 @@ def test_who_asks_how_an_account_stands_may_come_again(
     assert api.get(f"/accounts/{connected.id}/status").status_code == 200
 
 
-def test_an_account_is_not_forgotten_before_it_can_be_revoked(
+def test_an_account_keeps_its_secrets_until_it_can_be_revoked(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     with no_thread_left():
@@ -61,7 +63,9 @@ def test_an_account_is_not_forgotten_before_it_can_be_revoked(
     assert pds.requests_to("com.atproto.server.deleteSession") == 1
 
 
-def test_a_code_is_not_used_up(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
+def test_a_code_is_not_used_up_while_no_thread_is_free(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
+) -> None:
     with no_thread_left():
         assert_refused(begin(api, workspace))
         assert not ConnectionAttempt.objects.exists()
@@ -71,7 +75,7 @@ def test_a_code_is_not_used_up(api: ApiClient, workspace: Workspace, provider: F
     assert complete(api, brought).status_code == 200
 
 
-def test_pages_say_it_in_a_sentence(
+def test_pages_show_that_no_thread_is_free(
     owner: User, workspace: Workspace, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     pages = Pages(workspace, owner)
@@ -87,7 +91,7 @@ def test_pages_say_it_in_a_sentence(
         assert SENTENCE in words(page)
 
 
-def test_browsers_that_lead_to_a_platform_or_come_back_are_told(
+def test_oauth_pages_show_that_no_thread_is_free(
     owner: User, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     browser = Browser(owner)
@@ -101,7 +105,7 @@ def test_browsers_that_lead_to_a_platform_or_come_back_are_told(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_workspace_whose_platform_hangs_holds_two_threads(api: ApiClient, connect: Connect, pds: FakeBluesky) -> None:
+def test_a_workspace_whose_platform_hangs_uses_two_threads(api: ApiClient, connect: Connect, pds: FakeBluesky) -> None:
     releases = [pds.hold_next(CREATE_SESSION) for _ in range(2)]
 
     def ask(number: int) -> Any:
@@ -120,7 +124,7 @@ def test_a_workspace_whose_platform_hangs_holds_two_threads(api: ApiClient, conn
     assert (first.status_code, second.status_code) == (200, 200)
 
 
-def test_a_platform_that_hangs_is_given_up_in_time(
+def test_a_hanging_platform_is_given_up_in_time(
     api: ApiClient, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("config.api.request_limits.OUTBOUND_SECONDS", 0.3)

@@ -1,4 +1,4 @@
-"""docs/platforms.md is what the adapters declare."""
+"""docs/platforms.md matches what the adapters declare."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accounts.platforms.registry import PLATFORMS, platform
 PAGE = Path(settings.BASE_DIR) / "docs/platforms.md"
 
 
-def test_the_page_is_as_the_adapters_make_it() -> None:
+def test_the_committed_page_matches_the_adapters() -> None:
     printed = StringIO()
     call_command("platforms_page", stdout=printed)
 
@@ -22,11 +22,11 @@ def test_the_page_is_as_the_adapters_make_it() -> None:
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_it_tells_of_each_platform_what_is_not_possible_and_which_settings_there_are(name: str) -> None:
+def test_the_page_has_the_limits_and_settings_of_each_platform(name: str) -> None:
     made, page = platform(name), PAGE.read_text()
     [section] = [each for each in page.split("\n## ") if each.startswith(f"{made.label}\n")]
 
     assert all(f"\n- {sentence}\n" in section for sentence in made.capabilities.not_possible)
     for application in made.setup.applications:
-        told = (application.portal, *application.scopes, *application.settings, *application.more_settings)
-        assert all(each in section for each in told)
+        texts = (application.portal, *application.scopes, *application.settings, *application.more_settings)
+        assert all(each in section for each in texts)

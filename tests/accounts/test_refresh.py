@@ -1,4 +1,4 @@
-"""Renewing tokens: one worker at a time, and never over what a person did meanwhile."""
+"""Renewal of OAuth tokens: one worker at a time, without overwriting a concurrent reconnection."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REFRESH_SESSION = "com.atproto.server.refreshSession"
 
 
 def refresh(account: ConnectedAccount, stale: Grant, **options: Any) -> Grant | str:
-    """What one worker gets: the working grant, or the name of the error."""
+    """Refresh as one worker and return the working grant, or the name of the error."""
     try:
         return services.refresh_grant(account_id=account.id, stale=stale, **options)
     except (Transient, AccountDisconnected) as error:
@@ -35,7 +35,7 @@ def refresh(account: ConnectedAccount, stale: Grant, **options: Any) -> Grant | 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_who_find_the_tokens_stale_at_once_make_one_refresh_and_all_have_the_new_ones(
+def test_ten_concurrent_workers_make_one_refresh_and_all_get_the_new_tokens(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
 ) -> None:
     """The refresh token is good once: a second refresh would end the grant."""
@@ -59,7 +59,7 @@ def test_ten_who_find_the_tokens_stale_at_once_make_one_refresh_and_all_have_the
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_does_not_wait_for_it_is_told_to_come_again(connected: ConnectedAccount, pds: FakeBluesky) -> None:
+def test_a_worker_that_does_not_wait_gets_a_transient_error(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale, before = connected.grant(), len(pds.requests)
     release = pds.hold_next(REFRESH_SESSION)
 
@@ -69,7 +69,7 @@ def test_who_does_not_wait_for_it_is_told_to_come_again(connected: ConnectedAcco
         pds.wait_for(before + 1)
         try:
             with pytest.raises(Transient) as caught:
-                services.refresh_grant(account_id=connected.id, stale=stale, looks=0)
+                services.refresh_grant(account_id=connected.id, stale=stale, checks=0)
             return caught.value.retry_after
         finally:
             release.set()
@@ -81,7 +81,7 @@ def test_who_does_not_wait_for_it_is_told_to_come_again(connected: ConnectedAcco
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_waits_for_a_refresh_that_is_refused_does_not_ask_again(
+def test_a_worker_that_waited_for_a_refused_refresh_does_not_repeat_it(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
 ) -> None:
     stale, before = oauth_account.grant(), len(provider.requests)
@@ -99,7 +99,7 @@ def test_who_waits_for_a_refresh_that_is_refused_does_not_ask_again(
     assert ConnectedAccount.objects.get().status == "needs_reauth"
 
 
-def test_tokens_that_another_has_renewed_are_taken_without_a_call(
+def test_tokens_renewed_by_another_worker_are_used_without_a_call(
     connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     stale = connected.grant()
@@ -109,10 +109,10 @@ def test_tokens_that_another_has_renewed_are_taken_without_a_call(
     assert pds.requests_to(REFRESH_SESSION) == 1
 
 
-def test_the_lease_of_a_worker_that_died_runs_out(connected: ConnectedAccount, pds: FakeBluesky) -> None:
+def test_the_lease_of_a_dead_worker_expires(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale = connected.grant()
     ConnectedAccount.objects.update(refresh_lease_until=timezone.now() + timedelta(seconds=90))
-    assert refresh(connected, stale, looks=0) == "BeingRenewed"
+    assert refresh(connected, stale, checks=0) == "BeingRenewed"
     assert pds.requests_to(REFRESH_SESSION) == 0
 
     with time_machine.travel(timezone.now() + timedelta(seconds=91)):
@@ -120,7 +120,7 @@ def test_the_lease_of_a_worker_that_died_runs_out(connected: ConnectedAccount, p
     assert ConnectedAccount.objects.get().refresh_lease_until is None
 
 
-def test_a_refresh_that_failed_can_be_tried_again_at_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
+def test_a_failed_refresh_can_be_repeated_at_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale = connected.grant()
     pds.fail_next(REFRESH_SESSION)
 
@@ -129,9 +129,7 @@ def test_a_refresh_that_failed_can_be_tried_again_at_once(connected: ConnectedAc
     assert isinstance(refresh(connected, stale), Grant)
 
 
-def test_a_refusal_marks_the_account_and_the_platform_is_not_asked_again(
-    connected: ConnectedAccount, pds: FakeBluesky
-) -> None:
+def test_a_refused_refresh_sets_needs_reauth_and_is_not_repeated(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale = connected.grant()
     pds.take_down(connected.external_id)
 
@@ -145,7 +143,7 @@ def test_a_refusal_marks_the_account_and_the_platform_is_not_asked_again(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_tokens_of_a_reconnection_meanwhile_are_kept(
+def test_tokens_of_a_concurrent_reconnection_are_not_overwritten(
     api: ApiClient, connect: Callable[..., Any], connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     stale, before = connected.grant(), len(pds.requests)
@@ -167,7 +165,7 @@ def test_tokens_of_a_reconnection_meanwhile_are_kept(
     assert ConnectedAccount.objects.get().grant() == reconnected != refreshed
 
 
-def test_a_refusal_of_old_tokens_does_not_mark_a_reconnected_account(
+def test_a_refusal_of_old_tokens_does_not_change_a_reconnected_account(
     api: ApiClient, connect: Callable[..., Any], connected: ConnectedAccount
 ) -> None:
     stale = connected.grant()
@@ -192,7 +190,7 @@ def test_a_refresh_token_is_never_replaced_by_an_empty_one(
 
 
 @pytest.mark.parametrize(("seconds", "expires_at"), [(3600, NOON + timedelta(hours=1)), (None, None)])
-def test_the_new_tokens_end_is_kept(
+def test_the_expiry_of_the_new_tokens_is_stored(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform, seconds: int | None, expires_at: datetime | None
 ) -> None:
     provider.issue_for(seconds)
@@ -203,7 +201,7 @@ def test_the_new_tokens_end_is_kept(
     assert (renewed.expires_at, ConnectedAccount.objects.get().token_expires_at) == (expires_at, expires_at)
 
 
-def test_a_lost_answer_of_a_platform_that_rotates_costs_the_grant(
+def test_a_lost_answer_of_a_platform_that_rotates_tokens_ends_the_grant(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
 ) -> None:
     """The new pair was lost on the way; that the account needs its owner is said only once the platform says so."""
@@ -216,7 +214,7 @@ def test_a_lost_answer_of_a_platform_that_rotates_costs_the_grant(
     assert ConnectedAccount.objects.get().status == "needs_reauth"
 
 
-def test_the_operators_fault_is_not_the_accounts(
+def test_a_wrong_client_secret_does_not_change_the_account(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform, settings: Any
 ) -> None:
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "PINTEREST_CLIENT_SECRET": "wrong"}
@@ -227,7 +225,7 @@ def test_the_operators_fault_is_not_the_accounts(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(settings.SQLITE, reason="SQLite has no connection that could be cut")
-def test_new_tokens_outlive_a_database_that_goes_away(
+def test_new_tokens_are_stored_after_a_database_outage(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
 ) -> None:
     stale, before = oauth_account.grant(), len(provider.requests)

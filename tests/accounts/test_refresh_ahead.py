@@ -1,4 +1,4 @@
-"""Renewing tokens ahead of their end, as the beat has it done."""
+"""Renewal of OAuth tokens before they expire, by the periodic task."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AHEAD = timedelta(minutes=96)  # of the two hours that a token lives here
 
 @pytest.fixture
 def clock() -> Iterator[time_machine.Traveller]:
-    """A clock that stands at noon until it is moved."""
+    """A clock that shows noon until it is moved."""
     with time_machine.travel(NOON, tick=False) as traveller:
         yield traveller
 
@@ -40,13 +40,13 @@ def expiring(clock: time_machine.Traveller, oauth_account: ConnectedAccount) -> 
 
 
 def copy_of(account: ConnectedAccount, **fields: Any) -> ConnectedAccount:
-    """Another account with the same tokens; what is given by name is its own."""
+    """Create another account with the same tokens; keyword arguments replace its fields."""
     same = {name: getattr(account, name) for name in ("workspace", "platform", "token_expires_at", "refresh_at")}
     tokens = fields.pop("tokens", None) or dict(account.grant().tokens)
     return factories.AccountFactory.create(**{**same, "sandbox": False, "tokens": tokens, **fields})
 
 
-def test_tokens_are_renewed_when_a_fifth_of_their_life_is_left(
+def test_tokens_are_renewed_when_a_fifth_of_their_lifetime_is_left(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     clock.shift(AHEAD - timedelta(seconds=1))
@@ -62,7 +62,7 @@ def test_tokens_are_renewed_when_a_fifth_of_their_life_is_left(
     assert provider.requests_to(RENEW) == 1
 
 
-def test_so_are_those_that_live_for_weeks(
+def test_tokens_valid_for_weeks_are_renewed_when_a_fifth_is_left(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     provider.issue_for(60 * 86_400)
@@ -72,14 +72,14 @@ def test_so_are_those_that_live_for_weeks(
     assert ConnectedAccount.objects.get().refresh_at == NOON + AHEAD + timedelta(days=48)
 
 
-def test_the_beat_looks_every_minute() -> None:
+def test_the_beat_runs_the_renewal_every_minute() -> None:
     entry = service.CELERY_BEAT_SCHEDULE["refresh-tokens-ahead"]
 
     assert entry == {"task": refresh_tokens_ahead.name, "schedule": 60.0}
 
 
 @pytest.mark.parametrize("why", ["no end", "needs_reauth", "disconnected", "sandbox"])
-def test_what_needs_no_renewal_is_left_alone(
+def test_accounts_without_due_renewal_are_not_changed(
     api: ApiClient, expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller, why: str
 ) -> None:
     if why == "no end":
@@ -100,7 +100,7 @@ def test_what_needs_no_renewal_is_left_alone(
     assert provider.requests_to(RENEW) == asked
 
 
-def test_a_platform_that_is_away_is_asked_again_later_and_each_time_later(
+def test_the_pause_after_a_failed_renewal_doubles(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     provider.fail_next(RENEW, times=3)
@@ -118,7 +118,7 @@ def test_a_platform_that_is_away_is_asked_again_later_and_each_time_later(
     assert (account.status, account.refresh_failures) == ("active", 0)
 
 
-def test_it_waits_as_long_as_the_platform_says(
+def test_the_pause_follows_the_platforms_retry_after(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     provider.refuse_next(RENEW, Answer(429, b"", {"Retry-After": "900"}))
@@ -128,7 +128,7 @@ def test_it_waits_as_long_as_the_platform_says(
     assert ConnectedAccount.objects.get().refresh_at == NOON + AHEAD + timedelta(minutes=15)
 
 
-def test_a_platform_that_is_away_is_asked_once_in_a_round_and_holds_up_no_other(
+def test_an_unreachable_platform_is_called_once_per_run_and_delays_no_other(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller, monkeypatch: Any
 ) -> None:
     monkeypatch.setitem(registry.PLATFORMS, "threads", registry.PLATFORMS["pinterest"])
@@ -146,7 +146,7 @@ def test_a_platform_that_is_away_is_asked_once_in_a_round_and_holds_up_no_other(
     assert ConnectedAccount.objects.filter(pk__in=[each.id for each in others], refresh_failures=0).count() == 3
 
 
-def test_a_grant_that_has_ended_needs_a_person(
+def test_an_ended_grant_sets_needs_reauth(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     provider.end_refresh()
@@ -157,7 +157,7 @@ def test_a_grant_that_has_ended_needs_a_person(
     assert ConnectedAccount.objects.get().status == "needs_reauth"
 
 
-def test_tokens_that_nothing_renews_are_used_to_their_end(
+def test_tokens_that_cannot_be_renewed_are_used_until_they_expire(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     provider.end_refresh()
@@ -172,7 +172,7 @@ def test_tokens_that_nothing_renews_are_used_to_their_end(
     assert provider.requests_to(RENEW) == 2
 
 
-def test_whether_they_still_work_is_asked_later_where_the_platform_does_not_say(
+def test_an_inconclusive_check_of_the_current_token_is_repeated_later(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     provider.end_refresh()
@@ -184,7 +184,7 @@ def test_whether_they_still_work_is_asked_later_where_the_platform_does_not_say(
     assert (account.status, account.refresh_at) == ("active", NOON + AHEAD + timedelta(minutes=1))
 
 
-def test_secrets_that_no_key_opens_hold_up_no_other(
+def test_secrets_that_no_key_decrypts_delay_no_other_account(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller, settings: Settings
 ) -> None:
     keys = settings.ENCRYPTION_KEYS
@@ -200,7 +200,7 @@ def test_secrets_that_no_key_opens_hold_up_no_other(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_beats_at_once_renew_each_once(
+def test_two_concurrent_runs_renew_each_account_once(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     clock.shift(AHEAD)
@@ -210,7 +210,7 @@ def test_two_beats_at_once_renew_each_once(
     assert ConnectedAccount.objects.get().status == "active"
 
 
-def test_a_round_is_bounded(
+def test_a_run_has_a_limit(
     expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
 ) -> None:
     copy_of(expiring)

@@ -33,7 +33,7 @@ def status_of(client: ApiClient, account: ConnectedAccount) -> Any:
     return client.get(f"/accounts/{account.id}/status")
 
 
-def test_the_platform_is_asked_and_the_account_brought_up_to_date(
+def test_a_check_calls_the_platform_and_updates_the_account(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     ConnectedAccount.objects.update(handle="former-name.test")
@@ -48,7 +48,7 @@ def test_the_platform_is_asked_and_the_account_brought_up_to_date(
     assert pds.requests_to(REFRESH_SESSION) == 0
 
 
-def test_a_session_that_has_expired_is_refreshed_and_kept(
+def test_an_expired_session_is_refreshed_and_stored(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     pds.expire_access_tokens()
@@ -62,7 +62,7 @@ def test_a_session_that_has_expired_is_refreshed_and_kept(
     assert renewed.credentials == connected.credentials
 
 
-def test_a_refresh_token_that_has_expired_is_replaced_by_signing_in_again(
+def test_an_expired_refresh_token_is_replaced_by_a_new_sign_in(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     pds.expire_access_tokens()
@@ -74,7 +74,7 @@ def test_a_refresh_token_that_has_expired_is_replaced_by_signing_in_again(
 
 @pytest.mark.usefixtures("wide_outside_share")
 @pytest.mark.django_db(transaction=True)
-def test_of_many_who_ask_at_once_one_refreshes_and_all_are_answered(
+def test_of_several_concurrent_checks_one_refreshes_and_all_succeed(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     pds.expire_access_tokens()
@@ -85,7 +85,7 @@ def test_of_many_who_ask_at_once_one_refreshes_and_all_are_answered(
     assert pds.requests_to(REFRESH_SESSION) == 1
 
 
-def test_secrets_that_no_key_opens_need_a_person_until_the_key_is_back(
+def test_secrets_that_no_key_decrypts_need_a_reconnection_until_the_key_is_back(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, settings: Settings
 ) -> None:
     keys, asked = settings.ENCRYPTION_KEYS, len(pds.requests)
@@ -103,7 +103,7 @@ def test_secrets_that_no_key_opens_need_a_person_until_the_key_is_back(
 
 
 @pytest.mark.parametrize("session", ["fresh", "expired"])
-def test_an_account_that_was_taken_down_needs_a_person(
+def test_a_taken_down_account_becomes_needs_reauth(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, session: str
 ) -> None:
     pds.take_down(connected.external_id)
@@ -117,7 +117,7 @@ def test_an_account_that_was_taken_down_needs_a_person(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_account_that_goes_while_its_session_is_refreshed_needs_a_person(
+def test_an_account_deleted_during_the_refresh_becomes_needs_reauth(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     pds.expire_access_tokens()
@@ -135,7 +135,7 @@ def test_an_account_that_goes_while_its_session_is_refreshed_needs_a_person(
     assert (answer.status_code, answer.json()["account"]["status"]) == (200, "needs_reauth")
 
 
-def test_an_app_password_that_was_revoked_needs_a_person(
+def test_a_revoked_app_password_sets_needs_reauth(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     pds.expire_access_tokens()
@@ -153,7 +153,7 @@ def test_an_account_that_works_again_is_active_again(api: ApiClient, connected: 
 
 
 @pytest.mark.parametrize("fault", ["503", "dropped", "limited", "refresh", "sign in"])
-def test_a_platform_in_disorder_changes_nothing(
+def test_a_platform_error_changes_nothing(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, fault: str
 ) -> None:
     if fault == "503":
@@ -175,7 +175,7 @@ def test_a_platform_in_disorder_changes_nothing(
     assert (account.tokens, account.refresh_lease_until) == (connected.tokens, None)
 
 
-def test_a_disconnected_account_is_told_without_asking(
+def test_a_disconnected_account_is_returned_without_calling_the_platform(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     api.delete(f"/accounts/{connected.id}")
@@ -187,7 +187,7 @@ def test_a_disconnected_account_is_told_without_asking(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("held", [GET_SESSION, REFRESH_SESSION])
-def test_an_account_that_is_disconnected_while_its_platform_is_asked_stays_so(
+def test_an_account_disconnected_during_the_check_stays_disconnected(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, held: str
 ) -> None:
     before = len(pds.requests)
@@ -219,7 +219,7 @@ def test_a_sandbox_account_always_works(api: ApiClient, account: ConnectedAccoun
     assert (shown["status"], shown["sandbox"], shown["external_id"]) == ("active", True, account.external_id)
 
 
-def test_everybody_who_belongs_to_the_workspace_may_ask_even_while_it_is_paused(
+def test_every_member_may_check_even_in_a_paused_workspace(
     owner: User, teammate: User, account: ConnectedAccount, key_with: Callable[..., ApiClient]
 ) -> None:
     clients = [as_user(owner), as_user(teammate), key_with("accounts.read")]
@@ -229,7 +229,7 @@ def test_everybody_who_belongs_to_the_workspace_may_ask_even_while_it_is_paused(
         assert status_of(client, account).json()["account"]["id"] == account.id
 
 
-def test_asking_needs_the_scope(
+def test_a_check_needs_the_scope(
     connected: ConnectedAccount, pds: FakeBluesky, key_with: Callable[..., ApiClient]
 ) -> None:
     before = len(pds.requests)
@@ -239,7 +239,7 @@ def test_asking_needs_the_scope(
     assert len(pds.requests) == before
 
 
-def test_foreign_absent_and_odd_ids_are_answered_alike(
+def test_foreign_missing_and_malformed_ids_get_the_same_answer(
     connected: ConnectedAccount, pds: FakeBluesky, stranger: User
 ) -> None:
     before = len(pds.requests)

@@ -23,7 +23,8 @@ from posts.selectors import get_post_group, posts_on_day, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE
 from webhooks.models import Delivery
-from workspaces.services import create_user, create_workspace
+from workspaces.models import User
+from workspaces.services import create_workspace
 
 Read = Callable[[], Any]
 
@@ -93,7 +94,7 @@ class Scene:
 
     def __init__(self) -> None:
         call_command("migrate", verbosity=0)
-        owner = create_user(email="owner@example.com", display_name="Owner")
+        owner = User.objects.create_user(email="owner@example.com", display_name="Owner")
         caller = Caller(kind="user", actor_id=owner.id)
         self.workspace_id = create_workspace(caller=caller, owner_user_id=owner.id, name="Scale").workspace.id
         accounts = ConnectedAccount.objects.filter(workspace_id=self.workspace_id)

@@ -86,7 +86,7 @@ def test_what_platforms_and_receivers_made_of_attempts_is_counted(
     publish_due()
     row = make_delivery(workspace, "https://receiver.example/")
     (claimed,) = deliveries.claim_deliveries(Delivery.objects.filter(pk=row.pk), limit=1)
-    deliveries.record([(claimed, Outcome(Verdict.DELIVERED, 200))])
+    deliveries.record_outcomes([(claimed, Outcome(Verdict.DELIVERED, 200))])
     after = Scrape(operator)
 
     for name, labels in (

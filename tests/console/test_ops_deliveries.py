@@ -15,7 +15,7 @@ from tests.conftest import ApiClient
 from tests.console.operators import operator_audit_entries
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery
-from webhooks.services import bulk_replays
+from webhooks.services import replays
 from workspaces.models import Workspace
 
 URL = "https://receiver.example/hook"
@@ -53,7 +53,7 @@ def test_dead_letters_of_all_workspaces_are_listed_newest_first(operator: ApiCli
 def test_a_workspaces_dead_letters_are_due_again_and_their_schedule_begins_anew(
     operator: ApiClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_replays, "BATCH_SIZE", 2)
+    monkeypatch.setattr(replays, "BATCH_SIZE", 2)
     mine, others = dead(workspace, 5), dead(factories.WorkspaceFactory.create())
     answer = replay(operator, workspace_id=workspace.id)
 
@@ -69,8 +69,8 @@ def test_a_workspaces_dead_letters_are_due_again_and_their_schedule_begins_anew(
 def test_one_call_takes_no_more_than_its_share(
     operator: ApiClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_replays, "BATCH_SIZE", 2)
-    monkeypatch.setattr(bulk_replays, "MAX_PER_CALL", 4)
+    monkeypatch.setattr(replays, "BATCH_SIZE", 2)
+    monkeypatch.setattr(replays, "MAX_PER_CALL", 4)
     dead(workspace, 5)
 
     assert replay(operator, workspace_id=workspace.id, dry_run=True).json()["would_update"]["remaining"] == 1

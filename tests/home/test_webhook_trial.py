@@ -17,7 +17,7 @@ from tests.factories import AccountFactory
 from tests.fakes.name_server import Records
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
-from webhooks.services import deliver_due
+from tests.webhooks.sending import deliver_due
 from workspaces.models import User, Workspace
 
 

@@ -34,8 +34,9 @@ from accounts.models import ConnectedAccount
 from agents.services import issue_key
 from config.api.caller import Caller
 from config.api.scopes import SCOPES
-from workspaces.services import create_user, create_workspace
-owner = create_user(email="attacker@example.invalid", display_name="Attacker")
+from workspaces.models import User
+from workspaces.services import create_workspace
+owner = User.objects.create_user(email="attacker@example.invalid", display_name="Attacker")
 plan = create_workspace(
     caller=Caller(kind="user", actor_id=owner.id), owner_user_id=owner.id, name="Attacker", monthly_spend_cap_cents=10**7
 )

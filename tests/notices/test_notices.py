@@ -21,7 +21,7 @@ from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver
 from tests.notices.rounds import ended, real_account, scheduled, subjects, told
 from tests.posts.rows import NOON, create
-from webhooks.services import deliver_due
+from tests.webhooks.sending import deliver_due
 from workspaces.models import User, Workspace
 
 pytestmark = pytest.mark.django_db

@@ -16,8 +16,8 @@ from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.fakes.receiver import Receiver
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, publish_rounds, read
+from tests.webhooks.sending import deliver_due
 from webhooks.models import Delivery
-from webhooks.services import deliver_due
 from workspaces.models import Workspace
 
 AGENT_URL, OWN_URL = "https://hooks.example.com/agent", "https://hooks.example.com/own"

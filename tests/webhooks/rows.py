@@ -33,21 +33,21 @@ def emit(workspace: Workspace, url: str | None, **changes: Any) -> Event:
 
 
 def make_delivery(workspace: Workspace, url: str) -> Delivery:
-    """The delivery of one event."""
+    """Emit one event and return its delivery."""
     return emit(workspace, url).deliveries.select_related("event").get()
 
 
 def with_key(workspace: Workspace, *scopes: str) -> ApiClient:
-    """An API client with a workspace key that has these scopes."""
+    """Return an API client with a workspace key that has these scopes."""
     return ApiClient(factories.workspace_key(workspace, scopes))
 
 
 def with_agent_key(workspace: Workspace, mode: str, *scopes: str) -> ApiClient:
-    """An API client with an agent's key."""
+    """Return an API client with an agent's key."""
     agent: Agent = factories.AgentFactory.create(workspace=workspace, default_mode=mode, scopes=list(scopes))
     return ApiClient(factories.agent_key(agent))
 
 
 def as_user(user: User) -> ApiClient:
-    """An API client with this signed-in user."""
+    """Return an API client with this signed-in user."""
     return ApiClient(factories.user_token(user))

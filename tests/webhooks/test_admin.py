@@ -54,18 +54,18 @@ def statuses(*rows: Delivery) -> list[str]:
 
 def test_chosen_deliveries_are_replayed(workspace: Workspace, operator: Client) -> None:
     one, other = dead(workspace), dead(workspace)
-    told = act(operator, "replay", one, asks=False)
+    messages = act(operator, "replay", one, asks=False)
 
-    assert told == ["Replayed: 1. Skipped because an attempt is in flight: 0."]
+    assert messages == ["Replayed: 1. Skipped because an attempt is in flight: 0."]
     assert statuses(one, other) == ["pending", "dead_letter"]
     assert console_audit_entries() == [("ops.replay_deliveries", workspace.id, "", None)]
 
 
 def test_all_dead_letters_of_the_workspaces_are_replayed(workspace: Workspace, operator: Client) -> None:
     one, other, foreign = dead(workspace), dead(workspace), dead(factories.WorkspaceFactory.create())
-    [told] = act(operator, "replay_dead_letters", one)
+    [message] = act(operator, "replay_dead_letters", one)
 
-    assert told.startswith(f"Replayed of {workspace.id}: 2.")
+    assert message.startswith(f"Replayed of {workspace.id}: 2.")
     assert statuses(one, other, foreign) == ["pending", "pending", "dead_letter"]
 
 

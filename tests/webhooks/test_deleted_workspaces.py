@@ -6,13 +6,14 @@ from config.api.caller import system_caller
 from tests.factories import WorkspaceFactory
 from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import make_delivery
+from tests.webhooks.sending import deliver_due
 from webhooks import services
 from webhooks.models import SigningSecret
 from webhooks.tasks import destroy_secrets_of_deleted
 from workspaces.models import Workspace
 
 
-def test_the_secret_is_destroyed_and_nothing_makes_a_new_one(workspace: Workspace, receiver: Receiver) -> None:
+def test_the_secret_is_deleted_and_not_created_again(workspace: Workspace, receiver: Receiver) -> None:
     other = WorkspaceFactory.create()
     for one in (workspace, other):
         services.read_signing_secret(caller=system_caller(one.id), workspace_id=one.id)
@@ -21,7 +22,7 @@ def test_the_secret_is_destroyed_and_nothing_makes_a_new_one(workspace: Workspac
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
 
     assert [destroy_secrets_of_deleted() for _ in range(2)] == [1, 0]
-    services.deliver_due()
+    deliver_due()
 
     assert list(SigningSecret.objects.values_list("pk", flat=True)) == [other.pk]
     waiting.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Delivery attempts, interpretation of responses, and the retry schedule."""
+"""Webhook delivery attempts, interpretation of responses, and the retry schedule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Manner, Receiver, answer_with, redirect_to
 from tests.webhooks.rows import NOON, emit, make_delivery
-from webhooks import sender, services
+from tests.webhooks.sending import deliver_due
+from webhooks import sender
 from webhooks.models import Delivery, DeliveryStatus, SigningSecret
 from webhooks.sender import Outcome, Verdict
 from webhooks.services import deliveries
@@ -24,16 +25,16 @@ SCHEDULE = (5, 300, 1800, 7200, 18000, 36000, 36000)
 
 
 def after_one_attempt(workspace: Workspace, url: str) -> Delivery:
-    """A delivery after its first attempt at noon."""
+    """Return a delivery after its first attempt at noon."""
     with time_machine.travel(NOON, tick=False):
         emit(workspace, url)
-        assert services.deliver_due() == 1
+        assert deliver_due() == 1
     return Delivery.objects.get()
 
 
 def deliver_at(delivery: Delivery, moment: datetime) -> Delivery:
     with time_machine.travel(moment, tick=False):
-        services.deliver_due()
+        deliver_due()
     delivery.refresh_from_db()
     return delivery
 
@@ -92,7 +93,7 @@ def test_failures_are_retried_along_the_schedule_and_end_as_a_dead_letter(
     assert len(receiver.requests) == 8
 
 
-def test_410_ends_as_a_dead_letter_at_once(workspace: Workspace) -> None:
+def test_410_becomes_a_dead_letter_at_once(workspace: Workspace) -> None:
     with Receiver(410) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
 
@@ -119,7 +120,7 @@ def test_a_longer_retry_after_is_respected_up_to_ten_hours(workspace: Workspace,
 
 
 @pytest.mark.parametrize("value", ["1", "0", "-5", "soon", "1e9", "Wed, 10 Mar 2027 11:00:00 GMT", "Wed, 99 Mar 2027"])
-def test_a_shorter_or_senseless_retry_after_changes_nothing(workspace: Workspace, value: str) -> None:
+def test_a_shorter_or_invalid_retry_after_changes_nothing(workspace: Workspace, value: str) -> None:
     with Receiver(answer_with(429, {"Retry-After": value})) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
 
@@ -167,7 +168,7 @@ def test_one_kilobyte_of_a_response_is_stored_as_text(workspace: Workspace) -> N
     assert delivery.last_response_excerpt == "\ufffd\ufffd" + "x" * 1022
 
 
-def test_a_url_whose_form_is_refused_ends_as_a_dead_letter_with_the_reason(workspace: Workspace) -> None:
+def test_a_refused_url_becomes_a_dead_letter_with_the_reason(workspace: Workspace) -> None:
     delivery = after_one_attempt(workspace, "https://10.0.0.1/hook")
 
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DEAD_LETTER, 1)
@@ -180,7 +181,7 @@ def test_deliveries_of_a_deleted_workspace_are_not_sent_and_make_no_secret(
     emit(workspace, receiver.url)
     Workspace.objects.update(status=WorkspaceStatus.DELETED)
 
-    services.deliver_due()
+    deliver_due()
 
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.last_error) == (DeliveryStatus.DEAD_LETTER, "The workspace was deleted.")
@@ -188,14 +189,14 @@ def test_deliveries_of_a_deleted_workspace_are_not_sent_and_make_no_secret(
     assert not SigningSecret.objects.exists()
 
 
-def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Workspace, receiver: Receiver) -> None:
+def test_a_secret_that_cannot_be_decrypted_delays_only_its_workspace(workspace: Workspace, receiver: Receiver) -> None:
     other = WorkspaceFactory.create()
     emit(workspace, receiver.url)
     emit(other, receiver.url)
     SigningSecret.objects.create(workspace=workspace, secret="whsec_a")
     SigningSecret.objects.filter(pk=workspace.pk).update(secret=SigningSecret._meta.get_field("secret").seal("x", "y"))
 
-    services.deliver_due()
+    deliver_due()
 
     assert Delivery.objects.get(workspace=other).status == DeliveryStatus.DELIVERED
     stuck = Delivery.objects.get(workspace=workspace)
@@ -205,10 +206,10 @@ def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Wo
     )
 
 
-def test_each_workspace_signs_with_a_secret_of_its_own(workspace: Workspace, receiver: Receiver) -> None:
+def test_each_workspace_signs_with_its_own_secret(workspace: Workspace, receiver: Receiver) -> None:
     for one in (workspace, WorkspaceFactory.create()):
         emit(one, receiver.url)
-    services.deliver_due()
+    deliver_due()
 
     secrets = {row.secret for row in SigningSecret.objects.all()}
     assert len(secrets) == 2
@@ -221,7 +222,7 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
     with time_machine.travel(NOON + timedelta(days=366), tick=False):
         [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.LEASE)
 
-    assert deliveries.record([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
+    assert deliveries.record_outcomes([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
     give_back([stale])
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (
@@ -230,12 +231,12 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
         fresh.lease_until,
     )
 
-    assert deliveries.record([(fresh, Outcome(Verdict.DELIVERED, 200))]) == 1
+    assert deliveries.record_outcomes([(fresh, Outcome(Verdict.DELIVERED, 200))]) == 1
     delivery.refresh_from_db()
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
 
 
-def test_a_claim_given_back_is_due_at_once_and_no_attempt(workspace: Workspace) -> None:
+def test_a_released_claim_is_due_at_once_and_counts_no_attempt(workspace: Workspace) -> None:
     make_delivery(workspace, "http://127.0.0.1:9")
     claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     assert deliveries.claim_deliveries(Delivery.objects.all(), limit=1) == []
@@ -246,16 +247,16 @@ def test_a_claim_given_back_is_due_at_once_and_no_attempt(workspace: Workspace) 
     assert again.attempts == 0
 
 
-def test_500_deliveries_are_drained_in_one_go_with_few_queries(
+def test_500_deliveries_are_sent_together_with_few_queries(
     workspace: Workspace, receiver: Receiver, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(500):
         emit(workspace, receiver.url)
 
-    # Claim: look, begin, select, update, commit; events and workspaces. Secrets: look, begin, insert, commit, read.
+    # Claim: check, begin, select, update, commit; events and workspaces. Secrets: check, begin, insert, commit, read.
     # Record: five updates.
     with django_assert_max_num_queries(15):
-        assert services.deliver_due(limit=500) == 500
+        assert deliver_due(limit=500) == 500
 
     assert Delivery.objects.filter(status=DeliveryStatus.DELIVERED, attempts=1).count() == 500
     assert len({request.headers["x-service-delivery-id"] for request in receiver.requests}) == 500

@@ -1,4 +1,4 @@
-"""Events and their payloads."""
+"""Webhook events and their payloads."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_group_has_each_sequence_number_once(workspace: Workspace) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_bell_rings_for_an_event_with_a_url_only() -> None:
+def test_only_an_event_with_a_url_wakes_the_workers() -> None:
     rung: list[str] = []
     wake_up.on_wake("deliver", lambda: rung.append("deliver"))
     workspace = WorkspaceFactory.create()

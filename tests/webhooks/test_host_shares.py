@@ -27,12 +27,12 @@ def at(host: str, workspace: str = "wrk_a") -> str:
 
 
 def alone(count: int, name: str = "host", workspace: str = "wrk_a") -> list[str]:
-    """So many hosts on different domains."""
+    """Return this number of hosts on different domains."""
     return [at(f"hooks.{name}-{number}.com", workspace) for number in range(count)]
 
 
 def quick(*holders: str) -> HostShares:
-    """Shares in which these holders have answered quickly."""
+    """Return shares in which these holders have answered quickly."""
     shares = HostShares()
     for holder in holders:
         shares.take(holder)
@@ -41,7 +41,7 @@ def quick(*holders: str) -> HostShares:
 
 
 def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
-    """Shares in which these holders have left so many attempts in a row unanswered."""
+    """Return shares in which these holders left this number of consecutive attempts unanswered."""
     shares = HostShares()
     for holder in holders:
         for _ in range(times):
@@ -51,7 +51,7 @@ def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
 
 
 def takes(shares: HostShares, *holders: str) -> int:
-    """Number of places that the holders get when each in turn takes as many as it can."""
+    """Return the number of places that the holders get when each in turn takes as many as it can."""
     taken = 0
     for holder in holders:
         while taken < MAX_IN_FLIGHT and shares.take(holder):
@@ -69,9 +69,9 @@ def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
 def test_a_holder_that_answered_quickly_gets_more() -> None:
     shares = quick(at("a.com"))
 
-    assert shares.room_at_quick() == {at("a.com"): SHARES.quick}
+    assert shares.free_places_at_quick() == {at("a.com"): SHARES.quick}
     assert takes(shares, at("a.com")) == SHARES.quick
-    assert shares.room_at_quick() == {}
+    assert shares.free_places_at_quick() == {}
 
 
 def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -> None:
@@ -80,7 +80,7 @@ def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -
     offered = []
     for _ in range(quarter):
         shares.ended(at("a.com"), 0.1, silent=False)
-        offered.append(shares.room_at_quick())
+        offered.append(shares.free_places_at_quick())
 
     assert offered == [{}] * (quarter - 1) + [{at("a.com"): quarter}]
 
@@ -123,7 +123,7 @@ def test_a_place_that_is_released_is_free_again() -> None:
 def test_the_memory_of_quick_holders_is_bounded() -> None:
     holders = alone(REMEMBERED + 1)
 
-    assert quick(*holders).room_at_quick() == {holders[-1]: SHARES.quick}
+    assert quick(*holders).free_places_at_quick() == {holders[-1]: SHARES.quick}
 
 
 def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
@@ -176,7 +176,7 @@ def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> 
         ("x.app.herokuapp.com", "app.herokuapp.com"),
     ],
 )
-def test_names_under_what_one_registered_are_of_one_domain(first: str, second: str) -> None:
+def test_names_below_one_registered_domain_share_it(first: str, second: str) -> None:
     assert registrable_domain(first) == registrable_domain(second)
 
 
@@ -191,7 +191,7 @@ def test_names_under_what_one_registered_are_of_one_domain(first: str, second: s
         ("localhost", "example.com"),
     ],
 )
-def test_what_different_people_registered_are_different_domains(first: str, second: str) -> None:
+def test_different_registered_domains_are_separate(first: str, second: str) -> None:
     assert registrable_domain(first) != registrable_domain(second)
 
 
@@ -249,7 +249,7 @@ def test_a_host_that_answers_again_is_no_longer_silent() -> None:
     assert takes(shares, dead[0]) == SHARES.slow
 
 
-def test_fewer_silences_than_that_may_be_chance() -> None:
+def test_a_few_unanswered_attempts_do_not_make_a_host_silent() -> None:
     hosts = alone(MAX_IN_FLIGHT // 2)
 
     assert takes(silent(*hosts, times=SILENT_AFTER_ATTEMPTS - 1), *hosts) == SENDER_LIMITS[SLOW] // 2
@@ -268,5 +268,9 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     shares = quick(*holders)
     takes(shares, *holders[:7])
 
-    room = shares.room_at_quick()
-    assert sum(room.values()) > shares.most_at_quick(room) == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
+    free_places = shares.free_places_at_quick()
+    assert (
+        sum(free_places.values())
+        > shares.total_places_at_quick(free_places)
+        == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
+    )

@@ -52,7 +52,9 @@ def test_filters_combine(workspace: Workspace, reader: ApiClient) -> None:
     assert ids(reader, workspace_id=workspace.id, status="pending", post_group_id=dead.event.post_group_id) == []
 
 
-def test_other_workspaces_deliveries_are_not_seen(workspace: Workspace, reader: ApiClient, stranger: User) -> None:
+def test_deliveries_of_other_workspaces_are_not_returned(
+    workspace: Workspace, reader: ApiClient, stranger: User
+) -> None:
     other = WorkspaceFactory.create()
     make_delivery(other, URL)
 
@@ -68,7 +70,7 @@ def test_a_member_may_read(workspace: Workspace, teammate: User) -> None:
     assert ids(as_user(teammate), workspace_id=workspace.id) == [delivery.id]
 
 
-def test_listing_needs_its_scope(workspace: Workspace) -> None:
+def test_listing_needs_the_scope(workspace: Workspace) -> None:
     response = listed(with_key(workspace, "posts.publish"), workspace_id=workspace.id)
 
     assert (response.status_code, response.json()["code"]) == (403, "SCOPE_MISSING")
@@ -77,7 +79,7 @@ def test_listing_needs_its_scope(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     "query", [{"status": "lost"}, {"post_group_id": "x"}, {"limit": "0"}, {"event": "post.failed"}]
 )
-def test_a_senseless_query_is_refused(workspace: Workspace, reader: ApiClient, query: dict[str, str]) -> None:
+def test_an_invalid_query_is_refused(workspace: Workspace, reader: ApiClient, query: dict[str, str]) -> None:
     response = listed(reader, workspace_id=workspace.id, **query)
 
     assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")

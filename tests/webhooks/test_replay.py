@@ -15,7 +15,7 @@ from tests.conftest import ApiClient
 from tests.factories import WorkspaceFactory
 from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import NOON, as_user, make_delivery, with_agent_key, with_key
-from webhooks import services
+from tests.webhooks.sending import deliver_due
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.sender import Outcome, Verdict
 from webhooks.services import deliveries
@@ -30,7 +30,7 @@ def replay(client: ApiClient, delivery: Delivery, body: Any = None, **headers: s
 def delivery(workspace: Workspace, receiver: Receiver) -> Delivery:
     """A successful delivery."""
     row = make_delivery(workspace, receiver.url)
-    services.deliver_due()
+    deliver_due()
     row.refresh_from_db()
     return row
 
@@ -68,7 +68,7 @@ def test_a_replay_sends_the_same_bytes_under_the_same_id_with_a_fresh_signature(
 ) -> None:
     with time_machine.travel(NOON, tick=False):
         replay(publisher, delivery)
-        services.deliver_due()
+        deliver_due()
 
     first, second = receiver.requests
     assert first.body == second.body
@@ -85,7 +85,7 @@ def test_a_replayed_dead_letter_gets_the_whole_retry_schedule(
     receiver.otherwise = 500
     with time_machine.travel(NOON, tick=False):
         replay(publisher, delivery)
-        services.deliver_due()
+        deliver_due()
 
     delivery.refresh_from_db()
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.RETRYING, 9)
@@ -98,16 +98,16 @@ def test_a_delivery_that_waits_for_its_retry_can_be_replayed_now(
 ) -> None:
     receiver.will_answer(500)
     waiting = make_delivery(workspace, receiver.url)
-    services.deliver_due()
+    deliver_due()
 
     assert replay(publisher, waiting).json()["delivery"]["status"] == "pending"
-    services.deliver_due()
+    deliver_due()
 
     waiting.refresh_from_db()
     assert waiting.status == DeliveryStatus.DELIVERED
 
 
-def test_while_an_attempt_is_in_flight_there_is_no_replay(
+def test_a_delivery_in_flight_cannot_be_replayed(
     workspace: Workspace, publisher: ApiClient, receiver: Receiver
 ) -> None:
     delivery = make_delivery(workspace, receiver.url)
@@ -118,35 +118,35 @@ def test_while_an_attempt_is_in_flight_there_is_no_replay(
         assert (response.status_code, response.json()["code"]) == (409, "INVALID_STATE")
 
 
-def test_a_worker_that_comes_back_late_cannot_settle_the_replay(
+def test_a_late_result_of_an_earlier_attempt_does_not_change_the_replay(
     workspace: Workspace, publisher: ApiClient, receiver: Receiver
 ) -> None:
     delivery = make_delivery(workspace, receiver.url)
     [stale] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     with time_machine.travel(NOON + timedelta(days=365), tick=False):
         replay(publisher, delivery)
-        assert deliveries.record([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
+        assert deliveries.record_outcomes([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
 
     delivery.refresh_from_db()
     assert delivery.status == DeliveryStatus.PENDING
 
 
-def test_one_key_makes_one_replay(delivery: Delivery, publisher: ApiClient, receiver: Receiver) -> None:
+def test_one_idempotency_key_replays_once(delivery: Delivery, publisher: ApiClient, receiver: Receiver) -> None:
     first = replay(publisher, delivery, idempotency_key="one")
-    services.deliver_due()
+    deliver_due()
     second = replay(publisher, delivery, idempotency_key="one")
-    services.deliver_due()
+    deliver_due()
 
     assert second.headers["Idempotency-Replayed"] == "true"
     assert second.json() == first.json()
     assert len(receiver.requests) == 2
 
 
-def test_a_dry_run_says_what_would_be_and_sends_nothing(
+def test_a_dry_run_returns_a_preview_and_sends_nothing(
     delivery: Delivery, publisher: ApiClient, receiver: Receiver
 ) -> None:
     response = replay(publisher, delivery, {"dry_run": True})
-    services.deliver_due()
+    deliver_due()
 
     body = response.json()
     assert (response.status_code, body["dry_run"], body["operation"]) == (200, True, "webhooks.replay")
@@ -155,7 +155,7 @@ def test_a_dry_run_says_what_would_be_and_sends_nothing(
     assert AuditEntry.objects.get(operation="webhooks.replay").dry_run is True
 
 
-def test_foreign_and_absent_deliveries_are_answered_alike(delivery: Delivery, stranger: User) -> None:
+def test_foreign_and_missing_deliveries_get_the_same_answer(delivery: Delivery, stranger: User) -> None:
     absent = Delivery(id=new_id("dlv"))
     odd = Delivery(id="dlv_odd")
     for client in (with_key(WorkspaceFactory.create(), "posts.publish"), as_user(stranger)):
@@ -188,7 +188,7 @@ def test_an_agent_that_may_not_publish_may_not_replay(
         assert (response.status_code, response.json()["code"]) == (403, "AGENT_MODE_FORBIDS")
 
 
-def test_an_agent_of_dry_runs_sees_a_preview(delivery: Delivery, workspace: Workspace) -> None:
+def test_an_agent_in_dry_run_mode_gets_a_preview(delivery: Delivery, workspace: Workspace) -> None:
     client = with_agent_key(workspace, AgentMode.DRY_RUN, "posts.publish")
 
     response = replay(client, delivery)
@@ -204,7 +204,7 @@ def test_an_agent_that_may_publish_may_replay(delivery: Delivery, workspace: Wor
     assert replay(client, delivery).status_code == 200
 
 
-def test_a_replay_leaves_an_audit_entry(delivery: Delivery, publisher: ApiClient, workspace: Workspace) -> None:
+def test_a_replay_writes_an_audit_entry(delivery: Delivery, publisher: ApiClient, workspace: Workspace) -> None:
     replay(publisher, delivery)
 
     entry = AuditEntry.objects.get(operation="webhooks.replay")

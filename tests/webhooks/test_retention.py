@@ -40,7 +40,7 @@ def test_events_with_unfinished_deliveries_are_not_deleted(workspace: Workspace)
     assert ExpiredEvents().purge(10) == 1
 
 
-def test_both_kinds_go_in_batches(workspace: Workspace) -> None:
+def test_events_and_sandbox_events_are_deleted_in_batches(workspace: Workspace) -> None:
     for sandbox in (True, False, True):
         event(workspace, timedelta(days=40), sandbox=sandbox)
 

@@ -21,7 +21,8 @@ from tests.fakes.http_server import ReceivedRequest
 from tests.fakes.receiver import Receiver
 from tests.until import wait_until
 from tests.webhooks.rows import emit
-from webhooks import services, signing
+from tests.webhooks.sending import deliver_due
+from webhooks import signing
 from webhooks.models import SigningSecret
 from workspaces.models import Workspace
 
@@ -29,7 +30,7 @@ from workspaces.models import Workspace
 def delivered(workspace: Workspace, receiver: Receiver) -> tuple[ReceivedRequest, str]:
     """A received delivery and the secret that signed it."""
     emit(workspace, receiver.url)
-    services.deliver_due()
+    deliver_due()
     return receiver.requests[-1], SigningSecret.objects.get(pk=workspace.pk).secret
 
 

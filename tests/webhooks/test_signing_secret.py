@@ -17,6 +17,7 @@ from tests.conftest import ApiClient
 from tests.factories import UserFactory, WorkspaceFactory
 from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import NOON, as_user, emit, with_agent_key, with_key
+from tests.webhooks.sending import deliver_due
 from webhooks import services, signing
 from webhooks.models import SigningSecret
 from workspaces.models import Member, User, Workspace
@@ -30,7 +31,7 @@ def secret_of(workspace: Workspace) -> str:
     return SigningSecret.objects.get(pk=workspace.pk).secret
 
 
-def test_the_secret_is_read_with_how_it_signs(workspace: Workspace) -> None:
+def test_the_secret_is_returned_with_its_signature_format(workspace: Workspace) -> None:
     response = with_key(workspace, "api_keys.write").get(path(workspace))
 
     assert response.status_code == 200
@@ -43,7 +44,7 @@ def test_the_secret_is_read_with_how_it_signs(workspace: Workspace) -> None:
     }
 
 
-def test_the_secret_stays_the_same_and_is_each_workspaces_own(workspace: Workspace) -> None:
+def test_the_secret_stays_the_same_and_differs_by_workspace(workspace: Workspace) -> None:
     other = WorkspaceFactory.create()
     read = [
         with_key(one, "api_keys.write").get(path(one)).json()["signing_secret"] for one in (workspace, other, workspace)
@@ -77,7 +78,7 @@ def test_the_secret_is_encrypted_at_rest(workspace: Workspace) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_who_need_the_first_secret_at_once_get_the_same() -> None:
+def test_concurrent_first_reads_get_the_same_secret() -> None:
     workspace = WorkspaceFactory.create()
 
     def read(_: int) -> str:
@@ -90,7 +91,7 @@ def test_many_who_need_the_first_secret_at_once_get_the_same() -> None:
         assert set(threads.map(read, range(16))) == {secret_of(workspace)}
 
 
-def test_rotation_answers_a_new_secret(workspace: Workspace) -> None:
+def test_rotation_returns_a_new_secret(workspace: Workspace) -> None:
     client = with_key(workspace, "api_keys.write")
     before = client.get(path(workspace)).json()
 
@@ -101,7 +102,9 @@ def test_rotation_answers_a_new_secret(workspace: Workspace) -> None:
     assert secret_of(workspace) != before["signing_secret"]
 
 
-def test_for_24_hours_deliveries_carry_both_signatures_the_new_first(workspace: Workspace, receiver: Receiver) -> None:
+def test_for_24_hours_deliveries_have_both_signatures_with_the_new_first(
+    workspace: Workspace, receiver: Receiver
+) -> None:
     caller = system_caller(workspace.id)
     with time_machine.travel(NOON, tick=False):
         old = services.read_signing_secret(caller=caller, workspace_id=workspace.id)
@@ -110,7 +113,7 @@ def test_for_24_hours_deliveries_carry_both_signatures_the_new_first(workspace: 
     for moment in (NOON + timedelta(hours=24, seconds=-1), NOON + timedelta(hours=24)):
         with time_machine.travel(moment, tick=False):
             emit(workspace, receiver.url)
-            services.deliver_due()
+            deliver_due()
 
     for request, keys in zip(receiver.requests, ([new, old], [new]), strict=True):
         header = request.headers["x-service-signature"]
@@ -172,7 +175,7 @@ def test_an_agent_may_neither_read_nor_rotate_with_any_scope(workspace: Workspac
     ]
 
 
-def test_each_read_leaves_an_audit_entry_without_the_secret(workspace: Workspace) -> None:
+def test_each_read_writes_an_audit_entry_without_the_secret(workspace: Workspace) -> None:
     key, owner = with_key(workspace, "api_keys.write"), workspace.owner_user
     admin = UserFactory.create()
     Member.objects.create(workspace=workspace, user=admin, role="admin")
@@ -187,7 +190,7 @@ def test_each_read_leaves_an_audit_entry_without_the_secret(workspace: Workspace
         assert entry.metadata == {}
 
 
-def test_each_refused_read_leaves_an_audit_entry(workspace: Workspace, teammate: User, stranger: User) -> None:
+def test_each_refused_read_writes_an_audit_entry(workspace: Workspace, teammate: User, stranger: User) -> None:
     elsewhere = WorkspaceFactory.create()
     tried = [
         (with_key(workspace, "posts.publish").get(path(workspace)), workspace.id),
@@ -204,14 +207,14 @@ def test_each_refused_read_leaves_an_audit_entry(workspace: Workspace, teammate:
     assert not SigningSecret.objects.exists()
 
 
-def test_strangers_meet_nothing(workspace: Workspace, stranger: User) -> None:
+def test_strangers_get_not_found(workspace: Workspace, stranger: User) -> None:
     for client in (as_user(stranger), with_key(WorkspaceFactory.create(), "api_keys.write")):
         response = client.post(path(workspace) + "/rotate")
         assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
     assert ApiClient().post(path(workspace) + "/rotate").status_code == 401
 
 
-def test_a_paused_workspace_reads_and_does_not_rotate(workspace: Workspace) -> None:
+def test_in_a_paused_workspace_the_secret_can_be_read_and_not_rotated(workspace: Workspace) -> None:
     client = with_key(workspace, "api_keys.write")
     Workspace.objects.update(status=WorkspaceStatus.PAUSED)
 
@@ -220,7 +223,7 @@ def test_a_paused_workspace_reads_and_does_not_rotate(workspace: Workspace) -> N
     assert (response.status_code, response.json()["code"]) == (403, "WORKSPACE_PAUSED")
 
 
-def test_a_rotation_leaves_an_audit_entry_without_the_secret(workspace: Workspace) -> None:
+def test_a_rotation_writes_an_audit_entry_without_the_secret(workspace: Workspace) -> None:
     with_key(workspace, "api_keys.write").post(path(workspace) + "/rotate")
 
     entry = AuditEntry.objects.get(operation="workspaces.rotate_signing_secret")

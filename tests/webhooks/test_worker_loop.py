@@ -1,4 +1,4 @@
-"""The delivering worker loop, with real threads and receivers."""
+"""DeliverLoop, which sends webhook deliveries, with real threads and receivers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def emit_to(workspace: Workspace, url: str, count: int) -> None:
     emit_many(event_to(workspace, url, number) for number in range(count))
 
 
-def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receiver: Receiver, loop: DeliverLoop) -> None:
+def test_emitted_events_are_delivered_and_recorded(workspace: Workspace, receiver: Receiver, loop: DeliverLoop) -> None:
     emit_to(workspace, receiver.url, 300)
     receiver.wait_for(300, timeout=20)
     loop.stop(5)
@@ -60,7 +60,7 @@ def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receive
     assert len({request.headers["x-service-delivery-id"] for request in receiver.requests}) == 300
 
 
-def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
+def test_hanging_receivers_delay_no_others_and_use_a_limited_share(
     workspace: Workspace, receiver: Receiver, loop: DeliverLoop
 ) -> None:
     with Receiver(otherwise=Manner.HANG) as dead, Receiver(otherwise=Manner.DRIP_HEAD) as dripping:
@@ -112,7 +112,7 @@ def test_a_slow_path_of_one_workspace_does_not_delay_another_workspace_at_the_sa
         assert [request.path for request in host.requests].count("/slow") == SHARES.slow
 
 
-def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, loop: DeliverLoop) -> None:
+def test_stopping_waits_for_attempts_in_flight(workspace: Workspace, loop: DeliverLoop) -> None:
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)
@@ -125,7 +125,7 @@ def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, loop: Delive
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
 
 
-def test_what_does_not_finish_in_time_is_given_back_as_it_was(workspace: Workspace, loop: DeliverLoop) -> None:
+def test_attempts_that_do_not_finish_in_time_are_released_unchanged(workspace: Workspace, loop: DeliverLoop) -> None:
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)

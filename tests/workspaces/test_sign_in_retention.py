@@ -22,7 +22,7 @@ from workspaces import services
 from workspaces.models import EndedIdentity, OutgoingMail, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
-RULES = [path for path in configured.RETENTION if path.startswith("workspaces.sign_in.")]
+RULES = [path for path in configured.RETENTION if path.startswith("workspaces.retention.")]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime, timedelta
@@ -18,7 +17,7 @@ from config.jobs.due import claim_due
 from config.jobs.fenced_updates import Write, update_rows
 from webhooks import signing
 from webhooks.models import Delivery
-from webhooks.sender import MAX_IN_FLIGHT, DeliveryRequest, Outcome, Verdict, send_all
+from webhooks.sender import DeliveryRequest, Outcome, Verdict
 from webhooks.services.signing_secrets import signing_keys
 
 LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
@@ -78,7 +77,7 @@ def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> D
     return DeliveryRequest(delivery.url, body, headers)
 
 
-def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
+def record_outcomes(results: Sequence[tuple[Delivery, Outcome]]) -> int:
     """Save the outcomes of claimed deliveries; returns how many were saved. Deliveries whose claim was lost are skipped."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
@@ -86,20 +85,6 @@ def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
     for row in settled:
         metrics.DELIVERIES.labels(row.status).inc()
     return sum(written)
-
-
-def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
-    """Claim up to `limit` due deliveries, send them and record the outcomes; returns how many were claimed.
-
-    For commands and tests. The worker loop (webhooks/worker_loop.py) also prevents slow receivers from delaying others.
-    """
-    claimed = claim_deliveries(Delivery.objects.all(), limit=limit)
-    keys = signing_keys_for(claimed)
-    packed = [signed_request(delivery, keys) for delivery in claimed]
-    sent = iter(asyncio.run(send_all([parcel for parcel in packed if isinstance(parcel, DeliveryRequest)])))
-    outcomes = [next(sent) if isinstance(parcel, DeliveryRequest) else parcel for parcel in packed]
-    record(list(zip(claimed, outcomes, strict=True)))
-    return len(claimed)
 
 
 def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:

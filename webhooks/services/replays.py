@@ -1,17 +1,36 @@
-"""Replays a single webhook delivery."""
+"""Replays webhook deliveries: one for a caller, or many for an operator, for example after an outage of a receiver."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import AgentMode, Caller
-from config.api.errors import AgentModeForbids, InvalidState
+from config.api.caller import AgentMode, Caller, not_found_error, require_operator
+from config.api.errors import AgentModeForbids, InvalidState, ValidationFailed
 from config.jobs import wake_up
 from webhooks import selectors
-from webhooks.models import Delivery
+from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services.events import LOOP_NAME
+from workspaces.models import Workspace
+
+BATCH_SIZE = 500  # rows per transaction
+MAX_PER_CALL = 10_000  # deliveries per call
+REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence", "lease_until")
+
+
+@dataclass(frozen=True)
+class ReplayCounts:
+    """Counts of replayed deliveries, of those skipped because an attempt is in flight, and of remaining dead letters."""
+
+    replayed: int
+    in_flight: int
+    remaining: int
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
@@ -20,7 +39,9 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
     Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight).
     """
     found = selectors.get_delivery(caller=caller, delivery_id=delivery_id, scope="posts.publish", write=True)
-    _require_mode(caller, dry_run)
+    # Agents that are limited to dry runs may preview a replay.
+    if caller.mode != AgentMode.ALLOW_PUBLISH and not (dry_run and caller.mode == AgentMode.DRY_RUN):
+        raise AgentModeForbids()
     with transaction.atomic():
         delivery = Delivery.objects.select_for_update(of=("self",)).select_related("event").get(pk=found.pk)
         now = timezone.now()
@@ -42,7 +63,79 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
     return delivery
 
 
-def _require_mode(caller: Caller, dry_run: bool) -> None:
-    """Check an agent's mode: a replay needs allow_publish; agents limited to dry runs may preview a replay."""
-    if caller.mode != AgentMode.ALLOW_PUBLISH and not (dry_run and caller.mode == AgentMode.DRY_RUN):
-        raise AgentModeForbids()
+def replay_deliveries(
+    *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
+) -> ReplayCounts:
+    """Replay the given webhook deliveries, or the dead letters of a workspace, up to MAX_PER_CALL.
+
+    Raises Forbidden (not an operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`.
+    """
+    require_operator(caller)
+    if ids is not None:
+        wanted = Delivery.objects.filter(pk__in=_existing(ids))
+    else:
+        if not Workspace.objects.filter(pk=workspace_id).exists():
+            raise not_found_error("workspace_id", "workspace")
+        wanted = Delivery.objects.filter(workspace_id=workspace_id, status=DeliveryStatus.DEAD_LETTER)
+    replayed = _count_by_workspace(wanted) if dry_run else _replay(wanted, caller)
+    total = replayed.total()
+    if dry_run or not total:
+        _record(caller, replayed or Counter({workspace_id or "": 0}), dry_run=dry_run)
+    if ids is not None:
+        return ReplayCounts(total, len(set(ids)) - total, 0)
+    return ReplayCounts(total, 0, wanted.count() - (total if dry_run else 0))
+
+
+def _existing(ids: Sequence[str]) -> list[str]:
+    found = set(Delivery.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    if unknown := [index for index, each in enumerate(ids) if each not in found]:
+        raise ValidationFailed(
+            details=[
+                {"field": f"ids[{index}]", "code": "not_found", "message": "This delivery does not exist."}
+                for index in unknown
+            ]
+        )
+    return sorted(found)
+
+
+def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
+    """Filter to deliveries that no worker has claimed."""
+    return deliveries.filter(Q(lease_until=None) | Q(lease_until__lte=timezone.now())).order_by("pk")
+
+
+def _count_by_workspace(wanted: QuerySet[Delivery]) -> Counter[str]:
+    return Counter(_idle(wanted).values_list("workspace_id", flat=True)[:MAX_PER_CALL])
+
+
+def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
+    """Replay deliveries in batches, one transaction each; returns the counts by workspace."""
+    replayed: Counter[str] = Counter()
+    last = ""
+    while replayed.total() < MAX_PER_CALL and (rows := _replay_batch(wanted.filter(pk__gt=last), caller)):
+        replayed.update(row.workspace_id for row in rows)
+        last = rows[-1].pk
+    return replayed
+
+
+@transaction.atomic
+def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
+    now = timezone.now()
+    rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",))[:BATCH_SIZE])
+    for row in rows:
+        row.reset_for_replay(now)
+    Delivery.objects.bulk_update(rows, REPLAY_FIELDS)
+    _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
+    wake_up.wake(LOOP_NAME)
+    return rows
+
+
+def _record(caller: Caller, replayed: Counter[str], *, dry_run: bool) -> None:
+    for workspace_id, number in replayed.items():
+        record(
+            caller=caller,
+            operation="ops.replay_deliveries",
+            workspace_id=workspace_id,
+            resource_type="webhook_delivery",
+            dry_run=dry_run,
+            metadata={"replayed": number},
+        )

@@ -31,7 +31,7 @@ def audit_log(page: WorkspacePage) -> HttpResponse:
         form=form,
         rows=[(entry, names.get(entry.actor_id) or _actor_label(entry), _metadata_text(entry)) for entry in found.rows],
         next_cursor=found.next_cursor,
-        kept_days=RETENTION_DAYS[RetentionTier(page.workspace.retention_tier)],
+        retention_days=RETENTION_DAYS[RetentionTier(page.workspace.retention_tier)],
     )
 
 

@@ -1,16 +1,22 @@
-"""The dashboard's members page: members, roles, invitations, ownership."""
+"""The dashboard's members page (members, roles, invitations, ownership), and the page that an invitation link opens."""
 
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
+from auditlog.services import record_refusal
+from config.api.errors import ApiError
 from workspaces import selectors, services
 from workspaces.models import Member
 from workspaces.services import CreatedInvitation
-from workspaces.workspace_page import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, caller_of, error_page, workspace_page
 
 
 @workspace_page()
@@ -68,6 +74,25 @@ def hand_over(page: WorkspacePage) -> HttpResponse:
     new_owner_id = page.request.POST.get("user_id", "")
     services.hand_over_workspace(caller=page.caller, workspace_id=page.workspace.id, user_id=new_owner_id)
     return page.success_redirect("The workspace has a new owner. You are now an admin.", "members")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@login_required
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Dashboard page: show the invitation and accept it on POST; anyone but the invited person sees an error page."""
+    caller = caller_of(request)
+    try:
+        if request.method == "POST":
+            workspace = services.accept_invitation(caller=caller, token=token)
+            messages.success(request, f"You are now a member of {workspace.name}.")
+            return redirect("home", workspace_id=workspace.id)
+        shown = services.get_open_invitation(caller=caller, token=token)
+    except ApiError as error:
+        if request.method == "POST":
+            record_refusal(caller=caller, operation="members.accept_invitation", error=error, dry_run=False)
+        return error_page(request, error)
+    return render(request, "workspaces/invitation.html", {"invitation": shown})
 
 
 def _members(page: WorkspacePage, invited: CreatedInvitation | None = None) -> HttpResponse:

@@ -14,10 +14,30 @@ from django.views.decorators.http import require_POST, require_safe
 
 from config.api.errors import NotFound
 from workspaces import services
-from workspaces.dashboard.user_agents import describe_user_agent
 from workspaces.models import User
 from workspaces.sign_in.sessions import sessions_of
 from workspaces.workspace_page import caller_of, error_page
+
+# (part of a User-Agent header, name). The first match counts, because most browsers name older ones in the header.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"),
+    ("Chrome", "Chrome"),
+    ("Safari", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
 
 
 @require_safe
@@ -56,3 +76,12 @@ def end_others(request: HttpRequest) -> HttpResponse:
     update_session_auth_hash(request, user)
     messages.success(request, "You are signed out everywhere else.")
     return redirect("sessions")
+
+
+def describe_user_agent(user_agent: str) -> str:
+    """Return browser and system of a User-Agent header, such as "Firefox on Windows"."""
+    browser = next((words for part, words in _BROWSERS if part in user_agent), "")
+    system = next((words for part, words in _SYSTEMS if part in user_agent), "")
+    if browser and system:
+        return f"{browser} on {system}"
+    return browser or system or "Unknown browser"

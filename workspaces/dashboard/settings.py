@@ -96,6 +96,6 @@ def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpRe
         is_owner=page.caller.role == Member.Role.OWNER,
         paused_by=page.workspace.paused_by,
         grace_hours=service.SCHEDULE_GRACE_HOURS,
-        kept_days=RETENTION_DAYS[RetentionTier(page.workspace.retention_tier)],
+        retention_days=RETENTION_DAYS[RetentionTier(page.workspace.retention_tier)],
         **shown,
     )

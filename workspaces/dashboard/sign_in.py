@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth import logout
@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from social_core.exceptions import AuthCanceled, AuthInputError, AuthProviderError, AuthSessionError
 from social_core.exceptions import SocialAuthBaseException as SignInError
+from social_django.strategy import DjangoStrategy
 from social_django.utils import load_strategy
 
 from config.api import rate_limit
@@ -26,10 +27,10 @@ from config.api.caller import is_recent_sign_in
 from config.api.errors import ApiError, Forbidden, RateLimited
 from config.api.request_limits import outbound_slot
 from workspaces.models import User
-from workspaces.services import sign_out_everywhere
+from workspaces.services import sign_in_user, sign_out_everywhere
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.backend import OpenIdBackend
-from workspaces.sign_in.oidc_claims import NEVER, InvalidSubject
+from workspaces.sign_in.oidc_claims import NEVER, InvalidSubject, identity_from_claims, is_staff
 from workspaces.sign_in.sessions import (
     SignInMethod,
     authenticated_at,
@@ -133,6 +134,22 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     return redirect(next_page or "dashboard")
 
 
+def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    """Find or create the user of a verified ID token, by (issuer, subject): the only step of social-auth's pipeline.
+
+    Raises InvalidSubject, Forbidden (a closed account).
+    """
+    claims = backend.id_token or {}
+    sources = (claims, backend.userinfo)
+    request = cast(DjangoStrategy, backend.strategy).request
+    person = sign_in_user(
+        identity=identity_from_claims(backend.id_token_issuer(), *sources),
+        staff=is_staff(*sources),
+        ip=request.META.get("REMOTE_ADDR") or None if request else None,
+    )
+    return {"user": person}
+
+
 @require_safe
 @never_cache
 def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpResponse:
@@ -149,8 +166,10 @@ def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpRespo
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End all sessions of the user, in this browser and all others."""
-    if request.user.is_authenticated:
-        _sign_out_everywhere(request)
+    if request.user.is_authenticated and request.user.is_staff:
+        sign_out_everywhere(caller=signed_in_operator(request), operation="operators.sign_out")
+    elif request.user.is_authenticated:
+        sign_out_everywhere(caller=caller_of(request))
     logout(request)
     return redirect("sign-in")
 
@@ -184,13 +203,6 @@ def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBacke
             suggested_action="Sign out at the identity provider and try again, or ask the operator of this service.",
         )
     return None
-
-
-def _sign_out_everywhere(request: HttpRequest) -> None:
-    if cast(User, request.user).is_staff:
-        sign_out_everywhere(caller=signed_in_operator(request), operation="operators.sign_out")
-    else:
-        sign_out_everywhere(caller=caller_of(request))
 
 
 def _sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "", status: int = 200) -> HttpResponse:

@@ -20,13 +20,13 @@ from workspaces.workspace_page import add_api_error, caller_of
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
-def choose(request: HttpRequest) -> HttpResponse:
+def workspace_list(request: HttpRequest) -> HttpResponse:
     """Dashboard page: list the user's workspaces, with a form to create one; redirects to a single one without `?all`."""
     mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
     if request.method == "POST":
         form = GeneralForm(request.POST, workspace=Workspace())
-        made = _make(request, form) if form.is_valid() else None
-        return made or render(request, "workspaces/workspaces.html", {"workspaces": mine, "form": form}, status=422)
+        created = _create(request, form) if form.is_valid() else None
+        return created or render(request, "workspaces/workspaces.html", {"workspaces": mine, "form": form}, status=422)
     if len(mine) == 1 and "all" not in request.GET:
         return redirect("home", workspace_id=mine[0].id)
     return render(
@@ -34,7 +34,7 @@ def choose(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _make(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
+def _create(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
     """Create a workspace from the form and redirect to it; on a refusal add the errors to the form and return None."""
     caller = caller_of(request)
     try:

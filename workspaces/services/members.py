@@ -10,7 +10,7 @@ from config.api.caller import Caller, not_found_error, require_recent_sign_in, r
 from config.api.errors import Forbidden, InvalidState, ValidationFailed
 from workspaces import selectors
 from workspaces.models import Member, Workspace
-from workspaces.services.create import require_workspace_quota
+from workspaces.services.workspaces import require_workspace_quota
 
 ADMIN_ROLES = (Member.Role.OWNER, Member.Role.ADMIN)
 ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner role can only be handed over

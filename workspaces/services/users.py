@@ -1,46 +1,72 @@
-"""Create and delete users."""
+"""Sign in, export and delete users, and end their sessions.
+
+Users of the identity provider are found by (issuer, subject), never by e-mail address. A session ends when its row of
+django_session is deleted, or when the user's session epoch is raised.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from django.db import transaction
+from django.contrib.sessions.models import Session
+from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, not_found_error, require_recent_sign_in
+from config.api.caller import Caller, not_found_error, operator_caller, require_recent_sign_in
+from config.api.errors import Forbidden
 from workspaces import selectors
-from workspaces.models import EndedIdentity, Member, User, Workspace
-from workspaces.services.delete import mark_deleted
-from workspaces.services.sessions import end_every_session
+from workspaces.models import EndedIdentity, Member, User, UserSession, Workspace
+from workspaces.services.workspaces import mark_deleted
+from workspaces.sign_in.oidc_claims import Identity
 
 
-@dataclass(frozen=True)
-class UserDeletion:
-    """A deleted user and the workspaces that were deleted with them."""
+def sign_in_user(*, identity: Identity, staff: bool, ip: str | None) -> User:
+    """Return the user of a provider's identity at sign-in, creating the user or updating name, e-mail and operator status.
 
-    user: User
-    deleted_workspaces: list[Workspace]
-
-
-def create_user(*, email: str, display_name: str = "", **identity: Any) -> User:
-    """Create a user. `identity`: identity_issuer, identity_subject and email_verified for a user of the provider."""
-    return User.objects.create_user(email=email, display_name=display_name, **identity)
-
-
-def record_deleted_identity(user: User) -> None:
-    """Store a digest of the deleted user's identity, so that older provider tokens are refused. Needs a transaction."""
-    if user.identity_subject:
-        digest = EndedIdentity.digests(user.identity_issuer, user.identity_subject)[0]
-        EndedIdentity.objects.update_or_create(digest=digest, defaults={"ended_at": timezone.now()})
+    `staff` says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a
+    closed account.
+    """
+    person = selectors.user_of_identity(issuer=identity.issuer, subject=identity.subject) or _create(identity)
+    if not person.is_active:
+        raise Forbidden("This account is closed.", suggested_action="Ask the operator of the service.")
+    person.email, person.email_verified = identity.email, identity.email_verified
+    person.display_name = identity.display_name or person.display_name
+    person.is_staff = person.is_superuser = staff
+    with transaction.atomic():
+        person.save(update_fields=["email", "email_verified", "display_name", "is_staff", "is_superuser", "updated_at"])
+        _record_sign_in(person, ip)
+    return person
 
 
-def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserDeletion:
+def user_for_token(*, identity: Identity, issued_at: int | None, make_user: bool) -> User | None:
+    """Return the user of a verified access token; with `make_user`, create a user who does not exist yet.
+
+    `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
+    for an unknown user without `make_user`.
+    """
+    person = selectors.user_of_identity(issuer=identity.issuer, subject=identity.subject)
+    if person is None:
+        if not make_user or _deleted_since(identity, issued_at):
+            return None
+        person = _create(identity)
+    return person if person.is_active else None
+
+
+def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
+    """Return the signed-in user and their active workspaces for export. Raises NotFound, UserSessionRequired (a key)."""
+    user = selectors.signed_in_user(caller=caller, user_id=user_id)
+    record(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
+    return user, list(selectors.active_workspaces_of(user=user))
+
+
+def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple[User, list[Workspace]]:
     """Delete the caller's user: erase name, e-mail and identity, and end sessions, tokens and memberships.
 
-    Active workspaces that they own are deleted; paused ones stay as they are. Raises UserSessionRequired
-    for keys, NotFound for another's id, ReauthenticationRequired.
+    Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.
+    Raises UserSessionRequired for keys, NotFound for another's id, ReauthenticationRequired.
     """
     found = selectors.signed_in_user(caller=caller, user_id=user_id)
     require_recent_sign_in(caller)
@@ -50,7 +76,7 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserD
             raise not_found_error(None, "user")
         owned = list(selectors.active_workspaces_of(user=user).select_for_update(no_key=True))
         if not dry_run:
-            record_deleted_identity(user)
+            _record_deleted_identity(user)
         user.erase()
         if not dry_run:
             user.save()
@@ -59,4 +85,86 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserD
             for workspace in owned:
                 mark_deleted(caller=caller, workspace=workspace)
         record(caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run)
-    return UserDeletion(user, owned)
+    return user, owned
+
+
+def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") -> None:
+    """End all sessions of the caller, in all browsers. Access tokens of the provider stay valid until they expire."""
+    with transaction.atomic():
+        end_every_session(User.objects.get(pk=caller.actor_id))
+        _record_session_end(caller, operation)
+
+
+def end_session(*, caller: Caller, user_session_id: int) -> None:
+    """End one of the caller's own sessions. Raises NotFound for another user's session or an ended one."""
+    with transaction.atomic():
+        found = UserSession.objects.filter(pk=user_session_id, user_id=caller.actor_id).first()
+        if found is None:
+            raise not_found_error(None, "session")
+        Session.objects.filter(pk=found.session_id).delete()
+        _record_session_end(caller, "users.end_session")
+
+
+def end_other_sessions(*, caller: Caller, session_key: str) -> User:
+    """End all of the caller's sessions except the one with this key.
+
+    Returns the user, for Django's `update_session_auth_hash`, which moves the remaining session to the new epoch.
+    """
+    with transaction.atomic():
+        user = User.objects.get(pk=caller.actor_id)
+        end_every_session(user, except_key=session_key)
+        _record_session_end(caller, "users.end_other_sessions")
+    user.refresh_from_db()
+    return user
+
+
+def end_every_session(user: User, *, except_key: str = "") -> None:
+    """End all sessions of the user, in the row of django_session and by the session epoch. Needs a transaction.
+
+    The new epoch also ends sessions without a row of UserSession. The session with `except_key` can be moved to it.
+    """
+    User.objects.filter(pk=user.pk).update(session_epoch=F("session_epoch") + 1)
+    Session.objects.filter(user_session__user=user).exclude(pk=except_key).delete()
+
+
+def _record_session_end(caller: Caller, operation: str) -> None:
+    record(caller=caller, operation=operation, resource_type="user", resource_id=caller.actor_id)
+
+
+def _record_sign_in(person: User, ip: str | None) -> None:
+    """Write the audit entry of a sign-in; an operator's entry has the retention of operator actions."""
+    caller = Caller(kind="user", actor_id=person.id, ip=ip)
+    operation, metadata = "users.sign_in", {}
+    if person.is_staff:
+        caller = replace(operator_caller(ip), actor_id=person.id)
+        operation, metadata = "operators.sign_in", {"by": "provider"}
+    record(caller=caller, operation=operation, resource_type="user", resource_id=person.id, metadata=metadata)
+
+
+def _create(identity: Identity) -> User:
+    """Create the user, or return the one that another request has just created."""
+    try:
+        with transaction.atomic():
+            return User.objects.create_user(
+                email=identity.email,
+                email_verified=identity.email_verified,
+                display_name=identity.display_name,
+                identity_issuer=identity.issuer,
+                identity_subject=identity.subject,
+            )
+    except IntegrityError:
+        return User.objects.get(identity_issuer=identity.issuer, identity_subject=identity.subject)
+
+
+def _deleted_since(identity: Identity, issued_at: int | None) -> bool:
+    """Return whether the identity's user was deleted after this token was issued, or in the same second."""
+    issued = datetime.fromtimestamp(issued_at or 0, UTC)
+    digests = EndedIdentity.digests(identity.issuer, identity.subject)
+    return EndedIdentity.objects.filter(digest__in=digests, ended_at__gte=issued).exists()
+
+
+def _record_deleted_identity(user: User) -> None:
+    """Store a digest of the deleted user's identity, so that older provider tokens are refused. Needs a transaction."""
+    if user.identity_subject:
+        digest = EndedIdentity.digests(user.identity_issuer, user.identity_subject)[0]
+        EndedIdentity.objects.update_or_create(digest=digest, defaults={"ended_at": timezone.now()})

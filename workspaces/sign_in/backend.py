@@ -21,9 +21,8 @@ from social_core.exceptions import AuthProviderError, AuthResponseError, ErrorSt
 from social_core.utils import http_error
 
 from config import outbound
-from workspaces.sign_in.cached_value import ProviderUnavailable
 from workspaces.sign_in.oidc_claims import auth_time_from_claims
-from workspaces.sign_in.provider import LEEWAY_SECONDS, SIGNING_ALGORITHMS, provider
+from workspaces.sign_in.provider import LEEWAY_SECONDS, SIGNING_ALGORITHMS, ProviderUnavailable, provider
 
 EXCHANGE_SECONDS = 10.0
 

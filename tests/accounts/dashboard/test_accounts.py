@@ -1,4 +1,4 @@
-"""The pages of connected accounts: the list with their health, and one with what it takes."""
+"""The dashboard pages of connected accounts: the list with their status, and one account with its limits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_workspace_without_accounts_is_shown_what_can_be_connected(pages: Page
     assert account.handle in shown
 
 
-def test_each_account_says_how_it_stands(pages: Pages, workspace: Workspace) -> None:
+def test_the_list_shows_each_accounts_status(pages: Pages, workspace: Workspace) -> None:
     lost = real(workspace, platform="mastodon", handle="lost@example.social", status="needs_reauth")
     real(workspace, handle="works.test", last_checked_at=timezone.now(), refresh_failures=3)
     real(workspace, handle="gone.test", status="disconnected")
@@ -53,7 +53,7 @@ def test_each_account_says_how_it_stands(pages: Pages, workspace: Workspace) -> 
     assert "gone.test" not in words(page)
 
 
-def test_one_account_tells_its_health_and_what_it_takes(pages: Pages, workspace: Workspace) -> None:
+def test_the_account_page_shows_its_status_and_limits(pages: Pages, workspace: Workspace) -> None:
     soon = timezone.now() + timedelta(hours=1)
     row = real(
         workspace, platform="mastodon", handle="a@example.social", method="oauth", scopes=["write:statuses"],
@@ -69,15 +69,15 @@ def test_one_account_tells_its_health_and_what_it_takes(pages: Pages, workspace:
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_what_every_platform_takes_can_be_said(name: str) -> None:
-    told = dict(capabilities_in_words(platform(name).capabilities))
-    assert f"{platform(name).capabilities.text.max_length:,}" in told["Text"]
-    assert ("Videos" in told) == (platform(name).capabilities.media.videos is not None)
-    assert ("have not been tried" in told.get("Threads", "")) == (name == "x")
-    assert ("Polls" in told) == (platform(name).capabilities.poll is not None)
+def test_every_platforms_capabilities_can_be_described(name: str) -> None:
+    described = dict(capabilities_in_words(platform(name).capabilities))
+    assert f"{platform(name).capabilities.text.max_length:,}" in described["Text"]
+    assert ("Videos" in described) == (platform(name).capabilities.media.videos is not None)
+    assert ("have not been tried" in described.get("Threads", "")) == (name == "x")
+    assert ("Polls" in described) == (platform(name).capabilities.poll is not None)
 
 
-def test_a_poll_is_said_with_its_limits() -> None:
+def test_a_poll_is_described_with_its_limits() -> None:
     said = (
         "1 to 10 choices, up to 55 characters each, open from 1 hour to 32 days, in steps of 1 hour, "
         "several answers if you like"
@@ -89,7 +89,7 @@ def test_a_poll_is_said_with_its_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "row", "told"),
+    ("name", "row", "text"),
     [
         ("youtube", "Needed", "A post must have a video"),
         ("youtube", "Videos", "One (MP4, MOV, WebM), up to 256 GB, up to 12 hours long"),
@@ -104,33 +104,35 @@ def test_a_poll_is_said_with_its_limits() -> None:
         ("discord", "In one post", "26.1 MB together"),
     ],
 )
-def test_the_words_tell_every_limit(name: str, row: str, told: str) -> None:
-    assert told in dict(capabilities_in_words(platform(name).capabilities))[row]
+def test_the_description_contains_every_limit(name: str, row: str, text: str) -> None:
+    assert text in dict(capabilities_in_words(platform(name).capabilities))[row]
 
 
-def test_a_check_asks_the_platform_and_tells(pages: Pages, connected: ConnectedAccount, pds: FakeBluesky) -> None:
-    told = pages.post("account-check", follow=True, account_id=connected.id)
-    assert f"The Bluesky account {connected.handle} works." in words(told)
+def test_a_check_calls_the_platform_and_shows_the_result(
+    pages: Pages, connected: ConnectedAccount, pds: FakeBluesky
+) -> None:
+    page = pages.post("account-check", follow=True, account_id=connected.id)
+    assert f"The Bluesky account {connected.handle} works." in words(page)
 
     pds.take_down(connected.external_id)
-    told = pages.post("account-check", follow=True, account_id=connected.id)
-    assert "connect it again" in words(told)
+    page = pages.post("account-check", follow=True, account_id=connected.id)
+    assert "connect it again" in words(page)
     connected.refresh_from_db()
     assert connected.status == "needs_reauth"
     assert "does not let us in any more" in words(pages.get("account", account_id=connected.id))
 
 
-def test_a_platform_that_is_away_is_told(pages: Pages, connected: ConnectedAccount, pds: FakeBluesky) -> None:
+def test_an_unreachable_platform_is_shown(pages: Pages, connected: ConnectedAccount, pds: FakeBluesky) -> None:
     pds.fail_next("com.atproto.server.getSession")
-    told = pages.post("account-check", follow=True, account_id=connected.id)
-    assert "Try again in a minute" in words(told)
+    page = pages.post("account-check", follow=True, account_id=connected.id)
+    assert "Try again in a minute" in words(page)
     connected.refresh_from_db()
     assert connected.status == "active"
 
 
 def test_an_account_is_disconnected(pages: Pages, connected: ConnectedAccount) -> None:
-    told = pages.post("account-disconnect", follow=True, account_id=connected.id)
-    assert f"The Bluesky account {connected.handle} is disconnected." in words(told)
+    page = pages.post("account-disconnect", follow=True, account_id=connected.id)
+    assert f"The Bluesky account {connected.handle} is disconnected." in words(page)
     row = ConnectedAccount.objects.get(pk=connected.pk)
     assert (row.status, row.credentials, row.tokens) == ("disconnected", None, None)
     shown = pages.get("account", account_id=connected.id)
@@ -138,14 +140,14 @@ def test_an_account_is_disconnected(pages: Pages, connected: ConnectedAccount) -
     assert not has_form(shown, pages.address("account-disconnect", account_id=connected.id))
 
 
-def test_a_sandbox_account_is_not_offered_its_end(pages: Pages, account: ConnectedAccount) -> None:
+def test_a_sandbox_account_has_no_disconnect_button(pages: Pages, account: ConnectedAccount) -> None:
     page = pages.get("account", account_id=account.id)
     assert has_form(page, pages.address("account-check", account_id=account.id))
     assert not has_form(page, pages.address("account-disconnect", account_id=account.id))
 
 
 @pytest.mark.parametrize("name", ["account-check", "account-disconnect"])
-def test_members_strangers_and_forged_forms_end_nothing(
+def test_members_strangers_and_forged_forms_disconnect_nothing(
     workspace: Workspace, owner: User, teammate: User, stranger: User, account: ConnectedAccount, name: str
 ) -> None:
     page = Pages(workspace, teammate).get("account", account_id=account.id)
@@ -161,7 +163,7 @@ def test_members_strangers_and_forged_forms_end_nothing(
     assert AuditEntry.objects.filter(outcome="refused", operation="accounts.disconnect", actor_id=teammate.id).exists()
 
 
-def test_an_account_of_another_workspace_of_theirs_is_not_found_under_this_one(pages: Pages, owner: User) -> None:
+def test_an_account_of_another_own_workspace_is_not_found(pages: Pages, owner: User) -> None:
     theirs = factories.AccountFactory(workspace=factories.WorkspaceFactory(owner_user=owner))
     assert pages.get("account", account_id=theirs.id).status_code == 404
     pages.post("account-disconnect", account_id=theirs.id)
@@ -169,7 +171,7 @@ def test_an_account_of_another_workspace_of_theirs_is_not_found_under_this_one(p
     assert theirs.status == "active"
 
 
-def test_the_list_asks_the_database_little(
+def test_the_list_needs_few_queries(
     pages: Pages, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for each in platforms():

@@ -1,4 +1,4 @@
-"""The page by which an account of one platform is connected."""
+"""The dashboard page that connects an account of one platform."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def pages(workspace: Workspace, owner: User) -> Pages:
 
 @pytest.fixture
 def typed(pds: FakeBluesky) -> dict[str, str]:
-    """Good credentials, as people paste them."""
+    """Valid credentials, as people paste them."""
     return {"identifier": f" {HANDLE}", "app_password": f"{APP_PASSWORD} ", "service": pds.url}
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_every_way_of_every_platform_has_a_form_or_says_why_not(pages: Pages, name: str) -> None:
-    """What is asked for are texts, so that a form can take them; secrets are marked, and typed unseen."""
+def test_every_connection_method_has_a_form_or_a_reason_why_not(pages: Pages, name: str) -> None:
+    """All fields are texts, so that a form can take them; secrets are marked and typed hidden."""
     page = pages.get("account-connect", platform_name=name)
     chosen = platform(name)
     for method in chosen.methods:
@@ -49,7 +49,7 @@ def test_every_way_of_every_platform_has_a_form_or_says_why_not(pages: Pages, na
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_a_way_that_is_not_available_tells_what_the_operator_has_to_do(pages: Pages, name: str, settings: Any) -> None:
+def test_an_unavailable_method_shows_what_the_operator_has_to_do(pages: Pages, name: str, settings: Any) -> None:
     settings.PLATFORM_SETTINGS = {}
     page = pages.get("account-connect", platform_name=name)
     applications = platform(name).setup.applications
@@ -57,40 +57,38 @@ def test_a_way_that_is_not_available_tells_what_the_operator_has_to_do(pages: Pa
     for application in applications:
         assert f'href="{application.portal}"' in page.content.decode()
         redirect = f"{settings.BASE_URL}{application.redirect_path}"
-        for told in (*application.products, redirect, *application.scopes, *application.settings, application.review):
-            assert told in words(page)
+        for text in (*application.products, redirect, *application.scopes, *application.settings, application.review):
+            assert text in words(page)
 
 
-def test_what_the_operator_has_done_is_not_told(pages: Pages, settings: Any) -> None:
+def test_completed_operator_setup_is_not_shown(pages: Pages, settings: Any) -> None:
     settings.PLATFORM_SETTINGS = {"X_CLIENT_ID": "the id", "X_CLIENT_SECRET": "the secret"}
     assert "What the operator" not in words(pages.get("account-connect", platform_name="x"))
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_what_is_not_possible_is_told_before_an_account_is_connected(pages: Pages, name: str) -> None:
+def test_the_page_shows_what_is_not_possible(pages: Pages, name: str) -> None:
     shown = words(pages.get("account-connect", platform_name=name))
     assert all(sentence in shown for sentence in platform(name).capabilities.not_possible)
 
 
 def test_good_credentials_connect_the_account(pages: Pages, workspace: Workspace, typed: dict[str, str]) -> None:
-    told = pages.post("account-connect", typed, follow=True, platform_name="bluesky")
+    answer = pages.post("account-connect", typed, follow=True, platform_name="bluesky")
 
     account = ConnectedAccount.objects.get()
     assert (account.workspace, account.handle, account.method) == (workspace, HANDLE, "credentials")
-    assert f"The Bluesky account {HANDLE} is connected." in words(told)
-    assert told.request["PATH_INFO"] == pages.address("account", account_id=account.id)
+    assert f"The Bluesky account {HANDLE} is connected." in words(answer)
+    assert answer.request["PATH_INFO"] == pages.address("account", account_id=account.id)
     assert AuditEntry.objects.get(operation="accounts.connect").actor_type == "user"
 
 
-def test_an_account_that_is_connected_again_is_renewed(
-    pages: Pages, connected: ConnectedAccount, typed: dict[str, str]
-) -> None:
+def test_connecting_again_updates_the_account(pages: Pages, connected: ConnectedAccount, typed: dict[str, str]) -> None:
     ConnectedAccount.objects.update(status="needs_reauth")
     pages.post("account-connect", typed, platform_name="bluesky")
     assert ConnectedAccount.objects.values_list("pk", "status").get() == (connected.pk, "active")
 
 
-def test_credentials_that_the_platform_refuses_are_told_and_never_shown(pages: Pages, typed: dict[str, str]) -> None:
+def test_refused_credentials_are_reported_and_never_shown(pages: Pages, typed: dict[str, str]) -> None:
     page = pages.post("account-connect", {**typed, "app_password": "wrong-wrong"}, platform_name="bluesky")
 
     assert page.status_code == 422
@@ -103,7 +101,7 @@ def test_credentials_that_the_platform_refuses_are_told_and_never_shown(pages: P
 
 
 @pytest.mark.parametrize(
-    ("name", "form", "told"),
+    ("name", "form", "error"),
     [
         ("bluesky", {"identifier": HANDLE}, "This field is required."),
         ("telegram", {"bot_token": "none", "chat_id": "@news"}, "This does not look as the hint says."),
@@ -112,14 +110,16 @@ def test_credentials_that_the_platform_refuses_are_told_and_never_shown(pages: P
         ("x", {}, "X is connected by oauth."),
     ],
 )
-def test_a_form_with_mistakes_is_shown_again(pages: Pages, name: str, form: dict[str, str], told: str) -> None:
+def test_an_invalid_form_is_shown_again_with_its_errors(
+    pages: Pages, name: str, form: dict[str, str], error: str
+) -> None:
     page = pages.post("account-connect", form, platform_name=name)
     assert page.status_code == 422
-    assert told in words(page)
+    assert error in words(page)
     assert not ConnectedAccount.objects.exists()
 
 
-def test_the_way_by_oauth_leads_to_the_platform(
+def test_the_oauth_method_redirects_to_the_platform(
     pages: Pages, workspace: Workspace, provider: FakeOAuthPlatform
 ) -> None:
     page = pages.get("account-connect", platform_name="pinterest")
@@ -130,24 +130,24 @@ def test_the_way_by_oauth_leads_to_the_platform(
     assert (attempt.workspace, attempt.platform) == (workspace, "pinterest")
 
 
-def test_what_oauth_asks_for_is_asked(pages: Pages) -> None:
+def test_the_oauth_form_has_the_fields_of_its_schema(pages: Pages) -> None:
     page = pages.get("account-connect", platform_name="mastodon")
     assert set(form_of(page, "/dashboard/connect")) >= {"workspace_id", "platform", "instance"}
 
 
-def test_there_is_no_page_for_a_platform_that_is_not_known(pages: Pages) -> None:
+def test_an_unknown_platform_has_no_page(pages: Pages) -> None:
     assert pages.get("account-connect", platform_name="nowhere").status_code == 404
 
 
-def test_nobody_else_connects_anything(
+def test_members_and_strangers_connect_nothing(
     workspace: Workspace, owner: User, teammate: User, stranger: User, typed: dict[str, str], pds: FakeBluesky
 ) -> None:
     member, foreign = Pages(workspace, teammate), Pages(workspace, stranger)
     forged = Pages(workspace, owner, csrf=True)
     assert member.get("account-connect", platform_name="bluesky").status_code == 403
     assert foreign.get("account-connect", platform_name="bluesky").status_code == 404
-    told = member.post("account-connect", typed, follow=True, platform_name="bluesky")
-    assert "it needs an owner or admin" in words(told)
+    answer = member.post("account-connect", typed, follow=True, platform_name="bluesky")
+    assert "it needs an owner or admin" in words(answer)
     assert foreign.post("account-connect", typed, platform_name="bluesky").status_code == 404
     assert forged.post("account-connect", typed, platform_name="bluesky").status_code == 403
     assert pds.sessions_created == 0

@@ -1,4 +1,4 @@
-"""The pages of deliveries: list, detail, and replay."""
+"""The dashboard pages of webhook deliveries: list, detail, and replay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
 from tests.webhooks.rows import emit, make_delivery
-from webhooks import services
+from tests.webhooks.sending import deliver_due
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import User, Workspace
 
@@ -32,7 +32,7 @@ def arrived(workspace: Workspace, receiver: Receiver) -> Delivery:
     row = make_delivery(workspace, receiver.url)
     for _ in range(2):
         Delivery.objects.update(due_at=timezone.now())
-        services.deliver_due()
+        deliver_due()
     row.refresh_from_db()
     assert row.status == DeliveryStatus.DELIVERED
     return row
@@ -46,14 +46,14 @@ def dead(workspace: Workspace, url: str = "https://hooks.example.com/dead") -> D
     return row
 
 
-def test_without_deliveries_the_page_says_how_they_come_about(pages: Pages) -> None:
+def test_without_deliveries_the_page_explains_how_to_get_some(pages: Pages) -> None:
     page = pages.get("webhooks")
 
     assert "No deliveries yet" in words(page)
     assert f'href="{pages.address("webhook-test")}"' in page.content.decode()
 
 
-def test_deliveries_are_narrowed_by_state_and_post_and_read_page_by_page(pages: Pages, workspace: Workspace) -> None:
+def test_deliveries_are_filtered_by_state_and_post_and_paginated(pages: Pages, workspace: Workspace) -> None:
     lost = dead(workspace)
     waiting = make_delivery(workspace, "https://hooks.example.com/waiting")
     make_delivery(WorkspaceFactory.create(), "https://hooks.example.com/foreign")
@@ -94,7 +94,7 @@ def test_a_page_reloads_itself_only_while_attempts_are_due(pages: Pages, workspa
     assert looks_again(post=group, status="delivered", wait="1")
 
 
-def test_a_delivery_shows_what_was_sent_and_what_was_answered(
+def test_a_delivery_page_shows_the_request_and_the_response(
     pages: Pages, arrived: Delivery, receiver: Receiver
 ) -> None:
     page = pages.get("delivery", delivery_id=arrived.id)
@@ -114,7 +114,7 @@ def test_a_delivery_shows_what_was_sent_and_what_was_answered(
 def test_a_failure_is_shown_with_the_receivers_response(pages: Pages, workspace: Workspace, receiver: Receiver) -> None:
     receiver.will_answer(Answer(503, b"come <again>"))
     row = make_delivery(workspace, receiver.url)
-    services.deliver_due()
+    deliver_due()
 
     shown = words(pages.get("delivery", delivery_id=row.id))
 
@@ -132,7 +132,7 @@ def test_a_long_payload_is_cut(pages: Pages, workspace: Workspace) -> None:
     assert len(page.content) < 100_000
 
 
-def test_it_is_sent_again_once_however_often_the_form_is_sent(
+def test_a_delivery_is_replayed_once_however_often_the_form_is_submitted(
     pages: Pages, arrived: Delivery, receiver: Receiver
 ) -> None:
     named: Any = {"delivery_id": arrived.id}
@@ -141,14 +141,14 @@ def test_it_is_sent_again_once_however_often_the_form_is_sent(
 
     for _ in range(2):
         assert "The delivery is being sent again." in words(pages.post("delivery-replay", form, follow=True, **named))
-        services.deliver_due()
+        deliver_due()
 
     assert len(receiver.requests) == before + 1
     assert receiver.requests[-1].body == receiver.requests[0].body
     assert AuditEntry.objects.filter(operation="webhooks.replay", actor_type="user").count() == 1
 
 
-def test_while_an_attempt_is_in_flight_nothing_is_offered_and_nothing_done(pages: Pages, workspace: Workspace) -> None:
+def test_a_delivery_in_flight_has_no_replay_button_and_is_not_replayed(pages: Pages, workspace: Workspace) -> None:
     row = dead(workspace)
     named: Any = {"delivery_id": row.id}
     form = form_of(pages.get("delivery", **named), pages.address("delivery-replay", **named))
@@ -162,7 +162,7 @@ def test_while_an_attempt_is_in_flight_nothing_is_offered_and_nothing_done(pages
     assert row.status == DeliveryStatus.DEAD_LETTER
 
 
-def test_members_read_and_send_nothing(workspace: Workspace, teammate: User) -> None:
+def test_members_may_read_and_not_replay(workspace: Workspace, teammate: User) -> None:
     row = dead(workspace)
     theirs = Pages(workspace, teammate)
     named: Any = {"delivery_id": row.id}
@@ -177,7 +177,7 @@ def test_members_read_and_send_nothing(workspace: Workspace, teammate: User) -> 
     assert AuditEntry.objects.get(operation="webhooks.replay").code == "FORBIDDEN"
 
 
-def test_another_workspaces_delivery_is_not_there(
+def test_a_delivery_of_another_workspace_is_not_found(
     pages: Pages, workspace: Workspace, owner: User, stranger: User
 ) -> None:
     mine, foreign = dead(workspace), dead(WorkspaceFactory.create(owner_user=owner))

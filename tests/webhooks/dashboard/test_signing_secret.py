@@ -1,4 +1,4 @@
-"""The page of the signing secret: showing it, rotating it, and the documented verification code."""
+"""The dashboard page of the webhook signing secret: showing it, rotating it, and the documented verification code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from auditlog.models import AuditEntry
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
 from tests.webhooks.rows import NOON, make_delivery
-from webhooks import services
+from tests.webhooks.sending import deliver_due
 from webhooks.models import SigningSecret
 from webhooks.services.signing_secrets import signing_keys
 from workspaces.models import Member, User, Workspace
@@ -60,7 +60,7 @@ def test_the_secret_is_shown_only_in_the_response_to_the_form(pages: Pages, work
     assert pages.post("webhook-secret").status_code == 403  # without its token
 
 
-def test_replacing_it_shows_the_new_one_once_and_keeps_the_old_one_for_a_day(workspace: Workspace, owner: User) -> None:
+def test_rotation_shows_the_new_secret_once_and_the_old_one_signs_for_a_day(workspace: Workspace, owner: User) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         pages = Pages(workspace, owner, csrf=True)
         first = shown_secret(send(pages, "webhook-secret"))
@@ -84,7 +84,7 @@ def test_the_documented_example_verifies_signatures(pages: Pages, workspace: Wor
     exec(html.unescape(page.partition('<pre id="verify">')[2].partition("</pre>")[0]), example)  # noqa: S102
     send(pages, "webhook-secret-rotate")
     make_delivery(workspace, receiver.url)
-    services.deliver_due()
+    deliver_due()
     sent, secret = receiver.requests[0], secret_of(workspace)
     header = sent.headers["x-service-signature"]
 
@@ -95,7 +95,7 @@ def test_the_documented_example_verifies_signatures(pages: Pages, workspace: Wor
         assert not example["is_genuine"](secret, header, sent.body)
 
 
-def test_an_admin_sees_it_and_only_the_owner_replaces_it(admin: Pages, workspace: Workspace) -> None:
+def test_an_admin_may_see_the_secret_and_only_the_owner_may_rotate_it(admin: Pages, workspace: Workspace) -> None:
     page = admin.get("webhooks")
 
     assert has_form(page, admin.address("webhook-secret"))
@@ -105,7 +105,7 @@ def test_an_admin_sees_it_and_only_the_owner_replaces_it(admin: Pages, workspace
     assert secret_of(workspace) == shown
 
 
-def test_members_learn_nothing(workspace: Workspace, teammate: User, stranger: User) -> None:
+def test_members_may_not_see_the_secret(workspace: Workspace, teammate: User, stranger: User) -> None:
     theirs = Pages(workspace, teammate)
     assert not has_form(theirs.get("webhooks"), theirs.address("webhook-secret"))
     for name in ("webhook-secret", "webhook-secret-rotate"):

@@ -16,7 +16,7 @@ from tests.conftest import ApiClient
 from tests.fakes.openid import FakeOpenIdProvider
 from tests.pages import words
 from tests.workspaces.browsers import new_browser, send_form, sign_in, signed_in
-from workspaces.dashboard.user_agents import describe_user_agent
+from workspaces.dashboard.sessions import describe_user_agent
 from workspaces.models import User, UserSession
 
 PAGE, OTHERS = "/dashboard/sessions", "/dashboard/sessions/end-others"

@@ -16,7 +16,7 @@ def test_the_first_page_leads_on_to_the_only_workspace(owner: User, workspace: W
     assert workspace.name in browser.get("/dashboard/?all=1").content.decode()
 
 
-def test_who_belongs_to_no_workspace_makes_one(stranger: User) -> None:
+def test_a_user_without_workspaces_creates_one(stranger: User) -> None:
     newcomer = User.objects.create_user(username="newcomer")
     browser = Client(enforce_csrf_checks=True)
     sign_in_here(browser, newcomer)

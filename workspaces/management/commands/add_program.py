@@ -8,10 +8,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from workspaces import selectors
-from workspaces.services import create_user
-from workspaces.sign_in.cached_value import ProviderUnavailable
+from workspaces.models import User
 from workspaces.sign_in.oidc_claims import InvalidSubject, identity_from_claims
-from workspaces.sign_in.provider import provider
+from workspaces.sign_in.provider import ProviderUnavailable, provider
 
 
 class Command(BaseCommand):
@@ -33,7 +32,7 @@ class Command(BaseCommand):
         existing = selectors.user_of_identity(issuer=identity.issuer, subject=subject)
         if existing:
             raise CommandError(f"This subject already has a user: {existing.id}.")
-        user = create_user(
-            email="", display_name=identity.display_name, identity_issuer=identity.issuer, identity_subject=subject
+        user = User.objects.create_user(
+            display_name=identity.display_name, identity_issuer=identity.issuer, identity_subject=subject
         )
         self.stdout.write(f"Created {user.id} for {subject} of {identity.issuer}.")

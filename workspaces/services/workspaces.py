@@ -1,0 +1,287 @@
+"""Create, change, pause, export and delete workspaces.
+
+A workspace can be paused by its owner and by an operator of the service. The two pauses are independent: each side lifts its
+own, and the workspace is active when neither is set. A paused workspace can be read, refuses writes and does not publish its
+scheduled posts. The row of a deleted workspace stays with status `deleted` until retention purges it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import UTC
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.module_loading import import_string
+from django.utils.text import slugify
+
+from auditlog.services import record
+from config.api.caller import (
+    Caller,
+    WorkspaceStatus,
+    not_found_error,
+    require,
+    require_recent_sign_in,
+    require_role,
+)
+from config.api.errors import Conflict, Forbidden, ValidationFailed, WorkspacePaused
+from workspaces import selectors
+from workspaces.models import Member, User, Workspace
+
+
+class Provisioner(Protocol):
+    """Creates rows of a higher app for a new workspace (settings.WORKSPACE_PROVISIONERS)."""
+
+    def preview(self) -> dict[str, Any]:
+        """Return what `provision` would create, as fields of a dry run's `would_create`."""
+
+    def provision(self, *, workspace: Workspace) -> None:
+        """Create the rows, inside the transaction that creates the workspace."""
+
+
+@dataclass(frozen=True)
+class WorkspacePlan:
+    """A workspace to create, and what the provisioners create with it."""
+
+    workspace: Workspace
+    provisions: dict[str, Any]
+
+
+def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = False, **fields: Any) -> WorkspacePlan:
+    """Create a workspace, its owner's membership, and what the provisioners add.
+
+    `fields`: name, default_timezone, free_monthly_credit_cents, monthly_spend_cap_cents, monthly_social_url_post_cap,
+    commit_pack_id. The caller is the future owner, or a workspace key of a workspace with the same owner.
+    Raises Forbidden for another owner, ScopeMissing, ValidationFailed, Conflict (the owner has too many).
+    """
+    require_workspace_creator(caller, owner_user_id)
+    if fields.setdefault("free_monthly_credit_cents", default_free_credit_cents()) > settings.MAX_FREE_CREDIT_CENTS:
+        message = f"At most {settings.MAX_FREE_CREDIT_CENTS} cents of free credit a month."
+        raise ValidationFailed.of("free_monthly_credit_cents", message, "max_value")
+    plan = WorkspacePlan(
+        Workspace(owner_user_id=owner_user_id, slug=_unused_slug(fields["name"]), **fields),
+        {key: value for provisioner in _provisioners() for key, value in provisioner.preview().items()},
+    )
+    with transaction.atomic():
+        require_workspace_quota(owner_user_id)
+        if not dry_run:
+            _insert(plan.workspace)
+            Member.objects.create(workspace=plan.workspace, user_id=owner_user_id, role=Member.Role.OWNER)
+            for provisioner in _provisioners():
+                provisioner.provision(workspace=plan.workspace)
+        record(
+            caller=caller,
+            operation="workspaces.create",
+            workspace_id=caller.workspace_id if dry_run else plan.workspace.id,
+            resource_type="workspace",
+            resource_id="" if dry_run else plan.workspace.id,
+            dry_run=dry_run,
+        )
+    return plan
+
+
+def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
+    """Require that the caller may create workspaces for this owner. Raises Forbidden, ScopeMissing, WorkspacePaused."""
+    if caller.is_user:
+        if caller.actor_id != owner_user_id:
+            raise Forbidden("You can create workspaces only for yourself.")
+        return
+    require(caller, caller.workspace_id or "", "api_keys.write")
+    if caller.agent_id:
+        raise Forbidden("An agent's key cannot create workspaces.")
+    if caller.workspace_owner_id != owner_user_id:
+        raise Forbidden("A workspace key can create workspaces only for its own workspace's owner.")
+
+
+def default_free_credit_cents() -> int:
+    """Return the monthly free credit of a workspace that is created without one."""
+    return min(100, settings.MAX_FREE_CREDIT_CENTS)
+
+
+def require_workspace_quota(owner_user_id: str) -> None:
+    """Lock the owner's row and raise Conflict if they own MAX_WORKSPACES_PER_OWNER workspaces. Needs a transaction.
+
+    Workspaces deleted in the current UTC month count, because each of them had its free credit for the month.
+    """
+    User.objects.select_for_update(no_key=True).get(pk=owner_user_id)
+    month = timezone.now().astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    deleted_earlier = Q(status=WorkspaceStatus.DELETED, updated_at__lt=month)  # a deleted workspace never changes again
+    if (
+        Workspace.objects.filter(~deleted_earlier, owner_user_id=owner_user_id).count()
+        >= settings.MAX_WORKSPACES_PER_OWNER
+    ):
+        raise Conflict(
+            f"This owner has reached the limit of {settings.MAX_WORKSPACES_PER_OWNER} workspaces; "
+            "those deleted this month count.",
+            suggested_action="Use an existing workspace; a deleted one stops counting when the next month (UTC) begins.",
+        )
+
+
+def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_timezone: str) -> Workspace:
+    """Set the workspace's name and IANA time zone. The slug and the times of scheduled posts do not change.
+
+    Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    """
+    workspace = selectors.authorized_workspace(
+        caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
+    )
+    fields = {"name": name, "default_timezone": default_timezone}
+    changed = [field for field, value in fields.items() if getattr(workspace, field) != value]
+    with transaction.atomic():
+        _change(workspace, fields)
+        _record(caller, "workspaces.update", workspace, metadata={"changed": changed})
+    return workspace
+
+
+def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **caps: int) -> Workspace:
+    """Set `monthly_spend_cap_cents`, `monthly_social_url_post_cap` or both; a cap that is not given does not change.
+
+    A cap may be lower than what is already spent; it then stops further spending. Allowed for the owner, admins and
+    workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    """
+    workspace = selectors.authorized_workspace(
+        caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
+    )
+    with transaction.atomic():
+        if caps:
+            _change(workspace, caps, dry_run=dry_run)
+        _record(caller, "workspaces.update_caps", workspace, dry_run=dry_run, metadata=caps)
+    return workspace
+
+
+def export_workspace(*, caller: Caller, workspace_id: str) -> Workspace:
+    """Return the workspace for export by its owner or its keys. Raises ScopeMissing, NotFound, Forbidden."""
+    workspace = selectors.authorized_workspace(
+        caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
+    )
+    _record(caller, "workspaces.export", workspace)
+    return workspace
+
+
+def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
+    """Mark a workspace as deleted. Its keys and agents stop at once, because authentication checks its status.
+
+    Periodic tasks of the other apps then destroy its secrets, cancel its posts and release held money. Allowed for the
+    owner and workspace keys. Raises ScopeMissing, NotFound (also if it is already deleted), Forbidden, WorkspacePaused,
+    ReauthenticationRequired.
+    """
+    workspace = selectors.authorized_workspace(
+        caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=True
+    )
+    require_recent_sign_in(caller)
+    with transaction.atomic():
+        mark_deleted(caller=caller, workspace=workspace, dry_run=dry_run)
+    return workspace
+
+
+def mark_deleted(*, caller: Caller, workspace: Workspace, dry_run: bool = False) -> None:
+    """Set the workspace's status to deleted and write the audit entry. Needs a transaction. Raises NotFound."""
+    _change(workspace, {"status": WorkspaceStatus.DELETED}, dry_run=dry_run)
+    _record(replace(caller, retention_tier=workspace.retention_tier), "workspaces.delete", workspace, dry_run=dry_run)
+
+
+def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
+    """Pause the workspace; if the caller's side has already paused it, nothing changes.
+
+    Allowed for operators and the signed-in owner. Raises NotFound, UserSessionRequired (a key), Forbidden.
+    """
+    return _switch_pause(caller, workspace_id, pausing=True, dry_run=dry_run)
+
+
+def resume_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
+    """Lift the pause of the caller's side; the workspace stays paused while the other side has paused it.
+
+    Raises the errors of `pause_workspace`, and WorkspacePaused for an owner if only an operator has paused it.
+    """
+    return _switch_pause(caller, workspace_id, pausing=False, dry_run=dry_run)
+
+
+def _switch_pause(caller: Caller, workspace_id: str, *, pausing: bool, dry_run: bool) -> Workspace:
+    if not caller.is_operator:
+        require_role(caller, workspace_id, Member.Role.OWNER, write=False)
+    with transaction.atomic():
+        rows = selectors.live_workspaces().select_related("owner_user").select_for_update(of=("self",), no_key=True)
+        workspace = rows.filter(pk=workspace_id).first()
+        if workspace is None:
+            raise not_found_error(None, "workspace")
+        _set_pause(caller, workspace, pausing=pausing)
+        if not dry_run:
+            workspace.save(update_fields=["owner_paused_at", "operator_paused_at", "status", "updated_at"])
+        verb = "pause" if pausing else "resume"
+        operation = f"ops.{verb}_workspace" if caller.is_operator else f"workspaces.{verb}"
+        _record(caller, operation, workspace, dry_run=dry_run)
+    return workspace
+
+
+def _set_pause(caller: Caller, workspace: Workspace, *, pausing: bool) -> None:
+    now = timezone.now()
+    if caller.is_operator:
+        workspace.operator_paused_at = (workspace.operator_paused_at or now) if pausing else None
+    elif not pausing and workspace.operator_paused_at and not workspace.owner_paused_at:
+        raise WorkspacePaused(
+            "An operator of the service has paused this workspace, so its owner cannot resume it.",
+            suggested_action="Ask the operator of the service.",
+        )
+    else:
+        workspace.owner_paused_at = (workspace.owner_paused_at or now) if pausing else None
+    workspace.status = WorkspaceStatus.PAUSED if workspace.paused_by else WorkspaceStatus.ACTIVE
+    workspace.updated_at = now
+
+
+def _unused_slug(name: str) -> str:
+    """Return a slug of the name, with a short suffix if the slug is already used."""
+    base = slugify(name)[:60] or "workspace"
+    return _suffixed(base) if Workspace.objects.filter(slug=base).exists() else base
+
+
+def _suffixed(slug: str) -> str:
+    return f"{slug}-{secrets.token_hex(3)}"
+
+
+def _insert(workspace: Workspace) -> None:
+    """Insert the workspace, with a slug suffix if another request has just used the slug."""
+    try:
+        with transaction.atomic():
+            workspace.save(force_insert=True)
+    except IntegrityError:
+        workspace.slug = _suffixed(workspace.slug)
+        workspace.save(force_insert=True)
+
+
+def _provisioners() -> list[Provisioner]:
+    return [import_string(path)() for path in settings.WORKSPACE_PROVISIONERS]
+
+
+def _change(workspace: Workspace, changes: dict[str, Any], *, dry_run: bool = False) -> None:
+    """Set fields of a workspace and save them, except in a dry run. Raises NotFound if it was deleted a moment ago."""
+    changes = {**changes, "updated_at": timezone.now()}
+    for name, value in changes.items():
+        setattr(workspace, name, value)
+    if dry_run:
+        return
+    if not selectors.live_workspaces().filter(pk=workspace.pk).update(**changes):
+        raise not_found_error(None, "workspace")
+    workspace.refresh_from_db()
+
+
+def _record(
+    caller: Caller,
+    operation: str,
+    workspace: Workspace,
+    *,
+    dry_run: bool = False,
+    metadata: dict[str, Any] | None = None,
+) -> None:
+    record(
+        caller=caller,
+        operation=operation,
+        workspace_id=workspace.id,
+        resource_type="workspace",
+        resource_id=workspace.id,
+        dry_run=dry_run,
+        metadata=metadata,
+    )
