@@ -12,11 +12,11 @@ from typing import BinaryIO
 from django.conf import settings
 from PIL import Image, ImageCms
 
-from media.inspection.bounded_program import run_bounded
 from media.inspection.bounds import WORKING_BYTES
+from media.inspection.ffmpeg import DEMUXERS, run_bounded
 from media.inspection.image_metadata import orientation
 from media.inspection.images import decodes, read_layout
-from media.inspection.video import DEMUXERS
+from media.inspection.webp import BYTES_PER_PIXEL
 
 MAX_SIDE = 320
 QUALITY = 80
@@ -24,8 +24,6 @@ FFMPEG_SECONDS = 20
 FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # enough for 4K video with sixteen reference frames
 FRAME_AT_SECONDS = 1.0  # many videos begin with a black frame
 _TILE = 1024
-# Pillow's WebP decoder allocates two canvases, one frame, and one copy of that frame, each with four bytes for a pixel.
-_WEBP_BYTES_FOR_EACH_PIXEL = 16
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -59,10 +57,10 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     Returns None if decoding would need more than WORKING_BYTES. Raises the decoder's error for a broken file.
     """
     layout = read_layout(content, mime_type)
-    held = layout.working_bytes
+    working_bytes = layout.working_bytes
     if mime_type == "image/webp":
-        held = _WEBP_BYTES_FOR_EACH_PIXEL * layout.width * layout.height
-    if held > WORKING_BYTES:
+        working_bytes = BYTES_PER_PIXEL * layout.width * layout.height
+    if working_bytes > WORKING_BYTES:
         return None
     form = mime_type.removeprefix("image/").upper()
     with decodes, Image.open(io.BytesIO(content[: layout.end]), formats=[form]) as image:

@@ -12,11 +12,10 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import WORKING_BYTES, broken
 from media.inspection.foreign import check_image
 from media.inspection.gif import read_gif
-from media.inspection.image_metadata import turned
-from media.inspection.inspected import Inspected
+from media.inspection.image_metadata import orientation
 from media.inspection.jpeg import read_jpeg
-from media.inspection.layout import Layout
 from media.inspection.png import read_png
+from media.inspection.types import Inspected, Layout
 from media.inspection.webp import read_webp
 
 _READERS: dict[str, Callable[[bytes], Layout]] = {
@@ -37,7 +36,7 @@ def inspect_image(path: Path, mime_type: str) -> Inspected:
     if layout.working_bytes <= WORKING_BYTES:
         _decode(layout)
     width, height = layout.width, layout.height
-    if turned(layout.exif):
+    if orientation(layout.exif) >= 5:  # rotated by 90 degrees
         width, height = height, width
     kind: MediaKind = "gif" if mime_type == "image/gif" and layout.frames > 1 else "image"
     return Inspected(kind, mime_type, width, height)

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, Self
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import Deadline, cut_off
 
 _CHECK_EVERY = 1024
-
-
-class Picture(NamedTuple):
-    """Displayed size of a file's largest video track in pixels, and the video's duration (0 if the file states none)."""
-
-    width: int
-    height: int
-    seconds: float
 
 
 class VideoFile:

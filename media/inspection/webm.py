@@ -10,7 +10,7 @@ from typing import NamedTuple
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken, cut_off
 from media.inspection.foreign import HEAD
-from media.inspection.video_file import Picture, VideoFile
+from media.inspection.video_file import VideoFile
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
 # The elements that a segment contains; a cluster of unknown size ends where the next of these begins.
@@ -108,8 +108,11 @@ def segment_of(file: ElementFile) -> tuple[Element, int]:
     return segment, end
 
 
-def read_webm(path: Path) -> Picture:
-    """Size and duration of the largest video track of a WebM file; raises MediaTypeNotAllowed."""
+def read_webm(path: Path) -> tuple[int, int, float]:
+    """Width and height of the largest video track of a WebM file, and the duration in seconds (0 if not stated).
+
+    The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
+    """
     with ElementFile(path) as file:
         segment, end = segment_of(file)
         sides: list[tuple[int, int]] = []
@@ -123,7 +126,7 @@ def read_webm(path: Path) -> Picture:
                 clock.follow(element)
         if not sides or not clock.clusters:
             raise MediaTypeNotAllowed("The file holds no video.")
-        return Picture(*max(sides, key=lambda pair: pair[0] * pair[1]), clock.seconds())
+        return *max(sides, key=lambda pair: pair[0] * pair[1]), clock.seconds()
 
 
 def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]]:

@@ -11,12 +11,12 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
-from media.inspection.layout import Layout
+from media.inspection.types import Layout
 
 ALPHA_FLAG, EXIF_FLAG, XMP_FLAG = 0x10, 0x08, 0x04
 _MAX_CHUNKS = 20_000
 # Pillow's decoder allocates two canvases, one frame, and one copy of that frame, each with four bytes for a pixel.
-_BYTES_FOR_EACH_PIXEL = 16
+BYTES_PER_PIXEL = 16
 
 
 class Chunk(NamedTuple):
@@ -87,9 +87,7 @@ def read_webp(content: bytes) -> Layout:
             raise broken("image")
     exif = next((content[part.body : part.end] for part in parts if part.kind == b"EXIF"), b"")
     largest = max(frame.width * frame.height for frame in frames)
-    return Layout(
-        width, height, len(frames), end, exif, _BYTES_FOR_EACH_PIXEL * largest, lambda: _decode(content, frames)
-    )
+    return Layout(width, height, len(frames), end, exif, BYTES_PER_PIXEL * largest, lambda: _decode(content, frames))
 
 
 def _read_frame(content: bytes, part: Chunk, width: int, height: int) -> _Frame:

@@ -55,20 +55,20 @@ def upload_media(
 
 def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
     """Inspect and scan the file; returns the asset, and the file to store with the location of the recording removed."""
-    seen = inspection.inspect(file.path)
-    if file.size_bytes > (limit := max_bytes_of_type(seen.mime_type)):
+    inspected = inspection.inspect(file.path)
+    if file.size_bytes > (limit := max_bytes_of_type(inspected.mime_type)):
         raise too_large(limit)
     scan = scanning.scan(file.path)
-    if inspection.remove_position(file.path, seen):
+    if inspection.remove_geolocation(file.path, inspected.mime_type):
         file = Upload.of(file.path, file.filename)
     asset = MediaAsset(
-        kind=seen.kind,
-        mime_type=seen.mime_type,
+        kind=inspected.kind,
+        mime_type=inspected.mime_type,
         size_bytes=file.size_bytes,
         sha256=file.sha256,
-        width=seen.width,
-        height=seen.height,
-        duration_ms=seen.duration_ms,
+        width=inspected.width,
+        height=inspected.height,
+        duration_ms=inspected.duration_ms,
         scan_status=scan.status,
         scan_engine=scan.engine,
     )

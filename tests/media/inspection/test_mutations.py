@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import inspect, remove_position
+from media.inspection import inspect, remove_geolocation
 from tests.media.document_files import packed_objects, pdf
 from tests.media.image_files import (
     XMP_WITH_POSITION,
@@ -72,7 +72,7 @@ def test_nothing_else_is_raised(name: str, written: Callable[[bytes], Path]) -> 
         path = written(mutated(content, chance))
         with contextlib.suppress(MediaTypeNotAllowed):
             inspected = inspect(path)
-            remove_position(path, inspected)
+            remove_geolocation(path, inspected.mime_type)
 
 
 @pytest.mark.parametrize("name", WHOLE)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageCms, ImageSequence
 
-from media.inspection import inspect, remove_position
+from media.inspection import inspect, remove_geolocation
 from tests.media.image_files import (
     XMP_WITH_POSITION,
     XMP_WITHOUT_POSITION,
@@ -110,14 +110,14 @@ def test_position_leaves_and_pixels_stay(name: str, written: Write) -> None:
     path = written(content)
     inspected = inspect(path)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
     assert not tells(cleaned)
     assert pixels(cleaned)[0] == pixels(content)[0]
     assert len(pixels(cleaned)) == (3 if "animated" in name else 1)
     assert inspect(path) == inspected
-    assert remove_position(path, inspected) is False
+    assert remove_geolocation(path, inspected.mime_type) is False
 
 
 @pytest.mark.parametrize("name", SILENT)
@@ -125,7 +125,7 @@ def test_image_without_position_is_left_alone(name: str, written: Write) -> None
     content = SILENT[name]()
     path = written(content)
 
-    assert remove_position(path, inspect(path)) is False
+    assert remove_geolocation(path, inspect(path).mime_type) is False
     assert path.read_bytes() == content
 
 
@@ -134,7 +134,7 @@ def test_image_without_position_is_left_alone(name: str, written: Write) -> None
 def test_orientation_stays(form: str, orientation: int, written: Write) -> None:
     path = written(encoded(form, exif=exif(orientation=orientation)))
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     with Image.open(path) as image:
         assert dict(image.getexif()) == {ORIENTATION: orientation}
@@ -144,7 +144,7 @@ def test_orientation_stays(form: str, orientation: int, written: Write) -> None:
 def test_colour_profile_stays(form: str, written: Write) -> None:
     path = written(encoded(form, exif=exif(), icc_profile=PROFILE))
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     with Image.open(path) as image:
         assert image.info["icc_profile"] == PROFILE
@@ -154,14 +154,14 @@ def test_colours_of_an_adobe_jpeg_stay(written: Write) -> None:
     content = with_segments(encoded("JPEG", keep_rgb=True), segment(0xE1, exif()))
     path = written(content)
 
-    assert remove_position(path, inspect(path)) is True
+    assert remove_geolocation(path, inspect(path).mime_type) is True
     assert pixels(path.read_bytes()) == pixels(content)
 
 
 def test_other_texts_of_a_png_stay(written: Write) -> None:
     path = written(with_chunks(encoded("PNG", exif=exif()), chunk(b"tEXt", b"Title\0A morning")))
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     with Image.open(path) as image:
         assert image.text == {"Title": "A morning"}  # type: ignore[attr-defined]
@@ -174,7 +174,7 @@ def test_nothing_is_left_beside_the_file_and_its_mode_stays(tmp_path: Path) -> N
     path.write_bytes(encoded("JPEG", exif=exif()))
     path.chmod(0o640)
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     assert [entry.name for entry in folder.iterdir()] == ["upload"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o640

@@ -109,7 +109,7 @@ def test_a_program_that_is_gone_refuses_nothing(settings: Settings, written: Wri
 def test_one_that_takes_too_long_refuses_nothing(
     install: Install, written: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("media.inspection.ffprobe.SECONDS", 1)
+    monkeypatch.setattr("media.inspection.ffmpeg.FFPROBE_SECONDS", 1)
     install("while True: pass")
 
     with caplog.at_level(logging.WARNING):

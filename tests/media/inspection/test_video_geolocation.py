@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import inspect, remove_position
+from media.inspection import inspect, remove_geolocation
 from tests.media.document_files import pdf
 from tests.media.image_files import XMP_WITH_POSITION, exif
 from tests.media.video_files import (
@@ -98,20 +98,20 @@ def test_position_is_overwritten(name: str, written: Write) -> None:
     inspected = inspect(path)
     assert tells(content)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
     assert not tells(cleaned)
     assert len(cleaned) == len(content)
     assert cleaned.index(SAMPLES) == content.index(SAMPLES)
     assert inspect(path) == inspected
-    assert remove_position(path, inspected) is False
+    assert remove_geolocation(path, inspected.mime_type) is False
 
 
 def test_other_user_data_stays(written: Write) -> None:
     path = written(movie(track(), box(b"udta", XYZ, NAME)))
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     assert NAME in path.read_bytes()
 
@@ -122,7 +122,7 @@ def test_track_of_positions_is_overwritten_with_its_samples(name: str, written: 
     path = written(content)
     inspected = inspect(path)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
     assert len(cleaned) == len(content)
@@ -136,7 +136,7 @@ def test_samples_outside_of_the_media_data_are_not_touched(written: Write) -> No
     path = written(movie(track(), tables))
     inspected = inspect(path)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
     assert SAMPLES in path.read_bytes()
     assert inspect(path) == inspected
 
@@ -152,7 +152,7 @@ def test_tracks_that_name_the_same_samples_many_times_are_refused(written: Write
     inspected = inspect(path)
 
     with pytest.raises(MediaTypeNotAllowed, match="broken"):
-        remove_position(path, inspected)
+        remove_geolocation(path, inspected.mime_type)
     assert path.read_bytes() == content
 
 
@@ -163,7 +163,7 @@ def test_tags_of_a_webm_become_void(name: bytes, value: bytes, written: Write) -
     path = written(content)
     inspected = inspect(path)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
     assert len(cleaned) == len(content)
@@ -171,7 +171,7 @@ def test_tags_of_a_webm_become_void(name: bytes, value: bytes, written: Write) -
     assert value not in cleaned
     assert b"A morning" in cleaned
     assert inspect(path) == inspected
-    assert remove_position(path, inspected) is False
+    assert remove_geolocation(path, inspected.mime_type) is False
 
 
 @pytest.mark.parametrize("name", SILENT)
@@ -179,5 +179,5 @@ def test_file_without_position_is_left_alone(name: str, written: Write) -> None:
     content = SILENT[name]()
     path = written(content)
 
-    assert remove_position(path, inspect(path)) is False
+    assert remove_geolocation(path, inspect(path).mime_type) is False
     assert path.read_bytes() == content
