@@ -22,9 +22,9 @@ class Clamd:
 
     def __init__(self, address: str, *, seconds: float) -> None:
         self._address = address
-        self._end = time.monotonic() + seconds
+        self._deadline = time.monotonic() + seconds
 
-    def ask(self, command: str) -> str:
+    def send_command(self, command: str) -> str:
         """Send a clamd command without data, such as PING or VERSION, and return the reply."""
         return self._exchange([_command(command)])
 
@@ -32,7 +32,7 @@ class Clamd:
         """Scan the bytes with clamd and return the verdict: `stream: OK`, or `INSTREAM size limit exceeded. ERROR`."""
         return self._exchange(_stream(pieces))
 
-    def takes(self, size: int) -> bool:
+    def accepts(self, size: int) -> bool:
         """Whether clamd's StreamMaxLength allows `size` bytes; clamd refuses an announced size before data are sent."""
         return not self._exchange([_command("INSTREAM"), struct.pack("!I", size)], half_closed=True)
 
@@ -45,7 +45,7 @@ class Clamd:
             whole = False
             with contextlib.suppress(ConnectionError):  # clamd sends its reason before it disconnects
                 for piece in pieces:
-                    connection.settimeout(self._left())
+                    connection.settimeout(self._seconds_left())
                     connection.sendall(piece)
                 whole = True
             if half_closed:
@@ -62,12 +62,12 @@ class Clamd:
             host, port = parts.hostname or "", parts.port or PORT
         except ValueError:
             raise OSError("CLAMAV_ADDRESS is not a valid host:port") from None
-        return socket.create_connection((host, port), timeout=min(CONNECT_SECONDS, self._left()))
+        return socket.create_connection((host, port), timeout=min(CONNECT_SECONDS, self._seconds_left()))
 
     def _read_reply(self, connection: socket.socket, *, required: bool) -> str:
         reply = b""
         while not reply.endswith((b"\0", b"\n")):
-            connection.settimeout(self._left())
+            connection.settimeout(self._seconds_left())
             read = connection.recv(REPLY_BYTES)
             if not read and not reply and not required:
                 return ""
@@ -76,8 +76,8 @@ class Clamd:
             reply += read
         return reply.decode("ascii", "replace").strip("\0\r\n ")
 
-    def _left(self) -> float:
-        left = self._end - time.monotonic()
+    def _seconds_left(self) -> float:
+        left = self._deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("it took too long")
         return left

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 from django.conf import settings
 
@@ -59,7 +59,7 @@ def scan(path: Path) -> ScanResult:
     with backend_thread(), path.open("rb") as file:
         try:
             clamd = _clamd(size)
-            _require_clean(clamd.scan(_pieces(file)))
+            _require_clean(clamd.scan(iter(lambda: file.read(CHUNK_BYTES), b"")))
             if size > ALWAYS_WHOLE_BYTES and not _scans_whole_file(clamd, size):
                 raise _too_large()
         except OSError as error:
@@ -76,7 +76,7 @@ def scanner_limit_problems() -> list[str]:
     largest = max(settings.MEDIA_MAX_BYTES.values())
     clamd = _clamd(largest)
     problems = []
-    if not clamd.takes(largest):
+    if not clamd.accepts(largest):
         problems.append(f"clamd's StreamMaxLength is below {largest} bytes; larger files are refused with 413.")
     found = _FOUND.fullmatch(clamd.scan(_test_file_behind(largest)))
     if found is None or found[1].startswith(_LIMITS):
@@ -88,18 +88,13 @@ def scanner_limit_problems() -> list[str]:
 
 def ping_scanner() -> None:
     """Check that the malware scanner answers. Raises OSError if it does not."""
-    reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).ask("PING")
+    reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).send_command("PING")
     if reply != "PONG":
         raise ConnectionError("it is not a clamd")
 
 
 def _clamd(size: int) -> Clamd:
     return Clamd(settings.CLAMAV_ADDRESS, seconds=BASE_SCAN_SECONDS + size / BYTES_PER_SECOND)
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(CHUNK_BYTES):
-        yield piece
 
 
 def _require_clean(reply: str) -> None:
@@ -157,7 +152,7 @@ def _tar_header(name: str, size: int, kind: bytes) -> bytes:
 def _engine(clamd: Clamd) -> str:
     """The versions of ClamAV and its signatures, for example `ClamAV 1.4.3/27654`."""
     try:
-        version = clamd.ask("VERSION")
+        version = clamd.send_command("VERSION")
     except OSError:  # the scan has succeeded anyway
         version = ""
     return "/".join(version.split("/")[:2])[:100] if version.startswith("ClamAV") else "ClamAV"

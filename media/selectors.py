@@ -21,6 +21,11 @@ def ready_assets() -> QuerySet[MediaAsset]:
     return MediaAsset.objects.filter(status=MediaAsset.Status.READY)
 
 
+def is_file_of_asset(key: str) -> bool:
+    """Whether a media asset, ready or deleted, has the stored file with this key as its file or thumbnail."""
+    return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()
+
+
 def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
     """A page of the workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)

@@ -62,13 +62,13 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
         working_bytes = BYTES_PER_PIXEL * layout.width * layout.height
     if working_bytes > WORKING_BYTES:
         return None
-    form = mime_type.removeprefix("image/").upper()
-    with decodes, Image.open(io.BytesIO(content[: layout.end]), formats=[form]) as image:
-        sides = _fitting(*image.size)
+    format_name = mime_type.removeprefix("image/").upper()
+    with decodes, Image.open(io.BytesIO(content[: layout.end]), formats=[format_name]) as image:
+        sides = _thumbnail_size(*image.size)
         image.draft(None, (2 * sides[0], 2 * sides[1]))  # JPEGs may be decoded at a reduced size
-        small = _in_srgb(_shrunk(image, sides), image.info.get("icc_profile"))
+        small = _convert_to_srgb(_shrink(image, sides), image.info.get("icc_profile"))
     turn = _TURNS.get(orientation(layout.exif))
-    return _encoded(small if turn is None else small.transpose(turn))
+    return _encode(small if turn is None else small.transpose(turn))
 
 
 def render_video_thumbnail(
@@ -81,7 +81,7 @@ def render_video_thumbnail(
     """
     if not settings.FFMPEG:
         return None
-    width, height = _fitting(*sides)
+    width, height = _thumbnail_size(*sides)
     call = [
         *(settings.FFMPEG, "-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", DEMUXERS[mime_type]),
         *("-threads", "1", "-ss", f"{min(FRAME_AT_SECONDS, seconds / 2):.3f}", "-i", "file:/dev/stdin"),
@@ -89,19 +89,19 @@ def render_video_thumbnail(
         *("-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"),
     ]
     with opened() as file:
-        answer = run_bounded(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
-    if answer.returncode != 0 or len(answer.stdout) != 3 * width * height:
-        raise NoFrame(f"ffmpeg ended with {answer.returncode} and {len(answer.stdout)} bytes.")
-    return _encoded(Image.frombytes("RGB", (width, height), answer.stdout))
+        result = run_bounded(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
+    if result.returncode != 0 or len(result.stdout) != 3 * width * height:
+        raise NoFrame(f"ffmpeg ended with {result.returncode} and {len(result.stdout)} bytes.")
+    return _encode(Image.frombytes("RGB", (width, height), result.stdout))
 
 
-def _fitting(width: int, height: int) -> tuple[int, int]:
+def _thumbnail_size(width: int, height: int) -> tuple[int, int]:
     """The width and height of the thumbnail; small images are not enlarged."""
     scale = min(1.0, MAX_SIDE / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
-def _shrunk(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
+def _shrink(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
     """The image resized to the thumbnail's size, as RGB, RGBA or CMYK.
 
     It is first reduced tile by tile to at least twice that size, so that memory never contains a second copy of all pixels.
@@ -126,7 +126,7 @@ def _mode_of(image: Image.Image) -> str:
     return "RGBA" if image.has_transparency_data and image.mode != "I;16" else "RGB"
 
 
-def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+def _convert_to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     """Convert a thumbnail to RGB or RGBA in sRGB, the colours that browsers assume; an invalid colour profile is ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
@@ -138,7 +138,7 @@ def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     return image.convert(mode)
 
 
-def _encoded(image: Image.Image) -> Thumbnail:
+def _encode(image: Image.Image) -> Thumbnail:
     file = io.BytesIO()
     if image.mode == "RGBA" and image.getchannel("A").getextrema() != (255, 255):
         image.save(file, "WEBP", quality=QUALITY)

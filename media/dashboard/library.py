@@ -16,7 +16,7 @@ from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_usage
 from media.dashboard.forms import AltTextForm
 from media.dashboard.uploading import upload_files
-from media.filenames import SUFFIXES
+from media.file_types import SUFFIXES
 from media.links import preview_link
 from media.models import MediaAsset
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -35,7 +35,7 @@ class Tile:
 
     @property
     def kind(self) -> str:
-        return KIND_LABELS[self.asset.kind].one
+        return KIND_LABELS[self.asset.kind]
 
     @property
     def lacks_alt_text(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import zlib
 
 from django.conf import settings
 
@@ -26,8 +27,8 @@ class Deadline:
     `check` is called in every loop whose length depends on the file.
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self.at = time.thread_time() + seconds
+    def __init__(self) -> None:
+        self.at = time.thread_time() + SECONDS
 
     def check(self) -> None:
         if time.thread_time() > self.at:
@@ -69,3 +70,11 @@ def check_animation(width: int, height: int, frames: int) -> None:
 def _megapixels(pixels: int) -> str:
     """A number of pixels as megapixels, rounded up so that one pixel above the limit differs from the limit."""
     return f"{math.ceil(pixels / 100_000) / 10:,.1f}".removesuffix(".0")
+
+
+def unpacked(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
+    """The first `max_bytes` of zlib data (or gzip, with `wbits` 31) after decompression; empty if the data are invalid."""
+    try:
+        return zlib.decompressobj(wbits).decompress(packed, max_bytes)
+    except zlib.error:
+        return b""

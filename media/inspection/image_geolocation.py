@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from media.inspection import gif, jpeg, png, webp
-from media.inspection.bounds import Deadline
+from media.inspection.bounds import Deadline, unpacked
 from media.inspection.image_metadata import (
     EXIF_PREFIX,
     contains_geolocation,
@@ -109,10 +109,10 @@ def _png_chunk_has_geolocation(kind: bytes, body: bytes) -> bool:
     keyword, _, rest = body.partition(b"\x00")
     text = rest
     if kind == b"zTXt":
-        text = _unpacked(rest[1:])
+        text = unpacked(rest[1:], _MAX_TEXT)
     elif kind == b"iTXt":
         packed, text = rest[:1] == b"\x01", rest[2:].split(b"\x00", 2)[-1]
-        text = _unpacked(text) if packed else text
+        text = unpacked(text, _MAX_TEXT) if packed else text
     if keyword.startswith(b"Raw profile type"):  # ImageMagick's format for EXIF, IPTC and XMP: name, length, hex digits
         profile = _from_hexadecimal(text)
         return resources_have_geolocation(profile) or iptc_has_geolocation(profile)
@@ -124,13 +124,6 @@ def _from_hexadecimal(text: bytes) -> bytes:
         return bytes.fromhex("".join(text.decode("ascii").split()[2:]))
     except ValueError:
         return text
-
-
-def _unpacked(packed: bytes) -> bytes:
-    try:
-        return zlib.decompressobj().decompress(packed, _MAX_TEXT)
-    except zlib.error:
-        return b""
 
 
 def _png_chunk(kind: bytes, body: bytes) -> bytes:

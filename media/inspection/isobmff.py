@@ -67,16 +67,16 @@ class BoxFile(VideoFile):
             raise broken("video")
         return self.read(box.body, length)
 
-    def numbers(self, box: Box, form: str, at: int = 0) -> tuple[int, ...]:
-        """Big-endian numbers in a box's content from byte `at` on; `form` is a format string of the `struct` module."""
-        length = struct.calcsize(f">{form}")
+    def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
+        """Big-endian numbers in a box's content from byte `at` on; `codes` is a format string of the `struct` module."""
+        length = struct.calcsize(f">{codes}")
         if at + length > box.size:
             raise broken("video")
-        return struct.unpack(f">{form}", self.read(box.body + at, length))
+        return struct.unpack(f">{codes}", self.read(box.body + at, length))
 
-    def table(self, box: Box, form: str, count: int, at: int = 8) -> array.array[int]:
-        """An array of `count` numbers in a box's content from byte `at` on; `form` is a type code of the `array` module."""
-        entries: array.array[int] = array.array(form)
+    def table(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
+        """An array of `count` numbers in a box's content from byte `at` on; `code` is a type code of the `array` module."""
+        entries: array.array[int] = array.array(code)
         if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
             raise broken("video")
         entries.frombytes(self.read(box.body + at, count * entries.itemsize))

@@ -123,7 +123,7 @@ def read_webm(path: Path) -> tuple[int, int, float]:
             elif element.id == TRACKS:
                 sides += _video_sides(file, element)
             else:
-                clock.follow(element)
+                clock.add(element)
         if not sides or not clock.clusters:
             raise MediaTypeNotAllowed("The file holds no video.")
         return *max(sides, key=lambda pair: pair[0] * pair[1]), clock.seconds()
@@ -148,7 +148,7 @@ class _Clock:
     def __init__(self, file: ElementFile) -> None:
         self.file = file
         self.scale = 1_000_000  # nanoseconds in a unit
-        self.told = 0.0
+        self.stated = 0.0
         self.clusters = 0
         self.last_closed: Element | None = None
         self.cluster_time = 0
@@ -159,11 +159,11 @@ class _Clock:
             if element.id == _TIMESTAMP_SCALE:
                 self.scale = self.file.number(element)
             elif element.id == _DURATION:
-                self.told = self.file.real(element)
+                self.stated = self.file.real(element)
         if not self.scale:
             raise broken("video")
 
-    def follow(self, element: Element) -> None:
+    def add(self, element: Element) -> None:
         """Process a cluster of a WebM segment, or an element inside a cluster of unknown size."""
         if element.id == CLUSTER:
             self.clusters += 1
@@ -172,8 +172,8 @@ class _Clock:
             self._read_part(element)
 
     def seconds(self) -> float:
-        if self.told:
-            return self.told * self.scale / 1e9
+        if self.stated:
+            return self.stated * self.scale / 1e9
         if self.last_closed is not None:
             for part in self.file.children(self.last_closed):
                 self._read_part(part)

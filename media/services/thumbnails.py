@@ -51,21 +51,21 @@ def make_thumbnail(asset: MediaAsset) -> None:
     A failed attempt is logged and retried after a pause, or given up if it was the last.
     """
     try:
-        thumbnail = _picture(asset)
+        thumbnail = _render(asset)
         key = _store(asset, thumbnail) if thumbnail else ""
     except Exception as error:  # any error of decoders, ffmpeg or the storage client
-        _put_off(asset, error)
+        _schedule_retry(asset, error)
         return
-    settled = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
+    changes = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
     with transaction.atomic():
-        written = held(selectors.ready_assets(), asset).update(**settled)
+        written = held(selectors.ready_assets(), asset).update(**changes)
         if written and key:
             adopt_pending_file(key)
     if key and not written:
         discard_pending_file(key)
 
 
-def _picture(asset: MediaAsset) -> Thumbnail | None:
+def _render(asset: MediaAsset) -> Thumbnail | None:
     opened = functools.partial(storage.open_file, asset.storage_key)
     if asset.kind == MediaAsset.Kind.VIDEO:
         seconds = (asset.duration_ms or 0) / 1000
@@ -86,7 +86,7 @@ def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
     return key
 
 
-def _put_off(asset: MediaAsset, error: Exception) -> None:
+def _schedule_retry(asset: MediaAsset, error: Exception) -> None:
     attempt = asset.thumbnail_attempts
     due_at = timezone.now() + RETRY_PAUSES[attempt - 1] if attempt < MAX_ATTEMPTS else None
     held(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import PurePosixPath
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -12,13 +15,13 @@ from config.jobs.wake_up import wake
 from media import inspection, scanning, selectors, storage
 from media.backend_limits import storage_access
 from media.fetching import fetch_from_url
-from media.filenames import SUFFIXES, display_filename
-from media.limits import max_bytes_of_type, max_upload_bytes
+from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
 from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
 from media.services.quota import check_quota, use_quota
 from media.services.thumbnails import LOOP_NAME
 
+MAX_FILENAME_LENGTH = 255
 KINDS_WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
 
 
@@ -44,7 +47,7 @@ def upload_media(
         file = upload or fetch_from_url(source_url, spool, workspace_id=workspace_id)
         asset, file = _examine(file)
         asset.workspace_id, asset.alt_text = workspace_id, alt_text
-        asset.filename = display_filename(filename or file.filename, asset.mime_type)
+        asset.filename = _display_filename(filename or file.filename, asset.mime_type)
         if dry_run:
             check_quota(workspace_id, asset.size_bytes)
             _record(caller, asset, dry_run=True)
@@ -75,6 +78,20 @@ def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
     if asset.kind in KINDS_WITH_THUMBNAIL:
         asset.due_at = timezone.now()
     return asset, file
+
+
+def _display_filename(filename: str, mime_type: str) -> str:
+    """The display name of an uploaded file: the last path component of the caller's name, without unprintable characters.
+
+    The name is never part of a storage path. It is cut to MAX_FILENAME_LENGTH before its suffix. If nothing is left of it, a
+    default name is returned.
+    """
+    last = re.split(r"[/\\]", filename)[-1]
+    label = "".join(character for character in last if character.isprintable()).strip()
+    if not label.strip("."):
+        return f"upload{SUFFIXES[mime_type]}"
+    suffix = PurePosixPath(label).suffix[:20]
+    return label if len(label) <= MAX_FILENAME_LENGTH else label[: MAX_FILENAME_LENGTH - len(suffix)] + suffix
 
 
 def _share(caller: Caller, asset: MediaAsset) -> bool:

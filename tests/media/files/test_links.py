@@ -15,8 +15,9 @@ from tests.media.files.fetching import CONTENT, ETAG, NOW, MakeAsset, assert_gon
 from workspaces.models import Workspace
 
 
-def test_a_link_ends_at_its_time(asset: MediaAsset, clock: time_machine.Traveller) -> None:
-    url, longer = file_link(asset), file_link(asset, seconds=601)
+def test_a_link_expires_at_its_time(asset: MediaAsset, clock: time_machine.Traveller, settings: Settings) -> None:
+    url, settings.MEDIA_LINK_SECONDS = file_link(asset), settings.MEDIA_LINK_SECONDS + 1
+    longer = file_link(asset)
 
     clock.shift(timedelta(seconds=599))
     answer = fetch(url)

@@ -1,4 +1,4 @@
-"""Maximum upload sizes for each kind of media file (settings.MEDIA_MAX_BYTES)."""
+"""Media types that can be uploaded: the file suffix and the maximum size (settings.MEDIA_MAX_BYTES) of each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ from django.conf import settings
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection import sniff
+
+SUFFIXES = {
+    "image/jpeg": ".jpg",
+    "image/png": ".png",
+    "image/webp": ".webp",
+    "image/gif": ".gif",
+    "video/mp4": ".mp4",
+    "video/quicktime": ".mov",
+    "video/webm": ".webm",
+    "application/pdf": ".pdf",
+}
 
 
 def max_upload_bytes(beginning: Path | None = None) -> int:
