@@ -27,9 +27,6 @@ class MediaScanUnavailable(ApiError):
     suggested_action = "Send it again in a minute."
     auto_fixable = True
 
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message, headers={"Retry-After": "60"})
-
 
 class MediaInUse(Conflict):
     code = "MEDIA_IN_USE"

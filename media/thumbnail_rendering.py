@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import math
 from collections.abc import Callable
@@ -45,10 +44,6 @@ class Thumbnail:
 
     content: bytes
     suffix: str
-
-    @property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
 
 
 def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:

@@ -13,8 +13,6 @@ from media.serializers import MAX_ALT_TEXT
 class MultilineField(forms.CharField):
     """A multi-line text; the CR LF line ends that browsers send become LF."""
 
-    widget = forms.Textarea
-
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n")
 

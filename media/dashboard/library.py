@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -11,15 +11,16 @@ from django.http import HttpResponse
 from django_htmx.http import HttpResponseClientRedirect
 
 from config.api.caller import require
+from config.api.errors import ApiError
 from config.api.form_files import files_of
+from config.api.uploads import Upload
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_usage
 from media.dashboard.forms import AltTextForm
-from media.dashboard.uploading import upload_files
 from media.file_types import SUFFIXES
 from media.links import preview_link
 from media.models import MediaAsset
-from workspaces.workspace_page import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
 PER_PAGE = 48
 MAX_DESCRIBED = 50
@@ -50,12 +51,12 @@ def library(page: WorkspacePage) -> HttpResponse:
     if page.request.method != "POST":
         return _show(page)
     require(page.caller, page.workspace.id, "media.upload")
-    taken, problems = upload_files(page, files_of(page.request, "file"))
-    if not taken:
+    uploaded, problems = upload_files(page, files_of(page.request, "file"))
+    if not uploaded:
         return _show(page, problems or ["Choose a file first."], status=422)
     for problem in problems:
         messages.error(page.request, problem)
-    ids = [("id", asset.id) for asset in taken[:MAX_DESCRIBED]]
+    ids = [("id", asset.id) for asset in uploaded[:MAX_DESCRIBED]]
     address = f"{page.path('media-describe')}?{urlencode(ids)}"
     return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.redirect(address)
 
@@ -76,6 +77,18 @@ def describe(page: WorkspacePage) -> HttpResponse:
     for form, _ in rows:
         services.describe_media(caller=page.caller, media_id=form.asset.id, alt_text=str(form.cleaned_data["alt_text"]))
     return page.success_redirect("Saved.", "media")
+
+
+def upload_files(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
+    """Upload the files to the media library; returns the new assets and a message for each refused file."""
+    assets, problems = [], []
+    for upload in files:
+        try:
+            assets.append(services.upload_media(caller=page.caller, workspace_id=page.workspace.id, upload=upload))
+        except ApiError as error:
+            record_refused_write(page, "media.upload", error)
+            problems.append(f"{upload.filename} was not uploaded. {error.message} {error.suggested_action}")
+    return assets, problems
 
 
 def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 200) -> HttpResponse:

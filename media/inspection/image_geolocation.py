@@ -61,15 +61,12 @@ def _jpeg_has_geolocation(content: bytes, head: list[jpeg.Segment]) -> bool:
         block = content[part.body : part.end]
         if part.marker == jpeg.APP1 and block.startswith(_EXTENDED_XMP):
             extended_xmp += block[_EXTENDED_XMP_HEADER:]
-        elif _segment_has_geolocation(part.marker, block):
+        elif part.marker == jpeg.APP13:
+            if resources_have_geolocation(block):
+                return True
+        elif jpeg.is_metadata(part.marker) and not block.startswith(_PROFILE) and contains_geolocation(block):
             return True
     return contains_geolocation(extended_xmp)
-
-
-def _segment_has_geolocation(marker: int, block: bytes) -> bool:
-    if marker == jpeg.APP13:
-        return resources_have_geolocation(block)
-    return jpeg.is_metadata(marker) and not block.startswith(_PROFILE) and contains_geolocation(block)
 
 
 def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
@@ -159,9 +156,8 @@ def _clean_gif(content: bytes) -> bytes | None:
     end = parts[-1].end
     if not removed and not contains_geolocation(content[end:]):
         return None
-    output = [content[: parts[0].start]]
-    output += [content[part.start : part.end] for part in parts if part not in removed]
-    return b"".join(output)
+    output = (content[part.start : part.end] for part in parts if part not in removed)
+    return content[: parts[0].start] + b"".join(output)
 
 
 _CLEANERS: dict[str, Callable[[bytes], bytes | None]] = {

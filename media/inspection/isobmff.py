@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import broken, cut_off
-from media.inspection.video_file import VideoFile
+from media.inspection.bounds import VideoFile, broken, cut_off
 
 MAX_NUMBERS = 4_000_000  # in one table of an MP4 file
 _PADDING = 64 * 1024

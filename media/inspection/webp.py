@@ -76,11 +76,9 @@ def read_webp(content: bytes) -> Layout:
     else:
         width, height = _sides(content, parts[0])
     check_pixels(width, height)
-    frames = list[_Frame]()
     animated = [part for part in parts if part.kind == b"ANMF"]
     check_animation(width, height, len(animated))
-    for part in animated:
-        frames.append(_read_frame(content, part, width, height))
+    frames = [_read_frame(content, part, width, height) for part in animated]
     if not animated:
         frames.append(_frame_of(content, parts))
         if (frames[0].width, frames[0].height) != (width, height):

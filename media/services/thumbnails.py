@@ -6,6 +6,7 @@ Attempts are counted before they begin, so that an asset that crashes its worker
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 import tempfile
 from datetime import timedelta
@@ -78,7 +79,8 @@ def _render(asset: MediaAsset) -> Thumbnail | None:
 
 def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
     """Store the thumbnail as a pending file; returns its key."""
-    key = storage.new_key(workspace_id=asset.workspace_id, sha256=thumbnail.sha256, suffix=thumbnail.suffix)
+    sha256 = hashlib.sha256(thumbnail.content).hexdigest()
+    key = storage.new_key(workspace_id=asset.workspace_id, sha256=sha256, suffix=thumbnail.suffix)
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(thumbnail.content)
         file.flush()

@@ -17,17 +17,9 @@ def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
     """
     ready = selectors.ready_assets().filter(pk__in=media_ids).select_for_update().order_by("pk")
     found = set(ready.values_list("pk", flat=True))
-    if gone := [index for index, media_id in enumerate(media_ids) if media_id not in found]:
-        raise ValidationFailed(
-            details=[
-                {
-                    "field": f"media[{index}].media_id",
-                    "code": "not_found",
-                    "message": "This media asset does not exist.",
-                }
-                for index in gone
-            ]
-        )
+    if missing := [index for index, media_id in enumerate(media_ids) if media_id not in found]:
+        problem = {"code": "not_found", "message": "This media asset does not exist."}
+        raise ValidationFailed(details=[{"field": f"media[{index}].media_id", **problem} for index in missing])
     MediaUse.objects.filter(holder_id=holder_id).exclude(media_id__in=found).delete()
     MediaUse.objects.bulk_create(
         (MediaUse(holder_id=holder_id, media_id=media_id) for media_id in sorted(found)), ignore_conflicts=True
