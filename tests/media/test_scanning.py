@@ -13,9 +13,16 @@ from django.core.checks import CheckMessage, run_checks
 from pytest_django import Settings
 
 from config.api.errors import PayloadTooLarge
-from media.clamd import Clamd
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
-from media.scanning import ALWAYS_WHOLE_BYTES, DEFAULT_MAX_FILE_BYTES, EICAR, ScanResult, scan, scanner_limit_problems
+from media.scanning import (
+    ALWAYS_WHOLE_BYTES,
+    DEFAULT_MAX_FILE_BYTES,
+    EICAR,
+    Clamd,
+    ScanResult,
+    scan,
+    scanner_limit_problems,
+)
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
 MIB = 1024 * 1024
