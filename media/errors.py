@@ -35,7 +35,7 @@ class MediaInUse(Conflict):
 
 
 class MediaQuotaExceeded(Conflict):
-    """The file does not fit into the workspace's media quota, of which `used` bytes are taken."""
+    """The file does not fit into the workspace's media quota, of which `used` bytes are in use."""
 
     code = "MEDIA_QUOTA_EXCEEDED"
     message = "The workspace's media quota is too small for this file."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -24,10 +25,8 @@ SUFFIXES = {
 def max_upload_bytes(beginning: Path | None = None) -> int:
     """The maximum upload size, for the type detected in the file's `beginning`, or for any type if none is detected."""
     if beginning is not None:
-        try:
+        with suppress(MediaTypeNotAllowed):
             return max_bytes_of_type(sniff(beginning))
-        except MediaTypeNotAllowed:
-            pass
     return max(settings.MEDIA_MAX_BYTES.values())
 
 

@@ -28,7 +28,7 @@ def platform_errors(asset: MediaAsset) -> dict[str, list[Issue]]:
 
 
 def format_duration(milliseconds: int | None) -> str:
-    """Format milliseconds as 1:02:03 or 0:07.5; "" for None."""
+    """Format the duration of a video in milliseconds as 1:02:03 or 0:07.5; "" for None."""
     if milliseconds is None:
         return ""
     minutes, rest = divmod(milliseconds, 60_000)
@@ -38,7 +38,7 @@ def format_duration(milliseconds: int | None) -> str:
 
 
 def format_size(size: int) -> str:
-    """Format a number of bytes, such as 4.7 GB, with decimal units."""
+    """Format the size of media in bytes with decimal units, for example as 4.7 GB."""
     for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= step:
             return f"{size / step:.1f}".removesuffix(".0") + f" {unit}"
@@ -46,6 +46,6 @@ def format_size(size: int) -> str:
 
 
 def format_usage(used: int) -> str:
-    """How much of its quota a media library uses, such as "1.2 GB of 5 GB used"."""
+    """Format how much of its quota a media library uses, such as "1.2 GB of 5 GB used"."""
     allowed = settings.MEDIA_QUOTA_BYTES
     return f"{format_size(used)} of {format_size(allowed)} used" if allowed else f"{format_size(used)} used"

@@ -29,7 +29,7 @@ MAX_SEARCH_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Tile:
-    """A media asset in the grid; `picture` is the URL of its preview, or ""."""
+    """A media asset in the grid of the library page; `picture` is the URL of its preview, or ""."""
 
     asset: MediaAsset
     picture: str
@@ -40,14 +40,14 @@ class Tile:
 
     @property
     def lacks_alt_text(self) -> bool:
-        """Whether the asset is an image or GIF without alt text."""
-        seen = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
-        return seen and not self.asset.alt_text.strip()
+        """Whether the media asset is an image or GIF without alt text."""
+        is_picture = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
+        return is_picture and not self.asset.alt_text.strip()
 
 
 @workspace_page("GET", "POST", operation="media.upload", files=True)
 def library(page: WorkspacePage) -> HttpResponse:
-    """List the workspace's media, newest first, filtered by a search; accept uploads."""
+    """Show the media library page, newest assets first and filtered by a search, or upload files to it."""
     if page.request.method != "POST":
         return _show(page)
     require(page.caller, page.workspace.id, "media.upload")
@@ -63,7 +63,7 @@ def library(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation="media.describe")
 def describe(page: WorkspacePage) -> HttpResponse:
-    """Ask for the alt texts of the assets in the query string, and save them."""
+    """Show the page with alt text forms for the newly uploaded assets in the query string, or save the texts."""
     if not page.may_write:
         return page.redirect(page.path("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
@@ -80,7 +80,7 @@ def describe(page: WorkspacePage) -> HttpResponse:
 
 
 def upload_files(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
-    """Upload the files to the media library; returns the new assets and a message for each refused file."""
+    """Upload files from a dashboard form to the media library; returns the new assets and a message for each refused file."""
     assets, problems = [], []
     for upload in files:
         try:

@@ -31,10 +31,9 @@ _MAX_TEXT = 1024 * 1024  # decompressed size of a text chunk; Pillow reads no lo
 def remove_from_image(path: Path, mime_type: str) -> bool:
     """Remove the geolocation metadata from an inspected image by writing the file again; returns whether it had any."""
     cleaned = _CLEANERS[mime_type](path.read_bytes())
-    if cleaned is None:
-        return False
-    path.write_bytes(cleaned)
-    return True
+    if cleaned is not None:
+        path.write_bytes(cleaned)
+    return cleaned is not None
 
 
 def _clean_jpeg(content: bytes) -> bytes | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import Deadline, broken, cut_off
-from media.inspection.foreign import HEAD, ZIP_TAIL, check_ends, check_tail
+from media.inspection.polyglots import HEAD, ZIP_TAIL, check_ends, check_tail
 from media.inspection.types import Inspected
 
 _HEADER = re.compile(rb"%PDF-(?:1\.\d|2\.0)[\s%]")

@@ -13,6 +13,13 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import unpacked
 
 HEAD_BYTES = 16 * 1024
+_TYPES = {  # by the first bytes
+    b"\xff\xd8\xff": "image/jpeg",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+    b"%PDF-": "application/pdf",
+}
 
 # Brands of ISO base media files (registry at mp4ra.org): unsupported types with their names, then those of MP4 videos.
 _REFUSED_BRANDS = {
@@ -58,27 +65,17 @@ def sniff(path: Path) -> str:
         head = file.read(HEAD_BYTES)
     if not head:
         raise MediaTypeNotAllowed("The file is empty.")
-    mime_type = _image_type(head) or _video_type(head)
-    if mime_type is None and head.startswith(b"%PDF-"):
-        mime_type = "application/pdf"
+    signed = (mime_type for signature, mime_type in _TYPES.items() if head.startswith(signature))
+    mime_type = next(signed, None) or _container_type(head)
     if mime_type is None:
         raise _unsupported_type_error(head)
     return mime_type
 
 
-def _image_type(head: bytes) -> str | None:
-    if head.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
+def _container_type(head: bytes) -> str | None:
+    """The MIME type of a file in a container format that several types share (RIFF, ISO base media, EBML), or None."""
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return "image/webp"
-    return None
-
-
-def _video_type(head: bytes) -> str | None:
     kind = head[4:8]
     if kind == b"ftyp":
         return _type_of_brands(head)

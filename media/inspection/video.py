@@ -3,7 +3,7 @@
 These checks need no other program, so every machine accepts the same files:
 
 1. The first bytes are those of MP4, MOV or WebM (sniffing.py). The first kilobyte contains no HTML and no PDF, and the end
-   of the file is not that of a ZIP archive (foreign.py).
+   of the file is not that of a ZIP archive (polyglots.py).
 2. The file is complete. No box or element is larger than its parent. There are at most 250,000 boxes or 1,000,000
    elements, and reading them takes at most five seconds of processor time.
 3. MP4 and MOV: there is a movie box, not compressed, and media data. There are at most 100 tracks. No track refers to
@@ -22,8 +22,8 @@ from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.ffmpeg import check_with_ffprobe
-from media.inspection.foreign import HEAD, ZIP_TAIL, check_ends
 from media.inspection.movie import read_movie
+from media.inspection.polyglots import HEAD, ZIP_TAIL, check_ends
 from media.inspection.types import Inspected
 from media.inspection.webm import read_webm
 

@@ -9,7 +9,6 @@ Matroska tag registry (matroska.org, "Tagging": RECORDING_LOCATION, COMPOSITION_
 
 from __future__ import annotations
 
-import os
 import re
 import struct
 from collections.abc import Iterator
@@ -63,8 +62,6 @@ def remove_from_video(path: Path, mime_type: str) -> bool:
             left = edit.end - edit.start - len(edit.mark)
             while left > 0:
                 left -= file.write(bytes(min(left, _BLOCK)))
-        file.flush()
-        os.fsync(file.fileno())
     return True
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import VideoFile, broken, cut_off
-from media.inspection.foreign import HEAD
+from media.inspection.polyglots import HEAD
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
 # The elements that a segment contains; a cluster of unknown size ends where the next of these begins.

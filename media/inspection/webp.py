@@ -93,9 +93,8 @@ def _read_frame(content: bytes, part: Chunk, width: int, height: int) -> _Frame:
         raise broken("image")
     left, top, across, down = (_u24(content, part.body + offset) for offset in (0, 3, 6, 9))
     frame = _frame_of(content, list(chunks(content, part.body + 16, part.end)))
-    if (frame.width, frame.height) != (across + 1, down + 1):
-        raise broken("image")
-    if 2 * left + frame.width > width or 2 * top + frame.height > height:
+    has_stated_size = (frame.width, frame.height) == (across + 1, down + 1)
+    if not has_stated_size or 2 * left + frame.width > width or 2 * top + frame.height > height:
         raise broken("image")
     return frame
 

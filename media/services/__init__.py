@@ -1,4 +1,4 @@
-"""Services that upload, describe, delete and reconcile media."""
+"""Services that upload, describe, delete and reconcile media assets, and mark them as used."""
 
 from __future__ import annotations
 

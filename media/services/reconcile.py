@@ -45,7 +45,7 @@ def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None])
 
 
 def _is_orphan(key: str) -> bool:
-    """Whether the file still exists and is too old to get a row."""
+    """Whether the stored file still exists and is too old to get a row."""
     try:
         return timezone.now() - storage.stored_at(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:

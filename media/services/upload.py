@@ -1,4 +1,4 @@
-"""Upload of media: the file is inspected, scanned, stripped of its location and stored before its row is written."""
+"""Upload of media: the file is inspected, scanned, stripped of its geolocation and stored before its row is written."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def upload_media(
     alt_text: str = "",
     dry_run: bool = False,
 ) -> MediaAsset:
-    """Add a file to the library, from a request (`upload`) or from `source_url`.
+    """Upload a file to the media library, from a request (`upload`) or from `source_url`.
 
     Nothing is stored before the scanner has approved it. A dry run makes all checks and stores nothing. Raises ScopeMissing,
     ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed, PayloadTooLarge, MediaMalwareDetected,
@@ -57,7 +57,7 @@ def upload_media(
 
 
 def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
-    """Inspect and scan the file; returns the asset, and the file to store with the location of the recording removed."""
+    """Inspect and scan an uploaded file; returns the unsaved asset, and the file to store, without geolocation."""
     inspected = inspection.inspect(file.path)
     if file.size_bytes > (limit := max_bytes_of_type(inspected.mime_type)):
         raise too_large(limit)
