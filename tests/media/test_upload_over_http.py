@@ -109,7 +109,7 @@ def chunks_of(body: bytes, size: int = 10_000) -> Iterator[bytes]:
     yield from (body[start : start + size] for start in range(0, len(body), size))
 
 
-def test_a_form_without_a_length_is_taken(server: Server, token: str) -> None:
+def test_a_form_without_a_content_length_is_accepted(server: Server, token: str) -> None:
     body, kind = form(jpeg(640, 480))
     status, told = send(server, token, chunks_of(body), kind)
 
@@ -117,7 +117,7 @@ def test_a_form_without_a_length_is_taken(server: Server, token: str) -> None:
     assert (jpeg(640, 480) in server.stored, server.incoming) == (True, [])
 
 
-def test_so_is_json(server: Server, token: str) -> None:
+def test_json_without_a_content_length_is_accepted(server: Server, token: str) -> None:
     body = json.dumps({"content_base64": base64.b64encode(jpeg()).decode()}).encode()
 
     assert send(server, token, chunks_of(body, 100), "application/json")[0] == 201
@@ -131,20 +131,20 @@ def test_an_oversized_picture_is_refused_with_a_reason(server: Server, token: st
     assert (MediaAsset.objects.count(), server.incoming) == (0, [])
 
 
-def test_json_without_a_length_is_bounded_too(server: Server, token: str) -> None:
+def test_the_size_of_json_without_a_content_length_is_limited(server: Server, token: str) -> None:
     status, told = send(server, token, (b" " * MIB for _ in range(31)), "application/json")
 
     assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_who_says_that_it_will_be_too_long_need_not_send_it(server: Server, token: str) -> None:
+def test_a_too_large_content_length_is_refused_before_the_body_is_sent(server: Server, token: str) -> None:
     framing = "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 700000000"
     status, told = send_raw(server, token, framing, b"--b\r\n")
 
     assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_caller_that_hangs_up_leaves_nothing(server: Server, token: str) -> None:
+def test_a_disconnected_upload_leaves_no_file(server: Server, token: str) -> None:
     body, kind = form(jpeg(640, 480))
     half = body[: len(body) // 2]
     in_chunks = f"{len(half):x}\r\n".encode() + half + b"\r\n"

@@ -1,4 +1,4 @@
-"""Position metadata leaves an image; its pixels, its orientation and its colour profile stay."""
+"""Geolocation metadata is removed from an image; its pixels, its orientation and its colour profile are preserved."""
 
 from __future__ import annotations
 
@@ -95,17 +95,19 @@ def pixels(content: bytes) -> list[tuple[str, bytes]]:
         return [(frame.mode, frame.tobytes()) for frame in ImageSequence.Iterator(image)]
 
 
-def tells(content: bytes) -> bool:
+def has_geolocation(content: bytes) -> bool:
     """Whether any of the positions above can be read in it."""
     with Image.open(io.BytesIO(content)) as image:
         image.load()
-        told = bool(image.getexif().get_ifd(GPS))
+        has_gps_block = bool(image.getexif().get_ifd(GPS))
         texts = b"".join(str(value).encode() for value in (*image.info.values(), *getattr(image, "text", {}).values()))
-    return told or any(word in content + texts for word in (b"GPSLat", b"52.5164", b"Berlin", b"\x88\x25\x00\x04"))
+    return has_gps_block or any(
+        word in content + texts for word in (b"GPSLat", b"52.5164", b"Berlin", b"\x88\x25\x00\x04")
+    )
 
 
 @pytest.mark.parametrize("name", TELLING)
-def test_position_leaves_and_pixels_stay(name: str, written: Write) -> None:
+def test_geolocation_is_removed_and_pixels_do_not_change(name: str, written: Write) -> None:
     content = TELLING[name]()
     path = written(content)
     inspected = inspect(path)
@@ -113,7 +115,7 @@ def test_position_leaves_and_pixels_stay(name: str, written: Write) -> None:
     assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
-    assert not tells(cleaned)
+    assert not has_geolocation(cleaned)
     assert pixels(cleaned)[0] == pixels(content)[0]
     assert len(pixels(cleaned)) == (3 if "animated" in name else 1)
     assert inspect(path) == inspected
@@ -121,7 +123,7 @@ def test_position_leaves_and_pixels_stay(name: str, written: Write) -> None:
 
 
 @pytest.mark.parametrize("name", SILENT)
-def test_image_without_position_is_left_alone(name: str, written: Write) -> None:
+def test_an_image_without_geolocation_is_not_changed(name: str, written: Write) -> None:
     content = SILENT[name]()
     path = written(content)
 
@@ -131,7 +133,7 @@ def test_image_without_position_is_left_alone(name: str, written: Write) -> None
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
 @pytest.mark.parametrize("orientation", [1, 3, 6, 8])
-def test_orientation_stays(form: str, orientation: int, written: Write) -> None:
+def test_the_orientation_is_preserved(form: str, orientation: int, written: Write) -> None:
     path = written(encoded(form, exif=exif(orientation=orientation)))
 
     remove_geolocation(path, inspect(path).mime_type)
@@ -141,7 +143,7 @@ def test_orientation_stays(form: str, orientation: int, written: Write) -> None:
 
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
-def test_colour_profile_stays(form: str, written: Write) -> None:
+def test_the_colour_profile_is_preserved(form: str, written: Write) -> None:
     path = written(encoded(form, exif=exif(), icc_profile=PROFILE))
 
     remove_geolocation(path, inspect(path).mime_type)
@@ -150,7 +152,7 @@ def test_colour_profile_stays(form: str, written: Write) -> None:
         assert image.info["icc_profile"] == PROFILE
 
 
-def test_colours_of_an_adobe_jpeg_stay(written: Write) -> None:
+def test_the_colours_of_an_adobe_jpeg_are_preserved(written: Write) -> None:
     content = with_segments(encoded("JPEG", keep_rgb=True), segment(0xE1, exif()))
     path = written(content)
 
@@ -158,7 +160,7 @@ def test_colours_of_an_adobe_jpeg_stay(written: Write) -> None:
     assert pixels(path.read_bytes()) == pixels(content)
 
 
-def test_other_texts_of_a_png_stay(written: Write) -> None:
+def test_other_texts_of_a_png_are_preserved(written: Write) -> None:
     path = written(with_chunks(encoded("PNG", exif=exif()), chunk(b"tEXt", b"Title\0A morning")))
 
     remove_geolocation(path, inspect(path).mime_type)
@@ -167,7 +169,7 @@ def test_other_texts_of_a_png_stay(written: Write) -> None:
         assert image.text == {"Title": "A morning"}  # type: ignore[attr-defined]
 
 
-def test_nothing_is_left_beside_the_file_and_its_mode_stays(tmp_path: Path) -> None:
+def test_no_temporary_file_remains_and_the_file_mode_is_preserved(tmp_path: Path) -> None:
     folder = tmp_path / "alone"
     folder.mkdir()
     path = folder / "upload"

@@ -1,4 +1,4 @@
-"""Position metadata is overwritten in a video: the file keeps its length, its offsets and its samples."""
+"""Geolocation metadata is overwritten in a video: the file keeps its length, its offsets and its samples."""
 
 from __future__ import annotations
 
@@ -87,28 +87,28 @@ def iso_list(entry: bytes) -> bytes:
     return full(b"meta", full(b"hdlr", bytes(4), b"mdir", bytes(13)), box(b"ilst", entry))
 
 
-def tells(content: bytes) -> bool:
+def has_geolocation(content: bytes) -> bool:
     return any(word in content for word in (POSITION, b"Berlin", b"GPSLat", b"\xa9xyz", b"\x88\x25\x00\x04"))
 
 
 @pytest.mark.parametrize("name", MOVIES)
-def test_position_is_overwritten(name: str, written: Write) -> None:
+def test_geolocation_is_overwritten(name: str, written: Write) -> None:
     content = MOVIES[name]()
     path = written(content)
     inspected = inspect(path)
-    assert tells(content)
+    assert has_geolocation(content)
 
     assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
-    assert not tells(cleaned)
+    assert not has_geolocation(cleaned)
     assert len(cleaned) == len(content)
     assert cleaned.index(SAMPLES) == content.index(SAMPLES)
     assert inspect(path) == inspected
     assert remove_geolocation(path, inspected.mime_type) is False
 
 
-def test_other_user_data_stays(written: Write) -> None:
+def test_other_user_data_is_not_changed(written: Write) -> None:
     path = written(movie(track(), box(b"udta", XYZ, NAME)))
 
     remove_geolocation(path, inspect(path).mime_type)
@@ -117,7 +117,7 @@ def test_other_user_data_stays(written: Write) -> None:
 
 
 @pytest.mark.parametrize("name", TRACKS)
-def test_track_of_positions_is_overwritten_with_its_samples(name: str, written: Write) -> None:
+def test_a_geolocation_track_is_overwritten_with_its_samples(name: str, written: Write) -> None:
     content = movie(track(), TRACKS[name]())
     path = written(content)
     inspected = inspect(path)
@@ -131,7 +131,7 @@ def test_track_of_positions_is_overwritten_with_its_samples(name: str, written: 
     assert inspect(path) == inspected
 
 
-def test_samples_outside_of_the_media_data_are_not_touched(written: Write) -> None:
+def test_samples_outside_the_media_data_are_not_changed(written: Write) -> None:
     tables = track(handler=b"meta", entry=b"camm", offset=0, sizes=(2000,))
     path = written(movie(track(), tables))
     inspected = inspect(path)
@@ -158,7 +158,7 @@ def test_tracks_that_name_the_same_samples_many_times_are_refused(written: Write
 
 @pytest.mark.parametrize("name", [b"LOCATION", b"RECORDING_LOCATION", b"com.apple.quicktime.location.ISO6709"])
 @pytest.mark.parametrize("value", [POSITION, b"Berlin", b"Berlin, " * 40])
-def test_tags_of_a_webm_become_void(name: bytes, value: bytes, written: Write) -> None:
+def test_geolocation_tags_of_a_webm_become_void_elements(name: bytes, value: bytes, written: Write) -> None:
     content = webm(info(), tracks(), tag(name, value, checksum=True), tag(b"TITLE", b"A morning"), cluster())
     path = written(content)
     inspected = inspect(path)
@@ -175,7 +175,7 @@ def test_tags_of_a_webm_become_void(name: bytes, value: bytes, written: Write) -
 
 
 @pytest.mark.parametrize("name", SILENT)
-def test_file_without_position_is_left_alone(name: str, written: Write) -> None:
+def test_a_video_without_geolocation_is_not_changed(name: str, written: Write) -> None:
     content = SILENT[name]()
     path = written(content)
 
