@@ -58,7 +58,7 @@ def stored_file(media: dict[str, Any]) -> Path:
     return Path(configured.MEDIA_ROOT) / MediaAsset.objects.get(pk=media["id"]).storage_key
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+def log_lines(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     return [(record.levelname, record.getMessage()) for record in caplog.records if "thumbnail" in record.getMessage()]
 
 
@@ -124,12 +124,12 @@ def test_an_unreadable_file_is_given_up_after_three_attempts(
 
     assert not ThumbnailLoop().run_once()
     assert in_library(api, media)["thumbnail_url"] is None
-    assert [(level, media["id"] in line) for level, line in told(caplog)] == [
+    assert [(level, media["id"] in line) for level, line in log_lines(caplog)] == [
         ("WARNING", True),
         ("WARNING", True),
         ("ERROR", True),
     ]
-    assert "given up" in told(caplog)[-1][1]
+    assert "given up" in log_lines(caplog)[-1][1]
 
 
 def test_a_storage_that_is_away_for_a_moment_costs_an_attempt(
@@ -176,7 +176,7 @@ def test_a_thumbnail_that_crashed_three_workers_is_given_up(
 
     assert in_library(api, media)["thumbnail_url"] is None
     assert in_library(api, other)["thumbnail_url"] is not None
-    [(level, line)] = told(caplog)
+    [(level, line)] = log_lines(caplog)
     assert (level, media["id"] in line, "given up" in line) == ("ERROR", True, True)
     clock.shift(timedelta(days=30))
     assert not ThumbnailLoop().run_once()

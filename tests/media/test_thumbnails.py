@@ -220,7 +220,7 @@ def test_an_invalid_colour_profile_is_ignored(api: ApiClient, profile: bytes) ->
     assert_near(colour_at(picture, 0.5, 0.5), TEAL)
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux tells it")
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux reports it")
 def test_the_largest_images_stay_within_the_memory_limit_or_get_no_thumbnail(tmp_path: Path) -> None:
     largest: dict[str, tuple[str, Image.Image, dict[str, Any]]] = {
         "jpeg": ("JPEG", plain(sides=(8000, 5000)), {"progressive": True, "subsampling": 0}),

@@ -79,11 +79,11 @@ def test_a_picture_becomes_an_asset(
 
 def test_the_type_is_detected_from_the_bytes(send: Callable[..., Any]) -> None:
     answers = [send(png(), "picture.jpg"), send(gif(), "picture.png")]
-    told = [answer.json()["media"] for answer in answers]
+    uploaded = [answer.json()["media"] for answer in answers]
 
-    assert [media["mime_type"] for media in told] == ["image/png", "image/gif"]
-    assert [media["kind"] for media in told] == ["image", "gif"]
-    assert [media["filename"] for media in told] == ["picture.jpg", "picture.png"]
+    assert [media["mime_type"] for media in uploaded] == ["image/png", "image/gif"]
+    assert [media["kind"] for media in uploaded] == ["image", "gif"]
+    assert [media["filename"] for media in uploaded] == ["picture.jpg", "picture.png"]
     assert [Path(asset.storage_key).suffix for asset in MediaAsset.objects.order_by("pk")] == [".png", ".gif"]
 
 
@@ -180,16 +180,16 @@ def test_a_dry_run_checks_everything_and_stores_nothing(
     if way == "json":
         answer = api.post("/media", in_json(jpeg(), filename="a.jpg", dry_run=True))
     else:
-        told = {"form": {"dry_run": "true"}, "form of a generated client": {"dry_run": "True"}}.get(way, {})
-        answer = api.upload(jpeg(), "a.jpg", path="/media" if told else "/media?dry_run=true", **told)
+        fields = {"form": {"dry_run": "true"}, "form of a generated client": {"dry_run": "True"}}.get(way, {})
+        answer = api.upload(jpeg(), "a.jpg", path="/media" if fields else "/media?dry_run=true", **fields)
 
     body = answer.json()
     assert (answer.status_code, body["dry_run"], body["operation"]) == (200, True, "media.upload")
     assert body["request"] == {"workspace_id": workspace.id, "filename": "a.jpg", "alt_text": ""}
     made = api.upload(jpeg(), "a.jpg").json()["media"]
     left_out = ("id", "url", "thumbnail_url")
-    told = {name: value for name, value in made.items() if name not in left_out}
-    assert body["would_create"] == {**told, "created_at": body["would_create"]["created_at"]}
+    expected = {name: value for name, value in made.items() if name not in left_out}
+    assert body["would_create"] == {**expected, "created_at": body["would_create"]["created_at"]}
     assert (MediaAsset.objects.count(), len(stored()), list(incoming.iterdir())) == (1, 1, [])
 
 

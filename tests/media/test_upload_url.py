@@ -30,7 +30,7 @@ CUT = RawAnswer([b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", jpeg()])
 
 
 class FileServer(LoopbackServer):
-    """Answers each path with what `answers` holds for it. `looks` is called before each answer."""
+    """A server that sends the response for each path in `answers`; `looks` is called before each response."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ def fetch(api: ApiClient, url: str, *, key: str = "", **fields: Any) -> Any:
 
 
 def refusal(answer: Any) -> str:
-    """The code of the one thing that is wrong with the address."""
+    """The error code of the only problem of `source_url` in the response."""
     [detail] = assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
     assert detail["field"] == "source_url"
     return str(detail["code"])
@@ -184,7 +184,7 @@ def test_a_repeated_idempotency_key_fetches_nothing(api: ApiClient, server: File
 
 @pytest.mark.django_db(transaction=True)
 def test_the_idempotency_lease_covers_a_slow_download(api: ApiClient, server: FileServer) -> None:
-    """A repeat of the call takes over when the lease is over; the fetch may take 20 s, and then comes the scan."""
+    """A repeated call takes over when the lease has expired; the download may take 20 s, and the scan follows."""
     left: list[timedelta] = []
 
     def look() -> None:

@@ -41,7 +41,7 @@ if not bounded: sys.exit(1)
 
 @pytest.fixture
 def install(tmp_path: Path, settings: Settings) -> Install:
-    """Names a program in FFMPEG that runs a script; its arguments are written."""
+    """Install a script as FFMPEG; it writes its arguments to the returned file."""
 
     def make(script: str) -> Path:
         called, program = tmp_path / "called", tmp_path / "ffmpeg"

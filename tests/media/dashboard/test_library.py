@@ -85,8 +85,8 @@ def test_search_by_name_alt_text_and_kind(
 
 def test_a_search_examines_a_span_of_uploads_per_page(pages: Pages, workspace: Workspace) -> None:
     old = MediaAssetFactory(workspace=workspace, filename="needle.jpg")
-    facts = {name: getattr(old, name) for name in ("workspace_id", "kind", "mime_type", "size_bytes", "sha256")}
-    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **facts) for _ in range(SEARCH_SPAN))
+    properties = {name: getattr(old, name) for name in ("workspace_id", "kind", "mime_type", "size_bytes", "sha256")}
+    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **properties) for _ in range(SEARCH_SPAN))
 
     first = pages.get("media", query={"q": "needle"})
     further = re.search(r'href="\?(q=needle&amp;cursor=([\w-]+))"', first.content.decode())
@@ -159,11 +159,11 @@ def test_a_member_can_read_but_not_upload(
     member = Pages(workspace, teammate)
 
     page = member.get("media")
-    told = member.http.get(send(member, file("bench.jpg", jpeg()))["location"])
+    response = member.http.get(send(member, file("bench.jpg", jpeg()))["location"])
 
     assert shown(page) == [asset.id]
     assert not has_form(page, member.address("media"))
-    assert "needs an owner or admin" in words(told)
+    assert "needs an owner or admin" in words(response)
     assert member.get("media-describe", query={"id": asset.id})["location"] == member.address("media")
     assert stored() == []
 

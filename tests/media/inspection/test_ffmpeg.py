@@ -31,7 +31,7 @@ if bounded: {FINDS_VIDEO}
 
 @pytest.fixture
 def install(tmp_path: Path, settings: Settings) -> Install:
-    """Names such a program in FFPROBE; its arguments are written to the file that is returned."""
+    """Install a script as FFPROBE; it writes its arguments to the returned file."""
 
     def make(script: str) -> Path:
         folder = tmp_path / "bin"

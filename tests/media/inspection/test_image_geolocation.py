@@ -96,7 +96,7 @@ def pixels(content: bytes) -> list[tuple[str, bytes]]:
 
 
 def has_geolocation(content: bytes) -> bool:
-    """Whether any of the positions above can be read in it."""
+    """Whether any of the geolocation above can be read in the image."""
     with Image.open(io.BytesIO(content)) as image:
         image.load()
         has_gps_block = bool(image.getexif().get_ifd(GPS))

@@ -40,7 +40,7 @@ DASHCAM_BLOCK = struct.pack(">I", 64) + b"freeGPS " + POSITION + bytes(34)
 
 
 def following(entry: bytes, more: bytes = b"") -> bytes:
-    """A track that follows the camera; its samples are the second half of the media data."""
+    """A geolocation track; its samples are the second half of the media data."""
     return track(handler=b"meta", entry=entry, offset=FIRST_SAMPLE + 32, sizes=(16, 16), more=more)
 
 
