@@ -27,9 +27,6 @@ class MediaScanUnavailable(ApiError):
     suggested_action = "Send it again in a minute."
     auto_fixable = True
 
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message, headers={"Retry-After": "60"})
-
 
 class MediaInUse(Conflict):
     code = "MEDIA_IN_USE"
@@ -38,7 +35,7 @@ class MediaInUse(Conflict):
 
 
 class MediaQuotaExceeded(Conflict):
-    """The file does not fit into the workspace's media quota, of which `used` bytes are taken."""
+    """The file does not fit into the workspace's media quota, of which `used` bytes are in use."""
 
     code = "MEDIA_QUOTA_EXCEEDED"
     message = "The workspace's media quota is too small for this file."

@@ -9,7 +9,7 @@ from config import outbound
 from config.api.errors import ApiError, ValidationFailed
 from config.api.request_limits import OUTBOUND_SECONDS, outbound_slot
 from config.api.uploads import Spool, Upload, too_large
-from media.limits import max_upload_bytes
+from media.file_types import max_upload_bytes
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -20,35 +20,27 @@ def fetch_from_url(url: str, spool: Spool, *, workspace_id: str) -> Upload:
 
     Raises ValidationFailed on `source_url` if the file cannot be fetched, PayloadTooLarge, RateLimited.
     """
-    with outbound_slot(workspace_id):
-        return _fetched(url, spool)
-
-
-def _fetched(url: str, spool: Spool) -> Upload:
     filename = unquote(urlsplit(url).path).rpartition("/")[2]
-    for _ in range(MAX_REDIRECTS + 1):
-        file = spool.begin(filename)
-        try:
-            answer = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes())
-        except outbound.OutboundError as error:
-            raise _refusal(error) from error
-        if answer.status == 200:
-            return file.finish()
-        place = answer.headers.get("location")
-        if answer.status not in _REDIRECTS or not place:
-            raise _refused("unexpected_status", f"The URL returned status {answer.status}, not 200.")
-        url = _joined(url, place)
+    with outbound_slot(workspace_id):
+        for _ in range(MAX_REDIRECTS + 1):
+            file = spool.begin(filename)
+            try:
+                response = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes())
+            except outbound.OutboundError as error:
+                raise _download_error(error) from error
+            if response.status == 200:
+                return file.finish()
+            location = response.headers.get("location")
+            if response.status not in _REDIRECTS or not location:
+                raise _refused("unexpected_status", f"The URL returned status {response.status}, not 200.")
+            try:
+                url = urldefrag(urljoin(url, location)).url
+            except ValueError as error:
+                raise _refused("not_allowed", "The URL redirects to an invalid URL.") from error
     raise _refused("too_many_redirects", f"The URL redirects more than {MAX_REDIRECTS} times.")
 
 
-def _joined(url: str, place: str) -> str:
-    try:
-        return urldefrag(urljoin(url, place)).url
-    except ValueError as error:
-        raise _refused("not_allowed", "The URL redirects to an invalid URL.") from error
-
-
-def _refusal(error: outbound.OutboundError) -> ApiError:
+def _download_error(error: outbound.OutboundError) -> ApiError:
     if isinstance(error, outbound.ResponseTooLarge):
         return too_large(max_upload_bytes())
     if isinstance(error, outbound.DestinationRefused):

@@ -50,8 +50,8 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
     """Serve GET and HEAD of /files/<media id>/<file name>. Every problem with a signed link gives the same 404 response."""
     try:
         link = verify_link(media_id, filename, request.GET)
-        stored = _stored(link)
-        response = _answer(request, link, stored)
+        stored = _find_file(link)
+        response = _response(request, link, stored)
     except ApiError as error:
         return error_response(error)
     response["ETag"] = stored.etag
@@ -61,14 +61,14 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
     return response
 
 
-def _stored(link: FileLink) -> StoredFile:
+def _find_file(link: FileLink) -> StoredFile:
     """The stored file of a signed link. Raises NotFound if the media asset, its thumbnail or its workspace was deleted."""
     ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
     asset = ready.filter(pk=link.media_id).first()
     if asset is None:
         raise NotFound()
     key, mime_type, etag = asset.storage_key, asset.mime_type, asset.sha256
-    if link.form == "thumbnail":
+    if link.kind == "thumbnail":
         key = asset.thumbnail_key
         mime_type = mimetypes.guess_type(key, strict=False)[0] or "application/octet-stream"
         etag = PurePosixPath(key).stem  # keys are unique
@@ -78,14 +78,14 @@ def _stored(link: FileLink) -> StoredFile:
     return StoredFile(key, mime_type, f'"{etag}"', disposition or "attachment")
 
 
-def _answer(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
+def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
     """Response for a stored media file: 304, 302 to the bucket, 206 or 200.
 
     Raises NotFound, RangeNotSatisfiable, ServiceUnavailable.
     """
     if _is_cached(request.headers.get("If-None-Match", ""), stored.etag):
         return HttpResponseNotModified()
-    if link.form != "direct" and (response := _redirect(request, link, stored)):
+    if link.kind != "direct" and (response := _redirect(request, link, stored)):
         return response
     try:
         with storage_access():
@@ -132,10 +132,10 @@ def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
     The whole file is also sent for several ranges, an invalid range, an outdated If-Range (RFC 9110, 13.1.5) and HEAD.
     Raises RangeNotSatisfiable.
     """
-    asked = _RANGE.fullmatch(request.headers.get("Range", ""))
-    if request.method != "GET" or asked is None or request.headers.get("If-Range", etag) != etag:
+    requested = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if request.method != "GET" or requested is None or request.headers.get("If-Range", etag) != etag:
         return None
-    first, last = asked[1], asked[2]
+    first, last = requested[1], requested[2]
     if not (first or last) or (first and last and int(last) < int(first)):
         return None
     start = int(first) if first else max(0, size - int(last))

@@ -37,23 +37,21 @@ class FileLink:
 
     media_id: str
     filename: str
-    form: LinkKind
+    kind: LinkKind
     expires: int
 
     def __str__(self) -> str:
         """The string that is signed; neither id nor name can contain a slash (media/urls.py)."""
-        return f"{self.media_id}/{self.filename}/{self.form}/{self.expires}"
+        return f"{self.media_id}/{self.filename}/{self.kind}/{self.expires}"
 
     @property
     def seconds_left(self) -> int:
         return self.expires - int(timezone.now().timestamp())
 
 
-def file_link(asset: MediaAsset, *, seconds: int | None = None, thumbnail: bool = False) -> str:
-    """Signed URL of a stored media file or its thumbnail, valid for `seconds` (default MEDIA_LINK_SECONDS)."""
-    return _address(
-        asset, "thumbnail" if thumbnail else "file", settings.MEDIA_LINK_SECONDS if seconds is None else seconds
-    )
+def file_link(asset: MediaAsset, *, thumbnail: bool = False) -> str:
+    """Signed URL of a stored media file or its thumbnail, valid for MEDIA_LINK_SECONDS."""
+    return _signed_url(asset, "thumbnail" if thumbnail else "file", settings.MEDIA_LINK_SECONDS)
 
 
 def preview_link(asset: MediaAsset) -> str:
@@ -65,17 +63,17 @@ def preview_link(asset: MediaAsset) -> str:
 
 def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
     """Parse and verify a requested media link. Raises NotFound if the link is incomplete, altered or expired."""
-    form, expires = query.get("form", ""), query.get("expires", "")
-    if form not in get_args(LinkKind) or not _EXPIRES.fullmatch(expires):
+    kind, expires = query.get("form", ""), query.get("expires", "")
+    if kind not in get_args(LinkKind) or not _EXPIRES.fullmatch(expires):
         raise NotFound()
-    asked = FileLink(media_id, filename, form, int(expires))  # type: ignore[arg-type]
+    link = FileLink(media_id, filename, kind, int(expires))  # type: ignore[arg-type]
     try:
-        _signer().unsign(f"{asked}:{query.get('signature', '')}")
+        _signer().unsign(f"{link}:{query.get('signature', '')}")
     except BadSignature:
         raise NotFound() from None
-    if asked.seconds_left <= 0:
+    if link.seconds_left <= 0:
         raise NotFound()
-    return asked
+    return link
 
 
 def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
@@ -89,7 +87,7 @@ def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaF
         **asdict(asset.properties(alt_text)),
         id=asset.id,
         filename=(re.sub(r"[^A-Za-z0-9._]+", "-", plain).strip("-._") or asset.id) + suffix,
-        url=_address(asset, "direct", DAY_SECONDS),
+        url=_signed_url(asset, "direct", DAY_SECONDS),
         open=functools.partial(open_file, asset.storage_key),
     )
 
@@ -99,12 +97,12 @@ def download_name(asset: MediaAsset, key: str) -> str:
     return "".join(_name(asset, key))
 
 
-def _address(asset: MediaAsset, form: LinkKind, seconds: int) -> str:
-    key = asset.thumbnail_key if form == "thumbnail" else asset.storage_key
+def _signed_url(asset: MediaAsset, kind: LinkKind, seconds: int) -> str:
+    key = asset.thumbnail_key if kind == "thumbnail" else asset.storage_key
     expires = int(timezone.now().timestamp()) + seconds
-    made = FileLink(asset.id, download_name(asset, key), form, expires)
-    query = urlencode({"form": form, "expires": expires, "signature": _signer().signature(str(made))})
-    return f"{settings.BASE_URL}/files/{asset.id}/{quote(made.filename, safe='')}?{query}"
+    link = FileLink(asset.id, download_name(asset, key), kind, expires)
+    query = urlencode({"form": kind, "expires": expires, "signature": _signer().signature(str(link))})
+    return f"{settings.BASE_URL}/files/{asset.id}/{quote(link.filename, safe='')}?{query}"
 
 
 def _name(asset: MediaAsset, key: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Malware scanning of uploads with ClamAV; a file is accepted only if the scanner has examined all of it.
+"""Malware scanning of uploads with ClamAV over TCP; a file is accepted only if the scanner has examined all of it.
 
 ClamAV skips data beyond its MaxFileSize and MaxScanSize and still replies OK, and its protocol does not report these
 limits. So they are tested: ClamAV scans as many compressed zeros as the file has bytes, followed by the EICAR test file.
@@ -7,24 +7,31 @@ If it reports the test file, or (with AlertExceedsMax) an exceeded limit, it wou
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
+import socket
+import struct
 import tarfile
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from config.api.errors import PayloadTooLarge
 from media.backend_limits import backend_thread
-from media.clamd import Clamd
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
 
 logger = logging.getLogger(__name__)
 
+CLAMD_PORT = 3310  # if CLAMAV_ADDRESS has none
+CONNECT_SECONDS = 5.0
+REPLY_BYTES = 4096
 BASE_SCAN_SECONDS = 20.0  # per scan, plus one second for each BYTES_PER_SECOND
 BYTES_PER_SECOND = 10_000_000
 CHUNK_BYTES = 262_144
@@ -59,12 +66,12 @@ def scan(path: Path) -> ScanResult:
     with backend_thread(), path.open("rb") as file:
         try:
             clamd = _clamd(size)
-            _require_clean(clamd.scan(_pieces(file)))
+            _require_clean(clamd.scan(iter(lambda: file.read(CHUNK_BYTES), b"")))
             if size > ALWAYS_WHOLE_BYTES and not _scans_whole_file(clamd, size):
                 raise _too_large()
         except OSError as error:
             logger.error("The scanner at %s sent no valid reply: %s", settings.CLAMAV_ADDRESS, error)
-            raise MediaScanUnavailable() from error
+            raise MediaScanUnavailable(headers={"Retry-After": "60"}) from error
     return ScanResult("clean", _engine(clamd))
 
 
@@ -76,7 +83,7 @@ def scanner_limit_problems() -> list[str]:
     largest = max(settings.MEDIA_MAX_BYTES.values())
     clamd = _clamd(largest)
     problems = []
-    if not clamd.takes(largest):
+    if not clamd.accepts(largest):
         problems.append(f"clamd's StreamMaxLength is below {largest} bytes; larger files are refused with 413.")
     found = _FOUND.fullmatch(clamd.scan(_test_file_behind(largest)))
     if found is None or found[1].startswith(_LIMITS):
@@ -88,18 +95,13 @@ def scanner_limit_problems() -> list[str]:
 
 def ping_scanner() -> None:
     """Check that the malware scanner answers. Raises OSError if it does not."""
-    reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).ask("PING")
+    reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).send_command("PING")
     if reply != "PONG":
         raise ConnectionError("it is not a clamd")
 
 
 def _clamd(size: int) -> Clamd:
     return Clamd(settings.CLAMAV_ADDRESS, seconds=BASE_SCAN_SECONDS + size / BYTES_PER_SECOND)
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(CHUNK_BYTES):
-        yield piece
 
 
 def _require_clean(reply: str) -> None:
@@ -157,7 +159,90 @@ def _tar_header(name: str, size: int, kind: bytes) -> bytes:
 def _engine(clamd: Clamd) -> str:
     """The versions of ClamAV and its signatures, for example `ClamAV 1.4.3/27654`."""
     try:
-        version = clamd.ask("VERSION")
+        version = clamd.send_command("VERSION")
     except OSError:  # the scan has succeeded anyway
         version = ""
     return "/".join(version.split("/")[:2])[:100] if version.startswith("ClamAV") else "ClamAV"
+
+
+class Clamd:
+    """A client for clamd, ClamAV's daemon, at `address` (host:port); all calls together must finish within `seconds`.
+
+    Uses the NUL-terminated commands of clamd(8). Methods raise OSError if clamd is down, too slow (TimeoutError)
+    or closes the connection without a reply.
+    """
+
+    def __init__(self, address: str, *, seconds: float) -> None:
+        self._address = address
+        self._deadline = time.monotonic() + seconds
+
+    def send_command(self, command: str) -> str:
+        """Send a clamd command without data, such as PING or VERSION, and return the reply."""
+        return self._exchange([_command(command)])
+
+    def scan(self, pieces: Iterable[bytes]) -> str:
+        """Scan the bytes with clamd and return the verdict: `stream: OK`, or `INSTREAM size limit exceeded. ERROR`."""
+        return self._exchange(_stream(pieces))
+
+    def accepts(self, size: int) -> bool:
+        """Whether clamd's StreamMaxLength allows `size` bytes; clamd refuses an announced size before data are sent."""
+        return not self._exchange([_command("INSTREAM"), struct.pack("!I", size)], half_closed=True)
+
+    def _exchange(self, pieces: Iterable[bytes], *, half_closed: bool = False) -> str:
+        """Send all pieces to clamd and return the reply.
+
+        With `half_closed`, the end of the data is signalled afterwards, and the reply may be empty.
+        """
+        with self._connect() as connection:
+            whole = False
+            with contextlib.suppress(ConnectionError):  # clamd sends its reason before it disconnects
+                for piece in pieces:
+                    connection.settimeout(self._seconds_left())
+                    connection.sendall(piece)
+                whole = True
+            if half_closed:
+                with contextlib.suppress(OSError):  # clamd has already disconnected
+                    connection.shutdown(socket.SHUT_WR)
+            reply = self._read_reply(connection, required=not half_closed)
+        if not whole and not reply.endswith("ERROR"):
+            raise ConnectionError("it disconnected before it had received the whole file")
+        return reply
+
+    def _connect(self) -> socket.socket:
+        try:
+            parts = urlsplit(f"//{self._address}")
+            host, port = parts.hostname or "", parts.port or CLAMD_PORT
+        except ValueError:
+            raise OSError("CLAMAV_ADDRESS is not a valid host:port") from None
+        return socket.create_connection((host, port), timeout=min(CONNECT_SECONDS, self._seconds_left()))
+
+    def _read_reply(self, connection: socket.socket, *, required: bool) -> str:
+        reply = b""
+        while not reply.endswith((b"\0", b"\n")):
+            connection.settimeout(self._seconds_left())
+            read = connection.recv(REPLY_BYTES)
+            if not read and not reply and not required:
+                return ""
+            if not read or len(reply) > REPLY_BYTES:
+                raise ConnectionError("it disconnected, or its reply is too long")
+            reply += read
+        return reply.decode("ascii", "replace").strip("\0\r\n ")
+
+    def _seconds_left(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("it took too long")
+        return left
+
+
+def _command(name: str) -> bytes:
+    return b"z" + name.encode() + b"\0"
+
+
+def _stream(pieces: Iterable[bytes]) -> Iterable[bytes]:
+    """Yield clamd's INSTREAM command: the length of each piece and the piece, then a length of 0."""
+    yield _command("INSTREAM")
+    for piece in pieces:
+        if piece:
+            yield struct.pack("!I", len(piece)) + piece
+    yield struct.pack("!I", 0)

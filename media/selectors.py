@@ -21,8 +21,13 @@ def ready_assets() -> QuerySet[MediaAsset]:
     return MediaAsset.objects.filter(status=MediaAsset.Status.READY)
 
 
+def is_file_of_asset(key: str) -> bool:
+    """Whether a media asset, ready or deleted, has the stored file with this key as its file or thumbnail."""
+    return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()
+
+
 def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
-    """A page of the workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
+    """A page of a workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)
     return paginate(ready_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
@@ -62,7 +67,7 @@ def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> 
 
 
 def used_bytes(workspace_id: str) -> int:
-    """Number of bytes of its media quota that the workspace uses."""
+    """The number of bytes of its media quota that a workspace uses."""
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 

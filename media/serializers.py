@@ -7,7 +7,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.platforms.registry import PLATFORMS
+from accounts.platforms.media_check import asset_issues
+from accounts.platforms.registry import PLATFORMS, platforms
 from accounts.serializers.accounts import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
@@ -15,11 +16,9 @@ from config.api.serializers import PageQuery, StrictSerializer, page_of, preview
 from config.api.upload_fields import Base64File, FormBoolean, UploadedFile
 from config.api.uploads import UploadRules
 from config.outbound import DestinationNotAllowed, check_url
-from media.filenames import SUFFIXES
-from media.limits import max_upload_bytes
+from media.file_types import SUFFIXES, max_upload_bytes
 from media.links import file_link
 from media.models import MediaAsset
-from media.platform_fit import PlatformFit, platform_fits
 
 MAX_ALT_TEXT = 10_000  # characters
 
@@ -115,8 +114,6 @@ class PlatformFitSerializer(serializers.Serializer):
 class MediaSerializer(serializers.ModelSerializer):
     """A media asset."""
 
-    kind = serializers.ChoiceField(choices=MediaAsset.Kind.choices)
-    status = serializers.ChoiceField(choices=MediaAsset.Status.choices)
     scan = ScanSerializer(source="*")
     platforms = serializers.SerializerMethodField(help_text="The asset's issues at each platform that takes media.")
     url = serializers.SerializerMethodField(
@@ -149,8 +146,15 @@ class MediaSerializer(serializers.ModelSerializer):
         )
 
     @extend_schema_field(PlatformFitSerializer(many=True))
-    def get_platforms(self, asset: MediaAsset) -> list[PlatformFit]:
-        return list(PlatformFitSerializer(platform_fits(asset.properties()), many=True).data)
+    def get_platforms(self, asset: MediaAsset) -> list[dict[str, Any]]:
+        fits = []
+        for platform in platforms():
+            rules = platform.capabilities.media
+            if rules.max_count:
+                issues = asset_issues(platform.name, rules, asset.properties(), "file")
+                ok = not any(issue.severity == "error" for issue in issues)
+                fits.append({"platform": platform.name, "ok": ok, "issues": issues})
+        return list(PlatformFitSerializer(fits, many=True).data)
 
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_url(self, asset: MediaAsset) -> str | None:

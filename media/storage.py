@@ -33,7 +33,7 @@ def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
 
 def store_file(path: Path, key: str) -> None:
     """Store a copy of a media file under a new key. Raises ServiceUnavailable; a bucket may then have stored it anyway."""
-    with path.open("rb") as file, _reaching():
+    with path.open("rb") as file, _converted_errors():
         try:
             default_storage.save(key, File(file))
         except OSError:
@@ -44,7 +44,7 @@ def store_file(path: Path, key: str) -> None:
 
 def open_file(key: str) -> BinaryIO:
     """Open a stored media file for reading. Raises FileNotFoundError, ServiceUnavailable."""
-    with _reaching():
+    with _converted_errors():
         return cast(BinaryIO, default_storage.open(key).file)
 
 
@@ -54,7 +54,7 @@ def open_range(key: str, start: int, length: int) -> BinaryIO:
     Raises FileNotFoundError, ServiceUnavailable.
     """
     if not is_local():
-        with _reaching():
+        with _converted_errors():
             return default_storage.open_part(key, start, length)  # type: ignore[attr-defined]
     file = open_file(key)
     file.seek(start)
@@ -63,13 +63,13 @@ def open_range(key: str, start: int, length: int) -> BinaryIO:
 
 def stored_size(key: str) -> int:
     """The size of a stored media file in bytes. Raises FileNotFoundError, ServiceUnavailable."""
-    with _reaching():
+    with _converted_errors():
         return default_storage.size(key)
 
 
 def stored_at(key: str) -> datetime:
     """The time at which a media file was stored. Raises FileNotFoundError, ServiceUnavailable."""
-    with _reaching():
+    with _converted_errors():
         return default_storage.get_modified_time(key)
 
 
@@ -78,20 +78,20 @@ def bucket_url(key: str, *, seconds: int, method: str, mime_type: str, dispositi
     if is_local():
         return None
     headers = {"ResponseContentType": mime_type, "ResponseContentDisposition": disposition}
-    with _reaching():
+    with _converted_errors():
         url: str = default_storage.url(key, parameters=headers, expire=seconds, http_method=method)  # type: ignore[call-arg]
         return url
 
 
 def remove_file(key: str) -> None:
     """Remove a stored media file, if it exists. Raises ServiceUnavailable."""
-    with _reaching():
+    with _converted_errors():
         default_storage.delete(key)
 
 
 def all_keys() -> Iterator[str]:
     """Yield the storage keys of all media files, workspace by workspace. Raises ServiceUnavailable."""
-    with _reaching():
+    with _converted_errors():
         try:
             folders, _ = default_storage.listdir("")
         except FileNotFoundError:  # nothing was ever stored
@@ -119,7 +119,7 @@ def is_local() -> bool:
 
 
 @contextmanager
-def _reaching() -> Iterator[None]:
+def _converted_errors() -> Iterator[None]:
     """Convert errors of the media storage client to FileNotFoundError or ServiceUnavailable."""
     try:
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import math
 from collections.abc import Callable
@@ -12,11 +11,11 @@ from typing import BinaryIO
 from django.conf import settings
 from PIL import Image, ImageCms
 
-from media.inspection.bounded_program import run_bounded
 from media.inspection.bounds import WORKING_BYTES
+from media.inspection.ffmpeg import DEMUXERS, run_bounded
 from media.inspection.image_metadata import orientation
 from media.inspection.images import decodes, read_layout
-from media.inspection.video import DEMUXERS
+from media.inspection.webp import BYTES_PER_PIXEL
 
 MAX_SIDE = 320
 QUALITY = 80
@@ -24,8 +23,6 @@ FFMPEG_SECONDS = 20
 FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # enough for 4K video with sixteen reference frames
 FRAME_AT_SECONDS = 1.0  # many videos begin with a black frame
 _TILE = 1024
-# Pillow's WebP decoder allocates two canvases, one frame, and one copy of that frame, each with four bytes for a pixel.
-_WEBP_BYTES_FOR_EACH_PIXEL = 16
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -48,10 +45,6 @@ class Thumbnail:
     content: bytes
     suffix: str
 
-    @property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
-
 
 def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     """Render the thumbnail of an inspected image, rotated by its EXIF orientation; for an animation, of the first frame.
@@ -59,18 +52,18 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     Returns None if decoding would need more than WORKING_BYTES. Raises the decoder's error for a broken file.
     """
     layout = read_layout(content, mime_type)
-    held = layout.working_bytes
+    working_bytes = layout.working_bytes
     if mime_type == "image/webp":
-        held = _WEBP_BYTES_FOR_EACH_PIXEL * layout.width * layout.height
-    if held > WORKING_BYTES:
+        working_bytes = BYTES_PER_PIXEL * layout.width * layout.height
+    if working_bytes > WORKING_BYTES:
         return None
-    form = mime_type.removeprefix("image/").upper()
-    with decodes, Image.open(io.BytesIO(content[: layout.end]), formats=[form]) as image:
-        sides = _fitting(*image.size)
+    format_name = mime_type.removeprefix("image/").upper()
+    with decodes, Image.open(io.BytesIO(content[: layout.end]), formats=[format_name]) as image:
+        sides = _thumbnail_size(*image.size)
         image.draft(None, (2 * sides[0], 2 * sides[1]))  # JPEGs may be decoded at a reduced size
-        small = _in_srgb(_shrunk(image, sides), image.info.get("icc_profile"))
+        small = _convert_to_srgb(_shrink(image, sides), image.info.get("icc_profile"))
     turn = _TURNS.get(orientation(layout.exif))
-    return _encoded(small if turn is None else small.transpose(turn))
+    return _encode(small if turn is None else small.transpose(turn))
 
 
 def render_video_thumbnail(
@@ -83,7 +76,7 @@ def render_video_thumbnail(
     """
     if not settings.FFMPEG:
         return None
-    width, height = _fitting(*sides)
+    width, height = _thumbnail_size(*sides)
     call = [
         *(settings.FFMPEG, "-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", DEMUXERS[mime_type]),
         *("-threads", "1", "-ss", f"{min(FRAME_AT_SECONDS, seconds / 2):.3f}", "-i", "file:/dev/stdin"),
@@ -91,19 +84,19 @@ def render_video_thumbnail(
         *("-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"),
     ]
     with opened() as file:
-        answer = run_bounded(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
-    if answer.returncode != 0 or len(answer.stdout) != 3 * width * height:
-        raise NoFrame(f"ffmpeg ended with {answer.returncode} and {len(answer.stdout)} bytes.")
-    return _encoded(Image.frombytes("RGB", (width, height), answer.stdout))
+        result = run_bounded(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
+    if result.returncode != 0 or len(result.stdout) != 3 * width * height:
+        raise NoFrame(f"ffmpeg ended with {result.returncode} and {len(result.stdout)} bytes.")
+    return _encode(Image.frombytes("RGB", (width, height), result.stdout))
 
 
-def _fitting(width: int, height: int) -> tuple[int, int]:
+def _thumbnail_size(width: int, height: int) -> tuple[int, int]:
     """The width and height of the thumbnail; small images are not enlarged."""
     scale = min(1.0, MAX_SIDE / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
-def _shrunk(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
+def _shrink(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
     """The image resized to the thumbnail's size, as RGB, RGBA or CMYK.
 
     It is first reduced tile by tile to at least twice that size, so that memory never contains a second copy of all pixels.
@@ -128,7 +121,7 @@ def _mode_of(image: Image.Image) -> str:
     return "RGBA" if image.has_transparency_data and image.mode != "I;16" else "RGB"
 
 
-def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+def _convert_to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     """Convert a thumbnail to RGB or RGBA in sRGB, the colours that browsers assume; an invalid colour profile is ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
@@ -140,7 +133,7 @@ def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     return image.convert(mode)
 
 
-def _encoded(image: Image.Image) -> Thumbnail:
+def _encode(image: Image.Image) -> Thumbnail:
     file = io.BytesIO()
     if image.mode == "RGBA" and image.getchannel("A").getextrema() != (255, 255):
         image.save(file, "WEBP", quality=QUALITY)

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 
 from config.db.ids import made_at
 from media import selectors, services
-from media.dashboard.formatting import KIND_LABELS, format_duration, labelled_platform_fits
+from media.dashboard.formatting import KIND_LABELS, format_duration, platform_errors
 from media.dashboard.forms import AltTextForm
 from media.links import file_link, preview_link
 from media.models import MediaAsset
@@ -17,7 +17,7 @@ MAX_SHOWN_USES = 20
 
 @workspace_page("GET", "POST", operation="media.describe")
 def asset(page: WorkspacePage, media_id: str) -> HttpResponse:
-    """Show the asset, or save its alt text. For a deleted asset, show what happened to its file."""
+    """Show the page of one media asset, or save its alt text. For a deleted asset, show what happened to its file."""
     found = selectors.get_workspace_asset(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     if page.request.method != "POST":
         if found.status == MediaAsset.Status.DELETED:
@@ -42,19 +42,19 @@ def delete(page: WorkspacePage, media_id: str) -> HttpResponse:
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:
     form.fields["alt_text"].label = "Alt text"
     holders = selectors.posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
-    fits = labelled_platform_fits(found)
+    errors = platform_errors(found)
     return page.render(
         "media/asset.html",
         status=status,
         asset=found,
-        kind=KIND_LABELS[found.kind].one,
+        kind=KIND_LABELS[found.kind],
         lasts=format_duration(found.duration_ms),
         form=form,
         picture=preview_link(found),
         file=file_link(found),
-        taken_by=[fit.platform for fit in fits if not fit.issues],
-        refused_by=[fit for fit in fits if fit.issues],
-        too_long_for=[fit.platform for fit in fits if any(row.code == "ALT_TEXT_TOO_LONG" for row in fit.issues)],
+        accepted_by=[label for label, issues in errors.items() if not issues],
+        refused_by=[(label, issues) for label, issues in errors.items() if issues],
+        too_long_for=[label for label, issues in errors.items() if "ALT_TEXT_TOO_LONG" in {row.code for row in issues}],
         uses=[(holder, made_at(holder)) for holder in holders[:MAX_SHOWN_USES]],
         more_uses=len(holders) > MAX_SHOWN_USES,
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from django.conf import settings
 
 from accounts.platforms.issues import Issue
@@ -11,32 +9,12 @@ from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.registry import platforms
 from media.models import MediaAsset
 
-
-@dataclass(frozen=True)
-class KindLabels:
-    one: str
-    many: str
+KIND_LABELS = {"image": "Image", "gif": "GIF", "video": "Video", "document": "PDF"}
 
 
-KIND_LABELS = {
-    "image": KindLabels("Image", "Images"),
-    "gif": KindLabels("GIF", "GIFs"),
-    "video": KindLabels("Video", "Videos"),
-    "document": KindLabels("PDF", "PDFs"),
-}
-
-
-@dataclass(frozen=True)
-class LabelledFit:
-    """A platform's label, with the errors that it would report for an asset and its alt text."""
-
-    platform: str
-    issues: list[Issue]
-
-
-def labelled_platform_fits(asset: MediaAsset) -> list[LabelledFit]:
-    """Each platform that takes media, with its errors for this asset, in the registry's order."""
-    properties, found = asset.properties(), []
+def platform_errors(asset: MediaAsset) -> dict[str, list[Issue]]:
+    """The errors of a media asset and its alt text at each platform that accepts media, by the platform's label."""
+    properties, errors = asset.properties(), {}
     for each in platforms():
         rules = each.capabilities.media
         if not rules.max_count:
@@ -45,12 +23,12 @@ def labelled_platform_fits(asset: MediaAsset) -> list[LabelledFit]:
         described = [
             issue for issue in album_issues(each.label, rules, [properties]) if issue.field.endswith("alt_text")
         ]
-        found.append(LabelledFit(each.label, [issue for issue in (*alone, *described) if issue.severity == "error"]))
-    return found
+        errors[each.label] = [issue for issue in (*alone, *described) if issue.severity == "error"]
+    return errors
 
 
 def format_duration(milliseconds: int | None) -> str:
-    """Format milliseconds as 1:02:03 or 0:07.5; "" for None."""
+    """Format the duration of a video in milliseconds as 1:02:03 or 0:07.5; "" for None."""
     if milliseconds is None:
         return ""
     minutes, rest = divmod(milliseconds, 60_000)
@@ -60,7 +38,7 @@ def format_duration(milliseconds: int | None) -> str:
 
 
 def format_size(size: int) -> str:
-    """Format a number of bytes, such as 4.7 GB, with decimal units."""
+    """Format the size of media in bytes with decimal units, for example as 4.7 GB."""
     for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= step:
             return f"{size / step:.1f}".removesuffix(".0") + f" {unit}"
@@ -68,6 +46,6 @@ def format_size(size: int) -> str:
 
 
 def format_usage(used: int) -> str:
-    """How much of its quota a media library uses, such as "1.2 GB of 5 GB used"."""
+    """Format how much of its quota a media library uses, such as "1.2 GB of 5 GB used"."""
     allowed = settings.MEDIA_QUOTA_BYTES
     return f"{format_size(used)} of {format_size(allowed)} used" if allowed else f"{format_size(used)} used"

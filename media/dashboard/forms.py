@@ -1,4 +1,4 @@
-"""Form for an asset's alt text."""
+"""Form for a media asset's alt text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from media.serializers import MAX_ALT_TEXT
 
 
 class MultilineField(forms.CharField):
-    """A multi-line text; the CR LF line ends that browsers send become LF."""
-
-    widget = forms.Textarea
+    """Form field for a multi-line alt text; the CR LF line ends that browsers send become LF."""
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
 class AltTextForm(forms.Form):
-    """The alt text of one asset. Field names are prefixed with its id, so that a page can hold several forms."""
+    """Form for the alt text of one media asset. Field names are prefixed with its id, so a page can have several forms."""
 
     alt_text = MultilineField(
         required=False,

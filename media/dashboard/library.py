@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -11,15 +11,16 @@ from django.http import HttpResponse
 from django_htmx.http import HttpResponseClientRedirect
 
 from config.api.caller import require
+from config.api.errors import ApiError
 from config.api.form_files import files_of
+from config.api.uploads import Upload
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_usage
 from media.dashboard.forms import AltTextForm
-from media.dashboard.uploading import upload_files
-from media.filenames import SUFFIXES
+from media.file_types import SUFFIXES
 from media.links import preview_link
 from media.models import MediaAsset
-from workspaces.workspace_page import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, record_refused_write, workspace_page
 
 PER_PAGE = 48
 MAX_DESCRIBED = 50
@@ -28,41 +29,41 @@ MAX_SEARCH_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Tile:
-    """A media asset in the grid; `picture` is the URL of its preview, or ""."""
+    """A media asset in the grid of the library page; `picture` is the URL of its preview, or ""."""
 
     asset: MediaAsset
     picture: str
 
     @property
     def kind(self) -> str:
-        return KIND_LABELS[self.asset.kind].one
+        return KIND_LABELS[self.asset.kind]
 
     @property
     def lacks_alt_text(self) -> bool:
-        """Whether the asset is an image or GIF without alt text."""
-        seen = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
-        return seen and not self.asset.alt_text.strip()
+        """Whether the media asset is an image or GIF without alt text."""
+        is_picture = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
+        return is_picture and not self.asset.alt_text.strip()
 
 
 @workspace_page("GET", "POST", operation="media.upload", files=True)
 def library(page: WorkspacePage) -> HttpResponse:
-    """List the workspace's media, newest first, filtered by a search; accept uploads."""
+    """Show the media library page, newest assets first and filtered by a search, or upload files to it."""
     if page.request.method != "POST":
         return _show(page)
     require(page.caller, page.workspace.id, "media.upload")
-    taken, problems = upload_files(page, files_of(page.request, "file"))
-    if not taken:
+    uploaded, problems = upload_files(page, files_of(page.request, "file"))
+    if not uploaded:
         return _show(page, problems or ["Choose a file first."], status=422)
     for problem in problems:
         messages.error(page.request, problem)
-    ids = [("id", asset.id) for asset in taken[:MAX_DESCRIBED]]
+    ids = [("id", asset.id) for asset in uploaded[:MAX_DESCRIBED]]
     address = f"{page.path('media-describe')}?{urlencode(ids)}"
     return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.redirect(address)
 
 
 @workspace_page("GET", "POST", operation="media.describe")
 def describe(page: WorkspacePage) -> HttpResponse:
-    """Ask for the alt texts of the assets in the query string, and save them."""
+    """Show the page with alt text forms for the newly uploaded assets in the query string, or save the texts."""
     if not page.may_write:
         return page.redirect(page.path("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
@@ -76,6 +77,18 @@ def describe(page: WorkspacePage) -> HttpResponse:
     for form, _ in rows:
         services.describe_media(caller=page.caller, media_id=form.asset.id, alt_text=str(form.cleaned_data["alt_text"]))
     return page.success_redirect("Saved.", "media")
+
+
+def upload_files(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
+    """Upload files from a dashboard form to the media library; returns the new assets and a message for each refused file."""
+    assets, problems = [], []
+    for upload in files:
+        try:
+            assets.append(services.upload_media(caller=page.caller, workspace_id=page.workspace.id, upload=upload))
+        except ApiError as error:
+            record_refused_write(page, "media.upload", error)
+            problems.append(f"{upload.filename} was not uploaded. {error.message} {error.suggested_action}")
+    return assets, problems
 
 
 def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 200) -> HttpResponse:

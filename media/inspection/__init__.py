@@ -5,8 +5,36 @@ File names and declared content types are ignored.
 
 from __future__ import annotations
 
-from media.inspection.inspected import Inspected
-from media.inspection.inspecting import inspect, remove_position
-from media.inspection.sniffing import sniff
+from pathlib import Path
 
-__all__ = ["Inspected", "inspect", "remove_position", "sniff"]
+from media.inspection.image_geolocation import remove_from_image
+from media.inspection.images import inspect_image
+from media.inspection.pdf import inspect_pdf
+from media.inspection.sniffing import sniff
+from media.inspection.types import Inspected
+from media.inspection.video import inspect_video
+from media.inspection.video_geolocation import remove_from_video
+
+__all__ = ["Inspected", "inspect", "remove_geolocation", "sniff"]
+
+
+def inspect(path: Path) -> Inspected:
+    """Check a complete uploaded file by its detected type; raises MediaTypeNotAllowed with a message that states the problem.
+
+    Images are decoded; videos and documents are only parsed. Takes at most some seconds and 300 MB of memory.
+    """
+    mime_type = sniff(path)
+    if mime_type == "application/pdf":
+        return inspect_pdf(path)
+    return inspect_image(path, mime_type) if mime_type.startswith("image/") else inspect_video(path, mime_type)
+
+
+def remove_geolocation(path: Path, mime_type: str) -> bool:
+    """Remove the geolocation metadata from an inspected file; returns whether the file was changed.
+
+    Pixels and video samples are not encoded again. An image is written again with the old orientation and colour profile.
+    In a video, the metadata are overwritten in place, so that its length and offsets do not change.
+    """
+    if mime_type == "application/pdf":
+        return False
+    return remove_from_image(path, mime_type) if mime_type.startswith("image/") else remove_from_video(path, mime_type)

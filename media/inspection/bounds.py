@@ -1,9 +1,13 @@
-"""Limits on the pixels, frames, memory and processor time that inspecting an uploaded file may need."""
+"""Limits on the pixels, frames, parts, memory and processor time that inspecting an uploaded file may need."""
 
 from __future__ import annotations
 
 import math
+import os
 import time
+import zlib
+from pathlib import Path
+from typing import BinaryIO, Self
 
 from django.conf import settings
 
@@ -18,6 +22,7 @@ DECODED_PIXELS = 100_000_000
 # Memory that a decoder may use. An image that needs more is accepted without decoding, if its structure is valid.
 WORKING_BYTES = 256 * 1024 * 1024
 SECONDS = 5.0
+_CHECK_EVERY = 1024  # parts of a video file
 
 
 class Deadline:
@@ -26,8 +31,8 @@ class Deadline:
     `check` is called in every loop whose length depends on the file.
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self.at = time.thread_time() + seconds
+    def __init__(self) -> None:
+        self.at = time.thread_time() + SECONDS
 
     def check(self) -> None:
         if time.thread_time() > self.at:
@@ -69,3 +74,49 @@ def check_animation(width: int, height: int, frames: int) -> None:
 def _megapixels(pixels: int) -> str:
     """A number of pixels as megapixels, rounded up so that one pixel above the limit differs from the limit."""
     return f"{math.ceil(pixels / 100_000) / 10:,.1f}".removesuffix(".0")
+
+
+def unpacked(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
+    """The first `max_bytes` of zlib data (or gzip, with `wbits` 31) after decompression; empty if the data are invalid."""
+    try:
+        return zlib.decompressobj(wbits).decompress(packed, max_bytes)
+    except zlib.error:
+        return b""
+
+
+class VideoFile:
+    """A video container file that is read by seeking, within a limit on its number of parts and the time for all of them.
+
+    Methods raise MediaTypeNotAllowed if the file is incomplete or broken.
+    """
+
+    MAX_PARTS: int
+    PARTS: str  # the format's name for its parts, used in error messages
+
+    def __init__(self, path: Path) -> None:
+        self.file: BinaryIO = path.open("rb")
+        self.size = os.fstat(self.file.fileno()).st_size
+        self.deadline = Deadline()
+        self._parts_read = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.file.close()
+
+    def read(self, start: int, length: int) -> bytes:
+        """Read exactly `length` bytes of the video file from `start`."""
+        self.file.seek(start)
+        content = self.file.read(length)
+        if len(content) != length:
+            raise cut_off("video")
+        return content
+
+    def count_part(self) -> None:
+        """Count a box or element of the video file as it is read; refuses files with too many, and checks the deadline."""
+        self._parts_read += 1
+        if self._parts_read > self.MAX_PARTS:
+            raise MediaTypeNotAllowed(f"The video has more than {self.MAX_PARTS:,} {self.PARTS}.")
+        if self._parts_read % _CHECK_EVERY == 0:
+            self.deadline.check()

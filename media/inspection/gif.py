@@ -10,7 +10,7 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
-from media.inspection.layout import Layout
+from media.inspection.types import Layout
 
 EXTENSION, _IMAGE, _TRAILER = 0x21, 0x2C, 0x3B
 _MAX_BLOCKS = 10_000
@@ -18,13 +18,9 @@ _CHECK_EVERY = 4096  # sub-blocks
 
 
 class Block(NamedTuple):
-    """A block of a GIF file, from `start` to `end`.
-
-    `label` is the type of an extension; `data` is the offset of an image's first sub-block.
-    """
+    """A block of a GIF file, from `start` to `end`; `data` is the offset of an image's first sub-block."""
 
     kind: int
-    label: int
     start: int
     data: int
     end: int
@@ -38,20 +34,18 @@ def blocks(content: bytes) -> Iterator[Block]:
     for _ in range(_MAX_BLOCKS):
         if at + 2 > len(content) and content[at : at + 1] != bytes((_TRAILER,)):
             raise cut_off("image")
-        kind, label, data = content[at], 0, at + 2
+        kind, data = content[at], at + 2
         if kind == _TRAILER:
-            yield Block(kind, 0, at, at + 1, at + 1)
+            yield Block(kind, at, at + 1, at + 1)
             return
-        if kind == EXTENSION:
-            label = content[at + 1]
-        elif kind == _IMAGE:
+        if kind == _IMAGE:
             if at + 11 > len(content):
                 raise cut_off("image")
             data = at + 11 + _colours(content[at + 9])
-        else:
+        elif kind != EXTENSION:
             raise broken("image")
         end = _after_sub_blocks(content, data, deadline)
-        yield Block(kind, label, at, data, end)
+        yield Block(kind, at, data, end)
         at = end
     raise MediaTypeNotAllowed(f"The image has more than {_MAX_BLOCKS:,} blocks.")
 

@@ -35,11 +35,11 @@ _QUICKTIME = b"\xa9xyz\x00"
 _ISO_6709 = re.compile(rb"[+-]\d{2}\.\d{2,}[+-]\d{3}\.\d{2,}")  # +52.5164+013.3777/
 
 # Datasets of IPTC's application record (IIM 4.2): content location code and name, city, sublocation, province, country.
-_IPTC_POSITION = frozenset((26, 27, 90, 92, 95, 100, 101))
+_IPTC_PLACES = frozenset((26, 27, 90, 92, 95, 100, 101))
 _IPTC_RESOURCE = 0x0404
 
 
-def tells_position(block: bytes) -> bool:
+def contains_geolocation(block: bytes) -> bool:
     """Whether a metadata block (EXIF, XMP, text, or a file that contains them) includes geolocation."""
     if any(pointer in block for pointer in _GPS_POINTERS) or _QUICKTIME in block or _ISO_6709.search(block):
         return True
@@ -47,19 +47,19 @@ def tells_position(block: bytes) -> bool:
     return any(name in lower for name in _NAMES)
 
 
-def resources_tell_position(block: bytes) -> bool:
+def resources_have_geolocation(block: bytes) -> bool:
     """Whether Photoshop image resources (JPEG's APP13 segment) include geolocation, as IPTC, EXIF or XMP."""
-    return tells_position(block) or any(
-        identifier == _IPTC_RESOURCE and iptc_tells_position(content) for identifier, content in _resources(block)
+    return contains_geolocation(block) or any(
+        identifier == _IPTC_RESOURCE and iptc_has_geolocation(content) for identifier, content in _resources(block)
     )
 
 
-def iptc_tells_position(block: bytes) -> bool:
+def iptc_has_geolocation(block: bytes) -> bool:
     """Whether an IPTC metadata block has a dataset that names a place."""
     at = 0
     while at + 5 <= len(block) and block[at] == 0x1C:
         record, dataset, length = struct.unpack_from(">BBH", block, at + 1)
-        if record == 2 and dataset in _IPTC_POSITION and length:
+        if record == 2 and dataset in _IPTC_PLACES and length:
             return True
         at += 5 + length
     return False
@@ -101,11 +101,6 @@ def orientation(exif: bytes) -> int:
         if (tag, kind) == (_ORIENTATION, _SHORT):
             return value if 1 <= value <= 8 else 1
     return 1
-
-
-def turned(exif: bytes) -> bool:
-    """Whether the EXIF orientation rotates the image by 90 degrees, which swaps its displayed width and height."""
-    return orientation(exif) >= 5
 
 
 def orientation_alone(exif: bytes) -> bytes:

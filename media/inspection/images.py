@@ -10,13 +10,12 @@ from pathlib import Path
 from accounts.platforms.types import MediaKind
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import WORKING_BYTES, broken
-from media.inspection.foreign import check_image
 from media.inspection.gif import read_gif
-from media.inspection.image_metadata import turned
-from media.inspection.inspected import Inspected
+from media.inspection.image_metadata import orientation
 from media.inspection.jpeg import read_jpeg
-from media.inspection.layout import Layout
 from media.inspection.png import read_png
+from media.inspection.polyglots import check_image
+from media.inspection.types import Inspected, Layout
 from media.inspection.webp import read_webp
 
 _READERS: dict[str, Callable[[bytes], Layout]] = {
@@ -35,9 +34,15 @@ def inspect_image(path: Path, mime_type: str) -> Inspected:
     layout = read_layout(content, mime_type)
     check_image(content, layout.end)
     if layout.working_bytes <= WORKING_BYTES:
-        _decode(layout)
+        with decodes:
+            try:
+                layout.decode()
+            except MediaTypeNotAllowed:
+                raise
+            except Exception as error:  # decoders raise anything from SyntaxError to EOFError
+                raise broken("image") from error
     width, height = layout.width, layout.height
-    if turned(layout.exif):
+    if orientation(layout.exif) >= 5:  # rotated by 90 degrees
         width, height = height, width
     kind: MediaKind = "gif" if mime_type == "image/gif" and layout.frames > 1 else "image"
     return Inspected(kind, mime_type, width, height)
@@ -49,13 +54,3 @@ def read_layout(content: bytes, mime_type: str) -> Layout:
         return _READERS[mime_type](content)
     except (struct.error, IndexError) as error:
         raise broken("image") from error
-
-
-def _decode(layout: Layout) -> None:
-    with decodes:
-        try:
-            layout.decode()
-        except MediaTypeNotAllowed:
-            raise
-        except Exception as error:  # decoders raise anything from SyntaxError to EOFError
-            raise broken("image") from error

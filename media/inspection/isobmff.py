@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import broken, cut_off
-from media.inspection.video_file import VideoFile
+from media.inspection.bounds import VideoFile, broken, cut_off
 
 MAX_NUMBERS = 4_000_000  # in one table of an MP4 file
 _PADDING = 64 * 1024
@@ -49,11 +48,11 @@ class BoxFile(VideoFile):
         return self._boxes(0, self.size)
 
     def children(self, parent: Box, skip: int = 0) -> Iterator[Box]:
-        """Yield the boxes inside a parent box, after the first `skip` bytes of its content."""
+        """Yield the MP4 boxes inside a parent box, after the first `skip` bytes of its content."""
         return self._boxes(parent.body + skip, parent.end)
 
     def child(self, parent: Box, *path: bytes) -> Box | None:
-        """The first box on a path of box types below a parent box, one box inside the other; None if there is none."""
+        """The first MP4 box on a path of box types below a parent box, one inside the other; None if there is none."""
         found: Box | None = parent
         for kind in path:
             if found is None:
@@ -62,21 +61,21 @@ class BoxFile(VideoFile):
         return found
 
     def body(self, box: Box, length: int) -> bytes:
-        """The first `length` bytes of a box's content."""
+        """The first `length` bytes of an MP4 box's content."""
         if length > box.size:
             raise broken("video")
         return self.read(box.body, length)
 
-    def numbers(self, box: Box, form: str, at: int = 0) -> tuple[int, ...]:
-        """Big-endian numbers in a box's content from byte `at` on; `form` is a format string of the `struct` module."""
-        length = struct.calcsize(f">{form}")
+    def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
+        """Big-endian numbers in an MP4 box's content from byte `at` on; `codes` is a format string of the `struct` module."""
+        length = struct.calcsize(f">{codes}")
         if at + length > box.size:
             raise broken("video")
-        return struct.unpack(f">{form}", self.read(box.body + at, length))
+        return struct.unpack(f">{codes}", self.read(box.body + at, length))
 
-    def table(self, box: Box, form: str, count: int, at: int = 8) -> array.array[int]:
-        """An array of `count` numbers in a box's content from byte `at` on; `form` is a type code of the `array` module."""
-        entries: array.array[int] = array.array(form)
+    def table(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
+        """An array of `count` numbers in an MP4 box's content from byte `at` on; `code` is a type code of `array`."""
+        entries: array.array[int] = array.array(code)
         if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
             raise broken("video")
         entries.frombytes(self.read(box.body + at, count * entries.itemsize))

@@ -14,7 +14,7 @@ from PIL.JpegImagePlugin import JpegImageFile
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken, check_pixels, cut_off
 from media.inspection.image_metadata import EXIF_PREFIX
-from media.inspection.layout import Layout
+from media.inspection.types import Layout
 
 APP0, APP1, APP2, APP13, APP14, APP15, COM = 0xE0, 0xE1, 0xE2, 0xED, 0xEE, 0xEF, 0xFE
 _SOI, _EOI, SOS = 0xD8, 0xD9, 0xDA

@@ -1,19 +1,21 @@
-"""Parser for the video tracks of MP4 and MOV files (ISO/IEC 14496-12 section 8, QuickTime File Format)."""
+"""Parser for the tracks of MP4 and MOV files and their sample tables (ISO/IEC 14496-12 section 8, QuickTime File Format)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken, cut_off
-from media.inspection.isobmff import Box, BoxFile, by_kind
-from media.inspection.samples import chunk_offsets, fragments_duration
-from media.inspection.video_file import Picture
+from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile, by_kind
 
 _MAX_TRACKS = 100
 _SELF_CONTAINED = 1
+_BASE_OFFSET, _DESCRIPTION, _DURATION = 0x01, 0x02, 0x08  # fields present in a track fragment header
+_DATA_OFFSET, _FIRST_FLAGS = 0x01, 0x04  # fields present in a track run
+_SAMPLE_DURATION = 0x100
+_SAMPLE_FIELDS = (_SAMPLE_DURATION, 0x200, 0x400, 0x800)  # duration, size, flags, composition offset: four bytes each
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,11 @@ class _Track:
     samples: int
 
 
-def read_movie(path: Path) -> Picture:
-    """Size and duration of the largest video track of an MP4 or MOV file; raises MediaTypeNotAllowed."""
+def read_movie(path: Path) -> tuple[int, int, float]:
+    """Width and height of the largest video track of an MP4 or MOV file, and the duration in seconds (0 if not stated).
+
+    The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
+    """
     with BoxFile(path) as file:
         top = by_kind(file.top())
         if b"moov" not in top:
@@ -49,8 +54,8 @@ def read_movie(path: Path) -> Picture:
         track = max(tracks, key=lambda track: track.width * track.height)
         seconds = _movie_seconds(file, parts) or track.seconds
         if b"mvex" in parts and not seconds:
-            seconds = fragments_duration(file, parts[b"mvex"][0], top[b"moof"], track.id) / track.timescale
-        return Picture(track.width, track.height, seconds)
+            seconds = _fragments_duration(file, parts[b"mvex"][0], top[b"moof"], track.id) / track.timescale
+        return track.width, track.height, seconds
 
 
 def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float:
@@ -100,7 +105,7 @@ def _read_track(file: BoxFile, trak: Box, media: Box) -> _Track:
     width, height = _sides(file, header, tables)
     sizes = file.child(tables, b"stsz") or file.child(tables, b"stz2")
     (samples,) = file.numbers(sizes, "I", 8) if sizes and sizes.size >= 12 else (0,)
-    if max(chunk_offsets(file, tables), default=0) >= file.size:  # the file is incomplete
+    if max(_chunk_offsets(file, tables), default=0) >= file.size:  # the file is incomplete
         raise cut_off("video")
     (number,) = file.numbers(header, "I", 20 if file.version(header) == 1 else 12)
     return _Track(number, width, height, duration / timescale, timescale, samples)
@@ -126,3 +131,99 @@ def _check_references(file: BoxFile, media: Box) -> None:
     for entry in file.children(references, skip=8) if references else ():
         if not file.numbers(entry, "I")[0] & _SELF_CONTAINED:
             raise MediaTypeNotAllowed("The video refers to another file.")
+
+
+def _chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
+    """File offsets of the chunks of samples in an MP4 track; empty if the track has no offset table."""
+    table = file.child(tables, b"stco") or file.child(tables, b"co64")
+    if table is None:
+        return ()
+    return file.table(table, "I" if table.kind == b"stco" else "Q", file.numbers(table, "I", 4)[0])
+
+
+def sample_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
+    """Yield the byte range (start, end) of each chunk of samples in an MP4 track that is inside the file's media data.
+
+    Yields nothing if a sample table is invalid.
+    """
+    media = [box for box in file.top() if box.kind == b"mdat"]
+    try:
+        sizes, runs, offsets = _sample_sizes(file, tables), _chunk_runs(file, tables), _chunk_offsets(file, tables)
+    except MediaTypeNotAllowed:
+        return
+    sample, run = 0, 0
+    for number, offset in enumerate(offsets, start=1):
+        while run + 1 < len(runs) and runs[run + 1][0] <= number:
+            run += 1
+        count = runs[run][1] if runs else 0
+        length = sum(sizes[sample : sample + count])
+        sample += count
+        if not length:
+            continue
+        file.deadline.check()
+        if any(box.body <= offset and offset + length <= box.end for box in media):
+            yield offset, offset + length
+
+
+def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
+    table = file.child(tables, b"stsz")
+    if table is None:
+        return ()
+    same, count = file.numbers(table, "II", 4)
+    return [same] * min(count, MAX_NUMBERS) if same else file.table(table, "I", count, 12)
+
+
+def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
+    """The runs of chunks in an MP4 track, as (number of the first chunk, samples in each chunk)."""
+    table = file.child(tables, b"stsc")
+    if table is None:
+        return []
+    numbers = file.table(table, "I", 3 * file.numbers(table, "I", 4)[0])
+    return list(zip(numbers[::3], numbers[1::3], strict=True))
+
+
+def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box], track_id: int) -> int:
+    """Duration of a track in a fragmented MP4 file, in units of the track's clock, summed over its fragments.
+
+    Used if the file's headers state no duration.
+    """
+    usual = _usual_duration(file, extension, track_id)
+    return sum(
+        _fragment_duration(file, part, track_id, usual)
+        for fragment in fragments
+        for part in file.children(fragment)
+        if part.kind == b"traf"
+    )
+
+
+def _usual_duration(file: BoxFile, extension: Box, track_id: int) -> int:
+    """Default sample duration of a fragmented MP4 track (`trex` box), for fragments that state none."""
+    for box in file.children(extension):
+        if box.kind == b"trex" and file.numbers(box, "I", 4)[0] == track_id:
+            return file.numbers(box, "I", 12)[0]
+    return 0
+
+
+def _fragment_duration(file: BoxFile, traf: Box, track_id: int, usual: int) -> int:
+    total = 0
+    for box in file.children(traf):
+        if box.kind == b"tfhd":
+            flags, identifier = file.numbers(box, "II")
+            if identifier != track_id:
+                return 0
+            if flags & _DURATION:
+                at = 8 + (8 if flags & _BASE_OFFSET else 0) + (4 if flags & _DESCRIPTION else 0)
+                (usual,) = file.numbers(box, "I", at)
+        elif box.kind == b"trun":
+            total += _run_duration(file, box, usual)
+    return total
+
+
+def _run_duration(file: BoxFile, run: Box, usual: int) -> int:
+    file.deadline.check()
+    flags, samples = file.numbers(run, "II")
+    if not flags & _SAMPLE_DURATION:
+        return samples * usual
+    start = 8 + (4 if flags & _DATA_OFFSET else 0) + (4 if flags & _FIRST_FLAGS else 0)
+    fields = sum(1 for field in _SAMPLE_FIELDS if flags & field)
+    return sum(file.table(run, "I", samples * fields, start)[::fields])

@@ -13,7 +13,7 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
-from media.inspection.layout import Layout
+from media.inspection.types import Layout
 
 _MAX_CHUNKS = 100_000
 _BLOCK = 1024 * 1024

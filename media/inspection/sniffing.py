@@ -5,14 +5,21 @@ from __future__ import annotations
 import codecs
 import re
 import struct
-import zlib
 from pathlib import Path
 
 import puremagic
 
 from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import unpacked
 
 HEAD_BYTES = 16 * 1024
+_TYPES = {  # by the first bytes
+    b"\xff\xd8\xff": "image/jpeg",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+    b"%PDF-": "application/pdf",
+}
 
 # Brands of ISO base media files (registry at mp4ra.org): unsupported types with their names, then those of MP4 videos.
 _REFUSED_BRANDS = {
@@ -58,27 +65,17 @@ def sniff(path: Path) -> str:
         head = file.read(HEAD_BYTES)
     if not head:
         raise MediaTypeNotAllowed("The file is empty.")
-    mime_type = _image_type(head) or _video_type(head)
-    if mime_type is None and head.startswith(b"%PDF-"):
-        mime_type = "application/pdf"
+    signed = (mime_type for signature, mime_type in _TYPES.items() if head.startswith(signature))
+    mime_type = next(signed, None) or _container_type(head)
     if mime_type is None:
-        raise _refusal(head)
+        raise _unsupported_type_error(head)
     return mime_type
 
 
-def _image_type(head: bytes) -> str | None:
-    if head.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
+def _container_type(head: bytes) -> str | None:
+    """The MIME type of a file in a container format that several types share (RIFF, ISO base media, EBML), or None."""
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return "image/webp"
-    return None
-
-
-def _video_type(head: bytes) -> str | None:
     kind = head[4:8]
     if kind == b"ftyp":
         return _type_of_brands(head)
@@ -88,7 +85,7 @@ def _video_type(head: bytes) -> str | None:
         named = _DOCTYPE.search(head, 0, 128)
         if named is not None and named[1] == b"webm":
             return "video/webm"
-        raise _not_taken("a Matroska video (MKV)")
+        raise _unsupported("a Matroska video (MKV)")
     return None
 
 
@@ -101,9 +98,9 @@ def _type_of_brands(head: bytes) -> str:
     major = head[8:12]
     compatible = {head[at : at + 4] for at in range(16, min(size, len(head), 1024) - 3, 4)}
     if major in _REFUSED_BRANDS:
-        raise _not_taken(_REFUSED_BRANDS[major])
+        raise _unsupported(_REFUSED_BRANDS[major])
     if major.startswith((b"3gp", b"3g2")):
-        raise _not_taken("a 3GPP video")
+        raise _unsupported("a 3GPP video")
     if major == b"qt  ":
         return "video/quicktime"
     if major in _MP4_BRANDS or compatible & _MP4_BRANDS:
@@ -111,23 +108,24 @@ def _type_of_brands(head: bytes) -> str:
     if b"qt  " in compatible:
         return "video/quicktime"
     for brand in sorted(compatible & set(_REFUSED_BRANDS)):
-        raise _not_taken(_REFUSED_BRANDS[brand])
+        raise _unsupported(_REFUSED_BRANDS[brand])
     raise MediaTypeNotAllowed("The file is of the ISO media family, but no MP4 or MOV video.")
 
 
-def _refusal(head: bytes) -> MediaTypeNotAllowed:
+def _unsupported_type_error(head: bytes) -> MediaTypeNotAllowed:
     """The error for a file of an unsupported type, with the most specific type name that can be determined."""
     if b"%PDF-" in head[:1024]:
         return MediaTypeNotAllowed("The PDF begins only after other bytes.")
     if head.startswith(b"\x1f\x8b"):
-        return _not_taken("a compressed SVG image" if b"<svg" in _unpacked(head).lower() else "a gzip archive")
+        is_svg = b"<svg" in unpacked(head, HEAD_BYTES, wbits=31).lower()
+        return _unsupported("a compressed SVG image" if is_svg else "a gzip archive")
     markup = _markup(head)
     if markup is not None:
-        return _not_taken(markup)
+        return _unsupported(markup)
     for signature, name in _SIGNATURES:
         if head.startswith(signature):
-            return _not_taken(name)
-    return _not_taken("a text") if _is_text(head) else _named_by_puremagic(head)
+            return _unsupported(name)
+    return _unsupported("a text") if _is_text(head) else _named_by_puremagic(head)
 
 
 def _markup(head: bytes) -> str | None:
@@ -156,13 +154,6 @@ def _is_text(head: bytes) -> bool:
     return bool(text) and not _CONTROL.search(text)
 
 
-def _unpacked(head: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
-    except zlib.error:
-        return b""
-
-
 def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
     """The error for a file whose type puremagic names; a general message if only one byte matches, often by chance."""
     try:
@@ -174,5 +165,5 @@ def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
     return MediaTypeNotAllowed(f"The file is not of a supported media type; it looks like “{best.name}”.")
 
 
-def _not_taken(name: str) -> MediaTypeNotAllowed:
+def _unsupported(name: str) -> MediaTypeNotAllowed:
     return MediaTypeNotAllowed(f"The file is {name}; that type is not taken.")

@@ -3,7 +3,7 @@
 These checks need no other program, so every machine accepts the same files:
 
 1. The first bytes are those of MP4, MOV or WebM (sniffing.py). The first kilobyte contains no HTML and no PDF, and the end
-   of the file is not that of a ZIP archive (foreign.py).
+   of the file is not that of a ZIP archive (polyglots.py).
 2. The file is complete. No box or element is larger than its parent. There are at most 250,000 boxes or 1,000,000
    elements, and reading them takes at most five seconds of processor time.
 3. MP4 and MOV: there is a movie box, not compressed, and media data. There are at most 100 tracks. No track refers to
@@ -13,7 +13,7 @@ These checks need no other program, so every machine accepts the same files:
 6. The displayed width and height of the largest video track are 1 to 16,384 pixels.
 7. The file states no duration, or one of at most a week.
 
-With the setting FFPROBE, that program has to find a video stream too, unless it cannot read the file (ffprobe.py).
+With the setting FFPROBE, that program has to find a video stream too, unless it cannot read the file (ffmpeg.py).
 """
 
 from __future__ import annotations
@@ -21,16 +21,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.ffprobe import check_with_ffprobe
-from media.inspection.foreign import HEAD, ZIP_TAIL, check_ends
-from media.inspection.inspected import Inspected
+from media.inspection.ffmpeg import check_with_ffprobe
 from media.inspection.movie import read_movie
+from media.inspection.polyglots import HEAD, ZIP_TAIL, check_ends
+from media.inspection.types import Inspected
 from media.inspection.webm import read_webm
 
 MAX_SIDE = 16_384
 MAX_DURATION_MS = 7 * 24 * 3600 * 1000
-# Format names for ffprobe and ffmpeg, so that they do not guess the format.
-DEMUXERS = {"video/mp4": "mov", "video/quicktime": "mov", "video/webm": "matroska"}
 
 
 def inspect_video(path: Path, mime_type: str) -> Inspected:
@@ -44,5 +42,5 @@ def inspect_video(path: Path, mime_type: str) -> Inspected:
         raise MediaTypeNotAllowed(f"The video says that it is {width} × {height} pixels large.")
     if not 0 <= seconds * 1000 <= MAX_DURATION_MS:  # also refuses nan
         raise MediaTypeNotAllowed("The video says that it lasts longer than a week, or less than no time.")
-    check_with_ffprobe(path, DEMUXERS[mime_type])
+    check_with_ffprobe(path, mime_type)
     return Inspected("video", mime_type, width, height, round(seconds * 1000) or None)

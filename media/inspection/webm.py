@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import broken, cut_off
-from media.inspection.foreign import HEAD
-from media.inspection.video_file import Picture, VideoFile
+from media.inspection.bounds import VideoFile, broken, cut_off
+from media.inspection.polyglots import HEAD
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
 # The elements that a segment contains; a cluster of unknown size ends where the next of these begins.
@@ -108,8 +107,11 @@ def segment_of(file: ElementFile) -> tuple[Element, int]:
     return segment, end
 
 
-def read_webm(path: Path) -> Picture:
-    """Size and duration of the largest video track of a WebM file; raises MediaTypeNotAllowed."""
+def read_webm(path: Path) -> tuple[int, int, float]:
+    """Width and height of the largest video track of a WebM file, and the duration in seconds (0 if not stated).
+
+    The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
+    """
     with ElementFile(path) as file:
         segment, end = segment_of(file)
         sides: list[tuple[int, int]] = []
@@ -120,10 +122,10 @@ def read_webm(path: Path) -> Picture:
             elif element.id == TRACKS:
                 sides += _video_sides(file, element)
             else:
-                clock.follow(element)
+                clock.add(element)
         if not sides or not clock.clusters:
             raise MediaTypeNotAllowed("The file holds no video.")
-        return Picture(*max(sides, key=lambda pair: pair[0] * pair[1]), clock.seconds())
+        return *max(sides, key=lambda pair: pair[0] * pair[1]), clock.seconds()
 
 
 def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]]:
@@ -145,7 +147,7 @@ class _Clock:
     def __init__(self, file: ElementFile) -> None:
         self.file = file
         self.scale = 1_000_000  # nanoseconds in a unit
-        self.told = 0.0
+        self.stated = 0.0
         self.clusters = 0
         self.last_closed: Element | None = None
         self.cluster_time = 0
@@ -156,11 +158,11 @@ class _Clock:
             if element.id == _TIMESTAMP_SCALE:
                 self.scale = self.file.number(element)
             elif element.id == _DURATION:
-                self.told = self.file.real(element)
+                self.stated = self.file.real(element)
         if not self.scale:
             raise broken("video")
 
-    def follow(self, element: Element) -> None:
+    def add(self, element: Element) -> None:
         """Process a cluster of a WebM segment, or an element inside a cluster of unknown size."""
         if element.id == CLUSTER:
             self.clusters += 1
@@ -169,8 +171,8 @@ class _Clock:
             self._read_part(element)
 
     def seconds(self) -> float:
-        if self.told:
-            return self.told * self.scale / 1e9
+        if self.stated:
+            return self.stated * self.scale / 1e9
         if self.last_closed is not None:
             for part in self.file.children(self.last_closed):
                 self._read_part(part)

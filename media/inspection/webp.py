@@ -11,12 +11,12 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
-from media.inspection.layout import Layout
+from media.inspection.types import Layout
 
 ALPHA_FLAG, EXIF_FLAG, XMP_FLAG = 0x10, 0x08, 0x04
 _MAX_CHUNKS = 20_000
 # Pillow's decoder allocates two canvases, one frame, and one copy of that frame, each with four bytes for a pixel.
-_BYTES_FOR_EACH_PIXEL = 16
+BYTES_PER_PIXEL = 16
 
 
 class Chunk(NamedTuple):
@@ -76,20 +76,16 @@ def read_webp(content: bytes) -> Layout:
     else:
         width, height = _sides(content, parts[0])
     check_pixels(width, height)
-    frames = list[_Frame]()
     animated = [part for part in parts if part.kind == b"ANMF"]
     check_animation(width, height, len(animated))
-    for part in animated:
-        frames.append(_read_frame(content, part, width, height))
+    frames = [_read_frame(content, part, width, height) for part in animated]
     if not animated:
         frames.append(_frame_of(content, parts))
         if (frames[0].width, frames[0].height) != (width, height):
             raise broken("image")
     exif = next((content[part.body : part.end] for part in parts if part.kind == b"EXIF"), b"")
     largest = max(frame.width * frame.height for frame in frames)
-    return Layout(
-        width, height, len(frames), end, exif, _BYTES_FOR_EACH_PIXEL * largest, lambda: _decode(content, frames)
-    )
+    return Layout(width, height, len(frames), end, exif, BYTES_PER_PIXEL * largest, lambda: _decode(content, frames))
 
 
 def _read_frame(content: bytes, part: Chunk, width: int, height: int) -> _Frame:
@@ -97,9 +93,8 @@ def _read_frame(content: bytes, part: Chunk, width: int, height: int) -> _Frame:
         raise broken("image")
     left, top, across, down = (_u24(content, part.body + offset) for offset in (0, 3, 6, 9))
     frame = _frame_of(content, list(chunks(content, part.body + 16, part.end)))
-    if (frame.width, frame.height) != (across + 1, down + 1):
-        raise broken("image")
-    if 2 * left + frame.width > width or 2 * top + frame.height > height:
+    has_stated_size = (frame.width, frame.height) == (across + 1, down + 1)
+    if not has_stated_size or 2 * left + frame.width > width or 2 * top + frame.height > height:
         raise broken("image")
     return frame
 

@@ -1,18 +1,16 @@
-"""Services that upload, describe, delete and reconcile media."""
+"""Services that upload, describe, delete and reconcile media assets, and mark them as used."""
 
 from __future__ import annotations
 
-from media.services.delete import delete_media
+from media.services.delete import delete_media, delete_media_of_purged_workspaces, purge_deleted_files
 from media.services.describe import describe_media
 from media.services.pending import purge_pending_files
-from media.services.purge import delete_media_of_purged_workspaces, purge_deleted_files
 from media.services.quota import recount_usage
-from media.services.reconcile import Orphans, find_orphans, remove_files_without_row
+from media.services.reconcile import find_orphans, remove_files_without_row
 from media.services.upload import upload_media
 from media.services.uses import release_media, use_media
 
 __all__ = [
-    "Orphans",
     "delete_media",
     "delete_media_of_purged_workspaces",
     "describe_media",

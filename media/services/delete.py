@@ -1,4 +1,7 @@
-"""Deletion of media assets. The row stays with status deleted; the file is removed with the last asset that shares it."""
+"""Deletion of media assets by callers and after the purge of their workspace.
+
+The row remains with status deleted. The file is removed with the last asset that shares it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import logging
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from auditlog.services import record
@@ -15,12 +19,13 @@ from media.backend_limits import storage_access
 from media.errors import MediaInUse
 from media.models import MediaAsset
 from media.services.quota import release_quota
+from workspaces.retention import workspaces_to_purge
 
 logger = logging.getLogger(__name__)
 
 
 def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> MediaAsset:
-    """Delete an asset that no unfinished post uses. Its links stop working, and its file is removed after the commit.
+    """Delete a media asset that no unfinished post uses. Its links stop working, and its file is removed after the commit.
 
     Raises ScopeMissing, NotFound (also if already deleted), WorkspacePaused, MediaInUse.
     """
@@ -36,7 +41,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
         if not dry_run:
             asset.save()
             release_quota(asset.workspace_id, asset.size_bytes)
-            transaction.on_commit(lambda: remove_unused_files([asset]))
+            transaction.on_commit(lambda: _remove_unused_files([asset]))
         record(
             caller=caller,
             operation="media.delete",
@@ -49,8 +54,8 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
     return asset
 
 
-def remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
-    """Remove stored files of deleted assets that no ready asset shares; returns how many assets are finished.
+def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
+    """Remove stored files of deleted media assets that no ready asset shares; returns how many assets are finished.
 
     A deleted row names its files until they are removed, so the purge retries what the storage refuses.
     """
@@ -58,19 +63,34 @@ def remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
     for asset in deleted:
         try:
             with storage_access():
-                _release("storage_key", asset.storage_key)
-                _release("thumbnail_key", asset.thumbnail_key)
+                _remove_unused_file("storage_key", asset.storage_key)
+                _remove_unused_file("thumbnail_key", asset.thumbnail_key)
             done += 1
         except Exception as error:  # whatever the storage's client raises
             logger.warning("A file of the deleted %s cannot be removed yet: %s", asset.pk, error)
     return done
 
 
-def _release(field: str, key: str) -> None:
-    """Remove the file unless a ready asset has it. Safe without a lock: new uploads share files of ready assets only."""
+def _remove_unused_file(field: str, key: str) -> None:
+    """Remove a stored file unless a ready asset has it. Safe without a lock: new uploads share files of ready assets only."""
     if not key:
         return
     having = MediaAsset.objects.filter(**{field: key})
     if not having.filter(status=MediaAsset.Status.READY).exists():
         storage.remove_file(key)
     having.filter(status=MediaAsset.Status.DELETED).update(**{field: ""})
+
+
+def purge_deleted_files(*, limit: int = 200) -> int:
+    """Remove the files of up to `limit` deleted media assets whose removal failed earlier; returns the number of assets."""
+    has_file = ~Q(storage_key="") | ~Q(thumbnail_key="")
+    deleted = MediaAsset.objects.filter(has_file, status=MediaAsset.Status.DELETED)
+    return _remove_unused_files(deleted.order_by("deleted_at")[:limit])
+
+
+def delete_media_of_purged_workspaces(*, limit: int = 200) -> int:
+    """Mark up to `limit` media assets of purged workspaces as deleted; returns how many were marked."""
+    now, ready = timezone.now(), selectors.ready_assets()
+    ids = list(ready.filter(workspace__in=workspaces_to_purge()).values_list("pk", flat=True)[:limit])
+    deletion = {"status": MediaAsset.Status.DELETED, "deleted_at": now, "due_at": None, "updated_at": now}
+    return ready.filter(pk__in=ids).update(**deletion)

@@ -1,4 +1,4 @@
-"""Setting the alt text of media assets."""
+"""Service that sets the alt text of media assets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from media.models import MediaAsset
 
 
 def describe_media(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
-    """Set the asset's alt text; an unchanged text is not recorded again.
+    """Set the alt text of a media asset; an unchanged text is not recorded again in the audit log.
 
     Unfinished posts without an alt text of their own are published with the new one. Raises ScopeMissing, NotFound,
     WorkspacePaused.

@@ -1,4 +1,4 @@
-"""Pending files: stored files, or files being stored, that no asset names yet."""
+"""Pending media files: files that are stored, or being stored, and that belong to no asset yet."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from config.api.errors import ServiceUnavailable
-from media import storage
+from media import selectors, storage
 from media.backend_limits import storage_access
-from media.models import MediaAsset, PendingFile
+from media.models import PendingFile
 from media.services.quota import release_quota, use_quota
 
 logger = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes
 
 
 def adopt_pending_file(key: str) -> None:
-    """End the file's pending state, in the transaction that makes an asset name it.
+    """Delete the row of a pending file, in the transaction that stores its key in a media asset.
 
     Raises ServiceUnavailable if the purge has abandoned it.
     """
@@ -47,7 +46,7 @@ def adopt_pending_file(key: str) -> None:
 
 @transaction.atomic
 def abandon_pending_file(key: str) -> bool:
-    """Prevent assets from adopting the file and release its quota; returns False if it is not pending."""
+    """Prevent assets from adopting a pending file and release its quota; returns False if it is not pending."""
     row = PendingFile.objects.select_for_update().filter(storage_key=key).first()
     if row is None:
         return False
@@ -64,9 +63,8 @@ def discard_pending_file(key: str) -> bool:
     Errors of the storage and the database are logged, and the purge tries again.
     """
     try:
-        if not abandon_pending_file(key) and _has_asset(
-            key
-        ):  # without a row, an asset has adopted it or the purge removed it
+        # Without a row, an asset has adopted the file or the purge removed it.
+        if not abandon_pending_file(key) and selectors.is_file_of_asset(key):
             return False
         with storage_access():
             storage.remove_file(key)
@@ -78,10 +76,6 @@ def discard_pending_file(key: str) -> bool:
 
 
 def purge_pending_files(*, limit: int = 200) -> int:
-    """Remove up to `limit` files that failed uploads may have stored; returns how many."""
+    """Remove up to `limit` pending files that failed uploads may have stored; returns how many were removed."""
     old = PendingFile.objects.filter(created_at__lte=timezone.now() - MIN_PENDING_AGE).order_by("created_at")
     return sum(discard_pending_file(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))
-
-
-def _has_asset(key: str) -> bool:
-    return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()

@@ -1,13 +1,11 @@
-"""Finding stored files without a row, and assets whose file is missing."""
+"""Search for stored media files without a row, and for assets whose file is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
-from django.db.models import Q
 from django.utils import timezone
 
 from media import selectors, storage
@@ -18,16 +16,12 @@ PROGRESS_EVERY = 1000
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True)
-class Orphans:
-    """Keys of stored files without a row, at least an hour old, and ids of ready assets without their file."""
+def find_orphans(report: Callable[[str], None]) -> tuple[list[str], list[str]]:
+    """Compare the media storage with the rows of assets, reporting progress.
 
-    files: list[str]
-    assets: list[str]
-
-
-def find_orphans(report: Callable[[str], None]) -> Orphans:
-    """Compare storage and rows, reporting progress. Raises ServiceUnavailable."""
+    Returns the keys of stored files without a row, at least an hour old, and the ids of ready assets without their file.
+    Raises ServiceUnavailable.
+    """
     stored = set(_reporting(storage.all_keys(), "stored files", report))
     named: set[str] = set()
     lost = []
@@ -36,29 +30,29 @@ def find_orphans(report: Callable[[str], None]) -> Orphans:
         named.update(keys)
         if status == MediaAsset.Status.READY and not {key for key in keys if key} <= stored:
             lost.append(pk)
-    return Orphans(sorted(filter(_is_left, stored - named)), [pk for pk in lost if _has_lost(pk)])
+    return sorted(filter(_is_orphan, stored - named)), [pk for pk in lost if _lacks_file(pk)]
 
 
 def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None]) -> int:
-    """Remove these files unless a row names them by now; returns how many."""
+    """Remove these stored files unless a row of an asset contains their key by now; returns how many were removed."""
     removed = 0
     for key in keys:
-        if not MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists():
+        if not selectors.is_file_of_asset(key):
             storage.remove_file(key)
             report(f"removed {key}")
             removed += 1
     return removed
 
 
-def _is_left(key: str) -> bool:
-    """Whether the file still exists and is too old to get a row."""
+def _is_orphan(key: str) -> bool:
+    """Whether the stored file still exists and is too old to get a row."""
     try:
         return timezone.now() - storage.stored_at(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:
         return False
 
 
-def _has_lost(pk: str) -> bool:
+def _lacks_file(pk: str) -> bool:
     """Whether a ready asset's file is still missing; either may have changed since the storage was listed."""
     asset = selectors.ready_assets().filter(pk=pk).first()
     if asset is None:

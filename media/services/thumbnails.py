@@ -1,4 +1,4 @@
-"""Making thumbnails of due assets, one attempt per claim.
+"""Creation of thumbnails for due media assets, one attempt per claim.
 
 Attempts are counted before they begin, so that an asset that crashes its workers is given up like an unreadable one.
 """
@@ -6,6 +6,7 @@ Attempts are counted before they begin, so that an asset that crashes its worker
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 import tempfile
 from datetime import timedelta
@@ -29,7 +30,7 @@ MAX_ATTEMPTS = len(RETRY_PAUSES) + 1
 
 
 def claim_thumbnail() -> MediaAsset | None:
-    """Claim the asset whose thumbnail has been due longest; assets without attempts left are given up.
+    """Claim the media asset whose thumbnail has been due longest; assets without attempts left are given up.
 
     Only one at a time, so that a dead worker identifies the asset that it was processing.
     """
@@ -46,26 +47,26 @@ def claim_thumbnail() -> MediaAsset | None:
 
 
 def make_thumbnail(asset: MediaAsset) -> None:
-    """Make and store the thumbnail of a claimed asset, if the asset still exists and the claim is valid.
+    """Create and store the thumbnail of a claimed media asset, if the asset still exists and the claim is valid.
 
     A failed attempt is logged and retried after a pause, or given up if it was the last.
     """
     try:
-        thumbnail = _picture(asset)
+        thumbnail = _render(asset)
         key = _store(asset, thumbnail) if thumbnail else ""
     except Exception as error:  # any error of decoders, ffmpeg or the storage client
-        _put_off(asset, error)
+        _schedule_retry(asset, error)
         return
-    settled = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
+    changes = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
     with transaction.atomic():
-        written = held(selectors.ready_assets(), asset).update(**settled)
+        written = held(selectors.ready_assets(), asset).update(**changes)
         if written and key:
             adopt_pending_file(key)
     if key and not written:
         discard_pending_file(key)
 
 
-def _picture(asset: MediaAsset) -> Thumbnail | None:
+def _render(asset: MediaAsset) -> Thumbnail | None:
     opened = functools.partial(storage.open_file, asset.storage_key)
     if asset.kind == MediaAsset.Kind.VIDEO:
         seconds = (asset.duration_ms or 0) / 1000
@@ -77,8 +78,9 @@ def _picture(asset: MediaAsset) -> Thumbnail | None:
 
 
 def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
-    """Store the thumbnail as a pending file; returns its key."""
-    key = storage.new_key(workspace_id=asset.workspace_id, sha256=thumbnail.sha256, suffix=thumbnail.suffix)
+    """Store a rendered thumbnail as a pending file; returns its storage key."""
+    sha256 = hashlib.sha256(thumbnail.content).hexdigest()
+    key = storage.new_key(workspace_id=asset.workspace_id, sha256=sha256, suffix=thumbnail.suffix)
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(thumbnail.content)
         file.flush()
@@ -86,7 +88,7 @@ def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
     return key
 
 
-def _put_off(asset: MediaAsset, error: Exception) -> None:
+def _schedule_retry(asset: MediaAsset, error: Exception) -> None:
     attempt = asset.thumbnail_attempts
     due_at = timezone.now() + RETRY_PAUSES[attempt - 1] if attempt < MAX_ATTEMPTS else None
     held(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)

@@ -1,6 +1,9 @@
-"""Upload of media: the file is inspected, scanned, stripped of its location and stored before its row is written."""
+"""Upload of media: the file is inspected, scanned, stripped of its geolocation and stored before its row is written."""
 
 from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,13 +15,13 @@ from config.jobs.wake_up import wake
 from media import inspection, scanning, selectors, storage
 from media.backend_limits import storage_access
 from media.fetching import fetch_from_url
-from media.filenames import SUFFIXES, display_filename
-from media.limits import max_bytes_of_type, max_upload_bytes
+from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
 from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
 from media.services.quota import check_quota, use_quota
 from media.services.thumbnails import LOOP_NAME
 
+MAX_FILENAME_LENGTH = 255
 KINDS_WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
 
 
@@ -32,7 +35,7 @@ def upload_media(
     alt_text: str = "",
     dry_run: bool = False,
 ) -> MediaAsset:
-    """Add a file to the library, from a request (`upload`) or from `source_url`.
+    """Upload a file to the media library, from a request (`upload`) or from `source_url`.
 
     Nothing is stored before the scanner has approved it. A dry run makes all checks and stores nothing. Raises ScopeMissing,
     ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed, PayloadTooLarge, MediaMalwareDetected,
@@ -44,7 +47,7 @@ def upload_media(
         file = upload or fetch_from_url(source_url, spool, workspace_id=workspace_id)
         asset, file = _examine(file)
         asset.workspace_id, asset.alt_text = workspace_id, alt_text
-        asset.filename = display_filename(filename or file.filename, asset.mime_type)
+        asset.filename = _display_filename(filename or file.filename, asset.mime_type)
         if dry_run:
             check_quota(workspace_id, asset.size_bytes)
             _record(caller, asset, dry_run=True)
@@ -54,27 +57,41 @@ def upload_media(
 
 
 def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
-    """Inspect and scan the file; returns the asset, and the file to store with the location of the recording removed."""
-    seen = inspection.inspect(file.path)
-    if file.size_bytes > (limit := max_bytes_of_type(seen.mime_type)):
+    """Inspect and scan an uploaded file; returns the unsaved asset, and the file to store, without geolocation."""
+    inspected = inspection.inspect(file.path)
+    if file.size_bytes > (limit := max_bytes_of_type(inspected.mime_type)):
         raise too_large(limit)
     scan = scanning.scan(file.path)
-    if inspection.remove_position(file.path, seen):
+    if inspection.remove_geolocation(file.path, inspected.mime_type):
         file = Upload.of(file.path, file.filename)
     asset = MediaAsset(
-        kind=seen.kind,
-        mime_type=seen.mime_type,
+        kind=inspected.kind,
+        mime_type=inspected.mime_type,
         size_bytes=file.size_bytes,
         sha256=file.sha256,
-        width=seen.width,
-        height=seen.height,
-        duration_ms=seen.duration_ms,
+        width=inspected.width,
+        height=inspected.height,
+        duration_ms=inspected.duration_ms,
         scan_status=scan.status,
         scan_engine=scan.engine,
     )
     if asset.kind in KINDS_WITH_THUMBNAIL:
         asset.due_at = timezone.now()
     return asset, file
+
+
+def _display_filename(filename: str, mime_type: str) -> str:
+    """The display name of an uploaded file: the last path component of the caller's name, without unprintable characters.
+
+    The name is never part of a storage path. It is cut to MAX_FILENAME_LENGTH before its suffix. If nothing is left of it, a
+    default name is returned.
+    """
+    last = re.split(r"[/\\]", filename)[-1]
+    label = "".join(character for character in last if character.isprintable()).strip()
+    if not label.strip("."):
+        return f"upload{SUFFIXES[mime_type]}"
+    suffix = PurePosixPath(label).suffix[:20]
+    return label if len(label) <= MAX_FILENAME_LENGTH else label[: MAX_FILENAME_LENGTH - len(suffix)] + suffix
 
 
 def _share(caller: Caller, asset: MediaAsset) -> bool:

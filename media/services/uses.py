@@ -1,4 +1,4 @@
-"""Marking media as used by unfinished posts, so that they cannot be deleted."""
+"""Services that mark media assets as used by unfinished posts, so that they cannot be deleted."""
 
 from __future__ import annotations
 
@@ -10,24 +10,16 @@ from media.models import MediaUse
 
 
 def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
-    """Mark these assets, and no others, as used by a post group (`holder_id`), in the caller's transaction.
+    """Mark these media assets, and no others, as used by a post group (`holder_id`), in the caller's transaction.
 
     Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises ValidationFailed naming each
     `media[…].media_id` that does not exist.
     """
     ready = selectors.ready_assets().filter(pk__in=media_ids).select_for_update().order_by("pk")
     found = set(ready.values_list("pk", flat=True))
-    if gone := [index for index, media_id in enumerate(media_ids) if media_id not in found]:
-        raise ValidationFailed(
-            details=[
-                {
-                    "field": f"media[{index}].media_id",
-                    "code": "not_found",
-                    "message": "This media asset does not exist.",
-                }
-                for index in gone
-            ]
-        )
+    if missing := [index for index, media_id in enumerate(media_ids) if media_id not in found]:
+        problem = {"code": "not_found", "message": "This media asset does not exist."}
+        raise ValidationFailed(details=[{"field": f"media[{index}].media_id", **problem} for index in missing])
     MediaUse.objects.filter(holder_id=holder_id).exclude(media_id__in=found).delete()
     MediaUse.objects.bulk_create(
         (MediaUse(holder_id=holder_id, media_id=media_id) for media_id in sorted(found)), ignore_conflicts=True
@@ -35,5 +27,5 @@ def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
 
 
 def release_media(*, holder_id: str) -> None:
-    """Remove all use marks of a post group, so that its assets can be deleted."""
+    """Remove the use marks of a post group from its media assets, so that these can be deleted."""
     MediaUse.objects.filter(holder_id=holder_id).delete()

@@ -20,7 +20,7 @@ from billing.selectors import spend_cap
 from config.api.errors import ApiError
 from config.api.uploads import Upload
 from media import selectors as media
-from media.dashboard.uploading import upload_files
+from media.dashboard.library import upload_files
 from media.models import MediaAsset
 from posts import selectors, services
 from posts.attached_media import find_attached_assets

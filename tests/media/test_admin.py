@@ -34,14 +34,14 @@ def test_assets_are_shown_and_cannot_be_changed(operator: Client, api: ApiClient
     assert operator.post(f"{LIST}{media['id']}/change/", {"status": "deleted"}).status_code == 403
 
 
-def test_an_operator_deletes_what_no_post_needs(operator: Client, api: ApiClient, stored: Stored) -> None:
+def test_an_operator_deletes_assets_that_no_post_uses(operator: Client, api: ApiClient, stored: Stored) -> None:
     free, used = (api.upload(content).json()["media"]["id"] for content in (jpeg(), png()))
     with transaction.atomic():
         use_media(holder_id=new_id("pgr"), media_ids=[used])
-    told = act(operator, "delete_assets", *MediaAsset.objects.all())
+    messages = act(operator, "delete_assets", *MediaAsset.objects.all())
 
-    assert f"Deleted: {free}." in told
-    assert any(line.startswith(f"{used}: An unfinished post uses this asset.") for line in told)
+    assert f"Deleted: {free}." in messages
+    assert any(line.startswith(f"{used}: An unfinished post uses this asset.") for line in messages)
     assert dict(MediaAsset.objects.values_list("pk", "status")) == {free: "deleted", used: "ready"}
     assert stored() == [png()]
     assert [entry[2:] for entry in console_audit_entries()].count((free, None)) == 1

@@ -56,7 +56,7 @@ def test_consistent_files_and_rows_are_not_reported(api: ApiClient) -> None:
     assert progress.splitlines() == ["2 stored files checked", "3 assets checked"]
 
 
-def test_files_without_a_row_are_listed_and_removed_once_they_are_old(
+def test_old_files_without_a_row_are_reported_and_removed(
     api: ApiClient, left: Callable[[timedelta], str], stored: Stored
 ) -> None:
     api.upload(jpeg())
@@ -73,8 +73,8 @@ def test_files_without_a_row_are_listed_and_removed_once_they_are_old(
     assert young in storage.all_keys()
 
 
-def test_assets_without_their_file_are_listed_and_stay(api: ApiClient) -> None:
-    kept, lost = (api.upload(content).json()["media"]["id"] for content in (jpeg(), png()))
+def test_assets_without_their_file_are_reported_and_not_deleted(api: ApiClient) -> None:
+    complete, lost = (api.upload(content).json()["media"]["id"] for content in (jpeg(), png()))
     storage.remove_file(MediaAsset.objects.get(pk=lost).storage_key)
     findings, _ = reconcile("--remove")
 
@@ -82,10 +82,10 @@ def test_assets_without_their_file_are_listed_and_stay(api: ApiClient) -> None:
         f"asset without its file: {lost}",
         "0 files without a row (0 removed), 1 assets without their file.",
     ]
-    assert MediaAsset.objects.filter(pk__in=[kept, lost], status="ready").count() == 2
+    assert MediaAsset.objects.filter(pk__in=[complete, lost], status="ready").count() == 2
 
 
-def test_a_storage_that_is_away_ends_it(api: ApiClient, settings: Settings, tmp_path: Path) -> None:
+def test_an_unavailable_storage_is_a_command_error(api: ApiClient, settings: Settings, tmp_path: Path) -> None:
     api.upload(jpeg())
     (tmp_path / "no folder").touch()
     settings.MEDIA_ROOT = tmp_path / "no folder"

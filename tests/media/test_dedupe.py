@@ -27,10 +27,10 @@ def test_the_same_bytes_are_stored_once(api: ApiClient, stored: Stored) -> None:
     assert b"".join(Client().get(second["url"]).streaming_content) == jpeg()  # type: ignore[attr-defined]
 
 
-def test_what_counts_are_the_bytes_without_the_position(api: ApiClient, stored: Stored) -> None:
+def test_bytes_are_compared_without_the_geolocation(api: ApiClient, stored: Stored) -> None:
     api.upload(jpeg(position=True))
-    [kept] = stored()
-    api.upload(kept)
+    [content] = stored()
+    api.upload(content)
 
     assert (MediaAsset.objects.count(), len(stored())) == (2, 1)
 
@@ -45,7 +45,7 @@ def test_the_file_is_deleted_with_the_last_asset_that_shares_it(api: ApiClient, 
     assert left == [1, 1, 0]
 
 
-def test_a_deleted_assets_file_is_not_shared_again(api: ApiClient, stored: Stored) -> None:
+def test_the_file_of_a_deleted_asset_is_not_shared_with_a_new_upload(api: ApiClient, stored: Stored) -> None:
     media = api.upload(jpeg()).json()["media"]
     api.delete(f"/media/{media['id']}")
     again = api.upload(jpeg()).json()["media"]
@@ -54,7 +54,7 @@ def test_a_deleted_assets_file_is_not_shared_again(api: ApiClient, stored: Store
     assert stored() == [jpeg()]
 
 
-def test_workspaces_share_nothing(api: ApiClient, stored: Stored) -> None:
+def test_workspaces_do_not_share_files(api: ApiClient, stored: Stored) -> None:
     other = factories.WorkspaceFactory.create()
     api.upload(jpeg())
     media = ApiClient(factories.workspace_key(other)).upload(jpeg()).json()["media"]
@@ -63,14 +63,14 @@ def test_workspaces_share_nothing(api: ApiClient, stored: Stored) -> None:
     assert stored() == [jpeg(), jpeg()]
 
 
-def test_other_bytes_are_stored_beside(api: ApiClient, stored: Stored) -> None:
+def test_different_bytes_are_stored_as_another_file(api: ApiClient, stored: Stored) -> None:
     for content in (jpeg(), png()):
         api.upload(content)
 
     assert sorted(stored()) == sorted([jpeg(), png()])
 
 
-def test_an_upload_and_the_deletion_of_its_like_at_once_leave_no_asset_without_a_file(
+def test_a_simultaneous_upload_and_deletion_of_equal_files_leave_no_asset_without_a_file(
     api: ApiClient, workspace: Workspace
 ) -> None:
     for number in range(5):

@@ -35,13 +35,13 @@ def media(api: ApiClient) -> dict[str, Any]:
     return made
 
 
-def hold(media: dict[str, Any], holder: str = HOLDER) -> None:
+def use(media: dict[str, Any], holder: str = HOLDER) -> None:
     with transaction.atomic():
         use_media(holder_id=holder, media_ids=[media["id"]])
 
 
 @committed
-def test_the_row_stays_as_a_deleted_one_and_the_file_goes(
+def test_the_row_gets_the_status_deleted_and_the_file_is_removed(
     api: ApiClient, media: dict[str, Any], stored: Stored
 ) -> None:
     answer = api.delete(f"/media/{media['id']}")
@@ -56,7 +56,7 @@ def test_the_row_stays_as_a_deleted_one_and_the_file_goes(
 
 
 @committed
-def test_deleting_again_finds_nothing(api: ApiClient, media: dict[str, Any]) -> None:
+def test_deleting_an_asset_twice_is_not_found(api: ApiClient, media: dict[str, Any]) -> None:
     first = api.delete(f"/media/{media['id']}", idempotency_key="1")
     again, replayed = api.delete(f"/media/{media['id']}"), api.delete(f"/media/{media['id']}", idempotency_key="1")
 
@@ -66,7 +66,7 @@ def test_deleting_again_finds_nothing(api: ApiClient, media: dict[str, Any]) -> 
 
 
 @committed
-def test_a_storage_that_is_away_does_not_hold_it_up(
+def test_an_unavailable_storage_does_not_prevent_the_deletion(
     api: ApiClient, media: dict[str, Any], stored: Stored, settings: Settings, tmp_path: Path
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "broken"
@@ -91,10 +91,10 @@ def test_a_dry_run_deletes_nothing(api: ApiClient, media: dict[str, Any], stored
 
 
 @pytest.mark.parametrize("dry_run", ["true", "false"])
-def test_what_an_unfinished_post_uses_stays(
+def test_an_asset_used_by_an_unfinished_post_is_not_deleted(
     api: ApiClient, media: dict[str, Any], stored: Stored, dry_run: str
 ) -> None:
-    hold(media)
+    use(media)
     answer = api.delete(f"/media/{media['id']}?dry_run={dry_run}")
 
     assert_envelope(answer, 409, "MEDIA_IN_USE")
@@ -104,7 +104,7 @@ def test_what_an_unfinished_post_uses_stays(
 def test_an_asset_can_be_deleted_after_the_last_release(api: ApiClient, media: dict[str, Any]) -> None:
     other = new_id("pgr")
     for holder in (HOLDER, HOLDER, other):
-        hold(media, holder)
+        use(media, holder)
     codes = []
     for holder in (HOLDER, other):
         codes.append(api.delete(f"/media/{media['id']}").status_code)
@@ -113,9 +113,9 @@ def test_an_asset_can_be_deleted_after_the_last_release(api: ApiClient, media: d
     assert [*codes, api.delete(f"/media/{media['id']}").status_code] == [409, 409, 200]
 
 
-def test_a_holder_uses_what_it_names_and_nothing_else(api: ApiClient, media: dict[str, Any]) -> None:
+def test_use_media_replaces_the_marks_of_a_post_group(api: ApiClient, media: dict[str, Any]) -> None:
     others = [api.upload(content).json()["media"] for content in (png(), png(8, 8))]
-    hold(media)
+    use(media)
     with transaction.atomic():
         use_media(holder_id=HOLDER, media_ids=[other["id"] for other in others])
 
@@ -123,7 +123,7 @@ def test_a_holder_uses_what_it_names_and_nothing_else(api: ApiClient, media: dic
     assert api.delete(f"/media/{media['id']}").status_code == 200
 
 
-def test_what_is_gone_cannot_be_used(api: ApiClient, media: dict[str, Any]) -> None:
+def test_a_deleted_asset_cannot_be_used(api: ApiClient, media: dict[str, Any]) -> None:
     ids = [media["id"], new_id("med"), api.upload(png()).json()["media"]["id"]]
     api.delete(f"/media/{media['id']}")
     with pytest.raises(ValidationFailed) as refused, transaction.atomic():
@@ -134,7 +134,7 @@ def test_what_is_gone_cannot_be_used(api: ApiClient, media: dict[str, Any]) -> N
 
 
 @committed
-def test_of_a_use_and_a_deletion_at_once_one_comes_too_late(api: ApiClient, workspace: Workspace) -> None:
+def test_of_a_simultaneous_use_and_deletion_one_fails(api: ApiClient, workspace: Workspace) -> None:
     for _ in range(5):
         asset = factories.MediaAssetFactory.create(workspace=workspace)
 
@@ -153,7 +153,7 @@ def test_of_a_use_and_a_deletion_at_once_one_comes_too_late(api: ApiClient, work
         assert MediaUse.objects.filter(media=asset).exists() == (used == "used")
 
 
-def test_only_who_may_upload_may_delete(
+def test_only_callers_who_may_upload_may_delete(
     key_with: Any, media: dict[str, Any], teammate: User, stranger: User, workspace: Workspace
 ) -> None:
     path = f"/media/{media['id']}"

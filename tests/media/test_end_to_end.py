@@ -1,4 +1,4 @@
-"""The life of a picture over HTTP: uploaded, listed, fetched, posted, published, deleted."""
+"""A picture over HTTP: uploaded, listed, fetched, posted, published, deleted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def listed(web: WebServer, workspace: Workspace) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_picture_lives_from_its_upload_to_its_deletion(
+def test_upload_serve_and_delete_a_picture(
     web: WebServer, workspace: Workspace, account: ConnectedAccount, tmp_path: Path
 ) -> None:
     content = encoded("PNG", picture(sides=(600, 400)), compress_level=0)

@@ -64,14 +64,14 @@ def fetch(asset: MediaAsset) -> Any:
     return Client().get(f"{parts.path}?{parts.query}")
 
 
-def test_a_call_without_progress_is_given_up_within_twenty_seconds() -> None:
+def test_a_stalled_bucket_call_ends_within_twenty_seconds() -> None:
     limits = object_storage.CLIENT_CONFIG
     longest = limits.connect_timeout + limits.read_timeout
 
     assert limits.retries["total_max_attempts"] * longest <= 20
 
 
-def test_an_upload_is_two_attempts_at_one_call(api: ApiClient, bucket: HangingBucket) -> None:
+def test_an_upload_to_a_stalled_bucket_makes_two_attempts(api: ApiClient, bucket: HangingBucket) -> None:
     answer = api.upload(jpeg())
 
     assert_envelope(answer, 503, "SERVICE_UNAVAILABLE")
@@ -80,7 +80,9 @@ def test_an_upload_is_two_attempts_at_one_call(api: ApiClient, bucket: HangingBu
     assert not MediaAsset.objects.exists()
 
 
-def test_the_next_are_refused_without_asking_the_bucket(api: ApiClient, bucket: HangingBucket) -> None:
+def test_calls_after_a_timeout_are_refused_without_a_request_to_the_bucket(
+    api: ApiClient, bucket: HangingBucket
+) -> None:
     asset = factories.MediaAssetFactory()
     api.upload(jpeg())
     upload, file = api.upload(jpeg()), fetch(asset)
@@ -90,7 +92,7 @@ def test_the_next_are_refused_without_asking_the_bucket(api: ApiClient, bucket: 
     assert bucket.connections == 2
 
 
-def test_after_a_pause_one_asks_again(
+def test_after_the_pause_one_call_tests_the_bucket(
     api: ApiClient, bucket: HangingBucket, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     monkeypatch.setattr(backend_limits, "BREAKER_PAUSE_SECONDS", 0.0)
@@ -101,7 +103,7 @@ def test_after_a_pause_one_asks_again(
     assert api.upload(jpeg()).status_code == 201
 
 
-def test_while_one_tries_the_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_calls_are_refused_while_one_tests_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend_limits, "SLOW_SECONDS", 0.0)
     breaker = backend_limits.CircuitBreaker()
 
@@ -127,7 +129,7 @@ def test_while_one_tries_the_others_are_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_deletion_does_not_wait_twice(api: ApiClient, workspace: Any, bucket: HangingBucket) -> None:
+def test_a_deletion_waits_for_the_bucket_only_once(api: ApiClient, workspace: Any, bucket: HangingBucket) -> None:
     """File and thumbnail are in the bucket; the purge removes what the request could not."""
     asset = factories.MediaAssetFactory(workspace=workspace, storage_key="wrk/a.jpg", thumbnail_key="wrk/b.jpg")
 
@@ -136,7 +138,7 @@ def test_a_deletion_does_not_wait_twice(api: ApiClient, workspace: Any, bucket: 
 
 
 @pytest.mark.usefixtures("all_threads_wait")
-def test_half_of_the_threads_wait_and_no_more(api: ApiClient, bucket: HangingBucket) -> None:
+def test_at_most_half_of_the_threads_wait_for_the_bucket(api: ApiClient, bucket: HangingBucket) -> None:
     asset = factories.MediaAssetFactory()
     for answer in (api.upload(jpeg()), fetch(asset)):
         assert_envelope(answer, 503, "SERVICE_UNAVAILABLE")
@@ -150,7 +152,7 @@ def test_local_files_need_no_reserved_thread(api: ApiClient) -> None:
 
 
 @pytest.mark.usefixtures("all_threads_wait")
-def test_so_it_is_with_the_scanner(api: ApiClient, settings: Settings) -> None:
+def test_at_most_half_of_the_threads_wait_for_the_scanner(api: ApiClient, settings: Settings) -> None:
     settings.MEDIA_SCANNER = "clamav"
 
     answer = api.upload(jpeg())

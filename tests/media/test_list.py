@@ -19,7 +19,7 @@ def ids(answer: Any) -> list[str]:
     return [media["id"] for media in answer.json()["media"]]
 
 
-def test_it_lists_what_the_library_holds_newest_first(api: ApiClient, workspace: Workspace) -> None:
+def test_the_list_contains_the_assets_newest_first(api: ApiClient, workspace: Workspace) -> None:
     made = [api.upload(content).json()["media"] for content in (jpeg(), png(), jpeg(8, 8))]
     api.delete(f"/media/{made[1]['id']}")
     factories.MediaAssetFactory.create()  # another workspace's
@@ -31,7 +31,7 @@ def test_it_lists_what_the_library_holds_newest_first(api: ApiClient, workspace:
     assert answer.json()["next_cursor"] is None
 
 
-def test_it_comes_in_pages(api: ApiClient, workspace: Workspace) -> None:
+def test_the_list_is_paged(api: ApiClient, workspace: Workspace) -> None:
     made = [asset.id for asset in factories.MediaAssetFactory.create_batch(5, workspace=workspace)]
     first = api.get(f"/media?workspace_id={workspace.id}&limit=3")
     second = api.get(f"/media?workspace_id={workspace.id}&limit=3&cursor={first.json()['next_cursor']}")
@@ -50,15 +50,17 @@ def test_the_number_of_queries_does_not_depend_on_the_page_length(
 
 
 @pytest.mark.parametrize(("scope", "status"), [("media.upload", 200), ("posts.read", 200), ("posts.publish", 403)])
-def test_one_of_two_scopes_opens_it(key_with: Any, workspace: Workspace, scope: str, status: int) -> None:
+def test_the_list_requires_one_of_two_scopes(key_with: Any, workspace: Workspace, scope: str, status: int) -> None:
     assert key_with(scope).get(f"/media?workspace_id={workspace.id}").status_code == status
 
 
-def test_the_workspace_has_to_be_named(api: ApiClient) -> None:
+def test_the_list_requires_a_workspace_id(api: ApiClient) -> None:
     assert assert_envelope(api.get("/media"), 422, "VALIDATION_FAILED")["details"][0]["field"] == "workspace_id"
 
 
-def test_members_see_it_and_strangers_do_not(workspace: Workspace, owner: User, teammate: User, stranger: User) -> None:
+def test_members_can_list_media_and_strangers_cannot(
+    workspace: Workspace, owner: User, teammate: User, stranger: User
+) -> None:
     answers = [as_user(user).get(f"/media?workspace_id={workspace.id}") for user in (owner, teammate, stranger)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 404]

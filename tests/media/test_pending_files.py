@@ -1,4 +1,4 @@
-"""Every stored file has a row: a pending one until an asset adopts it."""
+"""Every stored file has a row: one of a pending file until an asset adopts it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_files_of_dead_processes_are_removed(tmp_path: Path, stored: Stored) -> 
         assert (purge_pending_files(), stored()) == (1, [])
 
 
-def test_a_file_that_the_purge_gave_up_becomes_no_asset(api: ApiClient, settings: Settings) -> None:
+def test_a_file_that_the_purge_abandoned_cannot_be_adopted(api: ApiClient, settings: Settings) -> None:
     path = f"{__name__}.{PurgedMeanwhile.__name__}"
     settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": path}}
 
@@ -94,7 +94,7 @@ def test_a_file_that_the_purge_gave_up_becomes_no_asset(api: ApiClient, settings
 
 @pytest.mark.usefixtures("unreachable")
 @pytest.mark.django_db
-def test_a_storage_that_is_away_is_tried_again(settings: Settings) -> None:
+def test_removal_is_retried_after_a_storage_outage(settings: Settings) -> None:
     PendingFile.objects.create(storage_key=KEY, workspace_id="wrk_1")
     with later(hours=2):
         assert purge_pending_files() == 0

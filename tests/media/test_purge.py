@@ -20,7 +20,7 @@ NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 Stored = Callable[[], list[bytes]]
 
 
-def test_the_media_of_a_deleted_workspace_go_after_thirty_days(
+def test_media_of_a_deleted_workspace_are_deleted_after_thirty_days(
     api: ApiClient, workspace: Workspace, stored: Stored
 ) -> None:
     other = ApiClient(factories.workspace_key(factories.WorkspaceFactory.create()))
@@ -39,14 +39,14 @@ def test_the_media_of_a_deleted_workspace_go_after_thirty_days(
     assert (gone.status, gone.deleted_at, gone.storage_key) == ("deleted", NOON + timedelta(days=30), "")
 
 
-def test_the_media_of_a_paused_workspace_stay(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
+def test_media_of_a_paused_workspace_are_not_deleted(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
     api.upload(jpeg())
     Workspace.objects.filter(pk=workspace.pk).update(status="paused", updated_at=NOON - timedelta(days=1000))
 
     assert (delete_media_of_purged_workspaces(), purge_deleted_files(), stored()) == (0, 0, [jpeg()])
 
 
-def test_a_file_that_another_asset_has_stays(api: ApiClient, stored: Stored) -> None:
+def test_a_file_that_another_asset_shares_is_not_deleted(api: ApiClient, stored: Stored) -> None:
     first, second = (api.upload(jpeg()).json()["media"]["id"] for _ in range(2))
     MediaAsset.objects.filter(pk=first).update(status="deleted", thumbnail_key="")
 
@@ -56,7 +56,7 @@ def test_a_file_that_another_asset_has_stays(api: ApiClient, stored: Stored) -> 
     assert (purge_deleted_files(), stored()) == (1, [])
 
 
-def test_the_beat_knows_the_tasks_by_name() -> None:
+def test_the_beat_schedule_names_the_purge_tasks() -> None:
     named = {str(each["task"]) for each in settings.CELERY_BEAT_SCHEDULE.values()}
 
     assert {task.name for task in (purge_deleted_files, purge_incoming)} <= named

@@ -47,7 +47,9 @@ def uploaded(api: ApiClient, content: bytes | None = None, **fields: str) -> str
 
 
 @pytest.mark.usefixtures("room_for_one")
-def test_what_does_not_fit_is_refused_before_it_is_stored(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
+def test_a_file_beyond_the_quota_is_refused_before_it_is_stored(
+    api: ApiClient, workspace: Workspace, stored: Stored
+) -> None:
     first = uploaded(api)
     for fields in ({}, {"dry_run": "true"}):
         body = assert_envelope(api.upload(png(), **fields), 409, "MEDIA_QUOTA_EXCEEDED")
@@ -61,7 +63,7 @@ def test_what_does_not_fit_is_refused_before_it_is_stored(api: ApiClient, worksp
 
 
 @pytest.mark.usefixtures("room_for_one")
-def test_the_same_file_again_counts_again(api: ApiClient) -> None:
+def test_a_duplicate_file_counts_towards_the_quota(api: ApiClient) -> None:
     uploaded(api)
 
     assert_envelope(api.upload(jpeg()), 409, "MEDIA_QUOTA_EXCEEDED")
@@ -69,7 +71,7 @@ def test_the_same_file_again_counts_again(api: ApiClient) -> None:
 
 
 @pytest.mark.usefixtures("room_for_one")
-def test_thumbnails_do_not_count(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
+def test_thumbnails_do_not_count_towards_the_quota(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
     uploaded(api)
     make_thumbnails()
 
@@ -77,7 +79,7 @@ def test_thumbnails_do_not_count(api: ApiClient, workspace: Workspace, stored: S
 
 
 @pytest.mark.usefixtures("room_for_one")
-def test_each_workspace_has_its_own(api: ApiClient, stranger: User, workspace: Workspace) -> None:
+def test_each_workspace_has_its_own_quota(api: ApiClient, stranger: User, workspace: Workspace) -> None:
     theirs = stranger.owned_workspaces.get()
     uploaded(api)
     uploaded(ApiClient(factories.workspace_key(theirs)))
@@ -85,7 +87,7 @@ def test_each_workspace_has_its_own(api: ApiClient, stranger: User, workspace: W
     assert (used(workspace), used(theirs)) == (SIZE, SIZE)
 
 
-def test_without_a_quota_nothing_is_refused_and_all_is_counted(
+def test_without_a_quota_uploads_are_accepted_and_counted(
     api: ApiClient, workspace: Workspace, settings: Settings
 ) -> None:
     settings.MEDIA_QUOTA_BYTES = 0
@@ -119,7 +121,7 @@ def test_a_failed_upload_uses_no_quota(api: ApiClient, workspace: Workspace, set
     assert used(workspace) == SIZE
 
 
-def test_a_counter_that_is_wrong_is_corrected(api: ApiClient, workspace: Workspace, stranger: User) -> None:
+def test_a_wrong_usage_counter_is_corrected(api: ApiClient, workspace: Workspace, stranger: User) -> None:
     other = stranger.owned_workspaces.get()
     uploaded(api)
     api.delete(f"/media/{uploaded(api, png())}")
@@ -144,7 +146,7 @@ def test_a_counter_that_is_wrong_is_corrected(api: ApiClient, workspace: Workspa
     ("quota", "shown"),
     [(5_000_000_000, "4.5 GB of 5 GB used"), (0, "4.5 GB used"), (1_250_000, "4.5 GB of 1.2 MB used")],
 )
-def test_the_library_says_how_much_is_used(
+def test_the_library_page_shows_the_usage(
     owner: User, workspace: Workspace, settings: Settings, quota: int, shown: str
 ) -> None:
     settings.MEDIA_QUOTA_BYTES = quota
@@ -154,7 +156,7 @@ def test_the_library_says_how_much_is_used(
 
 
 @pytest.mark.usefixtures("room_for_one")
-def test_a_page_that_uploads_says_so(owner: User, workspace: Workspace, api: ApiClient) -> None:
+def test_a_refused_upload_is_reported_on_the_page(owner: User, workspace: Workspace, api: ApiClient) -> None:
     uploaded(api)
     page: Any = Pages(workspace, owner).post("media", {"file": SimpleUploadedFile("walk.png", png())})
 

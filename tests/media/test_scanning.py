@@ -13,9 +13,16 @@ from django.core.checks import CheckMessage, run_checks
 from pytest_django import Settings
 
 from config.api.errors import PayloadTooLarge
-from media.clamd import Clamd
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
-from media.scanning import ALWAYS_WHOLE_BYTES, DEFAULT_MAX_FILE_BYTES, EICAR, ScanResult, scan, scanner_limit_problems
+from media.scanning import (
+    ALWAYS_WHOLE_BYTES,
+    DEFAULT_MAX_FILE_BYTES,
+    EICAR,
+    Clamd,
+    ScanResult,
+    scan,
+    scanner_limit_problems,
+)
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
 MIB = 1024 * 1024
@@ -53,7 +60,7 @@ def nobody_listens() -> str:
         return f"127.0.0.1:{listener.getsockname()[1]}"
 
 
-def told_by_checks(*, deployment: bool) -> list[CheckMessage]:
+def check_warnings(*, deployment: bool) -> list[CheckMessage]:
     """The messages of the scanner's system checks."""
     said = run_checks(include_deployment_checks=deployment)
     return [message for message in said if str(message.id).startswith("media.")]
@@ -92,7 +99,7 @@ def test_a_file_beyond_the_longest_stream_is_too_large(start: Start, tmp_path: P
         scan(file_of(tmp_path, size))
 
 
-@pytest.mark.parametrize("alert", [True, False], ids=["told", "passed over in silence"])
+@pytest.mark.parametrize("alert", [True, False], ids=["reported", "not reported"])
 @pytest.mark.parametrize("end", [b"", EICAR], ids=["clean", "malware at the end"])
 def test_a_file_beyond_the_largest_file_is_never_clean(start: Start, tmp_path: Path, alert: bool, end: bytes) -> None:
     start(limits=Limits(file=2 * MIB, alert=alert))
@@ -102,7 +109,7 @@ def test_a_file_beyond_the_largest_file_is_never_clean(start: Start, tmp_path: P
     assert scan(file_of(tmp_path, 2 * MIB)) == CLEAN
 
 
-def test_signatures_without_the_test_file_are_believed_up_to_the_usual_limit(start: Start, tmp_path: Path) -> None:
+def test_signatures_without_the_test_file_are_trusted_up_to_the_default_limit(start: Start, tmp_path: Path) -> None:
     start(knows_eicar=False)
 
     assert scan(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES)) == CLEAN
@@ -123,7 +130,7 @@ def test_signatures_without_the_test_file_are_believed_up_to_the_usual_limit(sta
         b"\xff\xfe\x00",
     ],
 )
-def test_an_answer_that_is_no_verdict_keeps_nothing(start: Start, tmp_path: Path, reply: bytes) -> None:
+def test_an_invalid_reply_of_the_scanner_refuses_the_file(start: Start, tmp_path: Path, reply: bytes) -> None:
     start(replies={"INSTREAM": reply or b" "})
 
     with pytest.raises(MediaScanUnavailable):
@@ -132,7 +139,7 @@ def test_an_answer_that_is_no_verdict_keeps_nothing(start: Start, tmp_path: Path
 
 @pytest.mark.parametrize("manner", [Manner.DROP, Manner.ENDLESS])
 @pytest.mark.parametrize("size", [10, 3 * MIB])
-def test_a_scanner_that_breaks_off_keeps_nothing(start: Start, tmp_path: Path, manner: Manner, size: int) -> None:
+def test_a_scanner_that_disconnects_refuses_the_file(start: Start, tmp_path: Path, manner: Manner, size: int) -> None:
     start(manner=manner)
 
     with pytest.raises(MediaScanUnavailable) as refused:
@@ -141,7 +148,7 @@ def test_a_scanner_that_breaks_off_keeps_nothing(start: Start, tmp_path: Path, m
 
 
 @pytest.mark.parametrize("address", ["nobody", "127.0.0.1:0x", "127.0.0.1:99999", "[::1", ""])
-def test_a_scanner_that_is_not_there_keeps_nothing(settings: Settings, tmp_path: Path, address: str) -> None:
+def test_an_unreachable_scanner_refuses_the_file(settings: Settings, tmp_path: Path, address: str) -> None:
     settings.MEDIA_SCANNER = "clamav"
     settings.CLAMAV_ADDRESS = nobody_listens() if address == "nobody" else address
 
@@ -156,7 +163,7 @@ def test_a_hanging_scanner_times_out(start: Start) -> None:
         Clamd(clamd.address, seconds=0.1).scan([b"piece"])
 
 
-def test_a_verdict_before_the_whole_file_is_none(start: Start) -> None:
+def test_a_verdict_before_the_whole_file_was_sent_is_not_accepted(start: Start) -> None:
     clamd = start(manner=Manner.EARLY)
 
     with pytest.raises(OSError, match="whole file"):
@@ -176,7 +183,7 @@ def test_sufficient_limits_cause_no_warning(start: Start, settings: Settings) ->
     start(limits=Limits(stream=3 * MIB, file=3 * MIB))
 
     assert scanner_limit_problems() == []
-    assert told_by_checks(deployment=True) == []
+    assert check_warnings(deployment=True) == []
 
 
 @pytest.mark.parametrize(
@@ -188,29 +195,29 @@ def test_sufficient_limits_cause_no_warning(start: Start, settings: Settings) ->
         (Limits(stream=100_000, file=100_000), ["StreamMaxLength", "MaxFileSize"]),
     ],
 )
-def test_limits_below_the_largest_upload_are_named_before_a_deployment(
+def test_limits_below_the_largest_upload_are_reported_by_the_deployment_check(
     start: Start, settings: Settings, limits: Limits, named: list[str]
 ) -> None:
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": 3 * MIB}
     start(limits=limits)
 
-    told = told_by_checks(deployment=True)
-    assert [message.id for message in told] == ["media.W002"] * len(named)
-    assert [name in message.msg for name, message in zip(named, told, strict=True)] == [True] * len(named)
-    assert told_by_checks(deployment=False) == []
+    warnings = check_warnings(deployment=True)
+    assert [message.id for message in warnings] == ["media.W002"] * len(named)
+    assert [name in message.msg for name, message in zip(named, warnings, strict=True)] == [True] * len(named)
+    assert check_warnings(deployment=False) == []
 
 
-def test_a_silent_scanner_is_a_warning_at_the_start(start: Start, settings: Settings) -> None:
+def test_an_unreachable_scanner_is_a_warning_of_the_system_check(start: Start, settings: Settings) -> None:
     start()
-    assert told_by_checks(deployment=False) == []
+    assert check_warnings(deployment=False) == []
 
     settings.CLAMAV_ADDRESS = nobody_listens()
-    (warning,) = told_by_checks(deployment=False)
+    (warning,) = check_warnings(deployment=False)
     assert (warning.id, warning.is_serious()) == ("media.W001", False)
     assert settings.CLAMAV_ADDRESS in warning.msg
 
     start(replies={"PING": b"220 mail.example.com"})
-    assert [message.id for message in told_by_checks(deployment=False)] == ["media.W001"]
+    assert [message.id for message in check_warnings(deployment=False)] == ["media.W001"]
 
     settings.MEDIA_SCANNER = "none"
-    assert told_by_checks(deployment=True) == []
+    assert check_warnings(deployment=True) == []

@@ -83,7 +83,7 @@ def upload(tmp_path: Path) -> Path:
     return path
 
 
-def keep(upload: Path, workspace_id: str = "wrk_1") -> str:
+def store(upload: Path, workspace_id: str = "wrk_1") -> str:
     key = storage.new_key(workspace_id=workspace_id, sha256=SHA256, suffix=".jpg")
     storage.store_file(upload, key)
     return key
@@ -95,7 +95,7 @@ def read(key: str) -> bytes:
 
 
 def kept_asset(upload: Path) -> MediaAsset:
-    asset: MediaAsset = factories.MediaAssetFactory(storage_key=keep(upload), sha256=SHA256, size_bytes=len(CONTENT))
+    asset: MediaAsset = factories.MediaAssetFactory(storage_key=store(upload), sha256=SHA256, size_bytes=len(CONTENT))
     return asset
 
 
@@ -105,7 +105,7 @@ def get(url: str, method: str = "GET", **headers: str) -> Any:
 
 
 def test_a_stored_file_can_be_read_until_it_is_removed(place: str, upload: Path) -> None:
-    key = keep(upload)
+    key = store(upload)
 
     assert (read(key), read(key), storage.stored_size(key)) == (CONTENT, CONTENT, len(CONTENT))
     assert upload.read_bytes() == CONTENT
@@ -121,7 +121,7 @@ def test_a_stored_file_can_be_read_until_it_is_removed(place: str, upload: Path)
 
 
 def test_equal_bytes_are_stored_under_distinct_random_keys(place: str, upload: Path) -> None:
-    first, second = keep(upload), keep(upload)
+    first, second = store(upload), store(upload)
 
     assert first != second
     assert first.startswith(f"wrk_1/{SHA256}-")
@@ -130,36 +130,36 @@ def test_equal_bytes_are_stored_under_distinct_random_keys(place: str, upload: P
     assert read(second) == CONTENT
 
 
-def test_every_file_is_found_again(place: str, upload: Path) -> None:
+def test_all_keys_returns_every_stored_file(place: str, upload: Path) -> None:
     assert list(storage.all_keys()) == []
 
-    kept = {keep(upload, workspace) for workspace in ("wrk_1", "wrk_1", "wrk_2")}
-    assert set(storage.all_keys()) == kept
-    assert len(kept) == 3
+    keys = {store(upload, workspace) for workspace in ("wrk_1", "wrk_1", "wrk_2")}
+    assert set(storage.all_keys()) == keys
+    assert len(keys) == 3
 
 
-def test_a_part_begins_where_it_is_asked_to(place: str, upload: Path) -> None:
-    with storage.open_range(keep(upload), 1000, 24) as part:
+def test_a_byte_range_begins_at_the_requested_offset(place: str, upload: Path) -> None:
+    with storage.open_range(store(upload), 1000, 24) as part:
         assert part.read(24) == CONTENT[1000:1024]
 
 
-def test_files_are_for_the_service_alone(folder: Path, upload: Path) -> None:
-    path = folder / keep(upload)
+def test_stored_files_are_readable_only_by_the_service(folder: Path, upload: Path) -> None:
+    path = folder / store(upload)
 
     modes = [stat.S_IMODE(each.stat().st_mode) for each in (path, path.parent, folder)]
     assert modes == [0o600, 0o700, 0o700]
 
 
-def test_a_folder_that_cannot_be_written_keeps_nothing(folder: Path, upload: Path) -> None:
+def test_a_folder_that_cannot_be_written_stores_nothing(folder: Path, upload: Path) -> None:
     folder.write_text("not a folder")
 
     with pytest.raises(ServiceUnavailable, match="storage"):
-        keep(upload)
+        store(upload)
 
 
 def test_objects_are_private_and_under_the_prefix(bucket: str, client: Any, endpoint: str, upload: Path) -> None:
     client.put_object(Bucket=bucket, Key="other/wrk_9/file", Body=b"another program's")
-    key = keep(upload)
+    key = store(upload)
 
     stored = client.get_object(Bucket=bucket, Key=f"posts/{key}")
     assert (stored["Body"].read(), stored["ContentType"]) == (CONTENT, "image/jpeg")
@@ -167,17 +167,17 @@ def test_objects_are_private_and_under_the_prefix(bucket: str, client: Any, endp
     assert requests.Session().get(f"{endpoint}/{bucket}/posts/{key}", timeout=5).status_code == 403
 
 
-def test_a_bucket_that_is_not_there_keeps_nothing(endpoint: str, settings: Settings, upload: Path) -> None:
+def test_a_missing_bucket_stores_nothing(endpoint: str, settings: Settings, upload: Path) -> None:
     settings.STORAGES = storages(f"s3://nowhere?endpoint_url={quote(endpoint)}{ACCESS}")
 
     with pytest.raises(ServiceUnavailable, match="storage"):
-        keep(upload)
+        store(upload)
     with pytest.raises(ServiceUnavailable):
         list(storage.all_keys())
 
 
 @pytest.mark.django_db
-def test_a_link_leads_to_the_bucket_for_a_moment(bucket: str, upload: Path) -> None:
+def test_a_link_redirects_to_a_url_of_the_bucket_that_soon_expires(bucket: str, upload: Path) -> None:
     asset = kept_asset(upload)
     answer = get(file_link(asset))
 
@@ -194,7 +194,7 @@ def test_a_link_leads_to_the_bucket_for_a_moment(bucket: str, upload: Path) -> N
 
 
 @pytest.mark.django_db
-def test_platforms_are_sent_nowhere_else(bucket: str, upload: Path) -> None:
+def test_links_for_platforms_do_not_redirect(bucket: str, upload: Path) -> None:
     file = adapter_media_file(kept_asset(upload))
 
     whole, part = get(file.url), get(file.url, range="bytes=1000-1023")
@@ -206,7 +206,7 @@ def test_platforms_are_sent_nowhere_else(bucket: str, upload: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_a_file_that_the_bucket_has_lost_is_gone(bucket: str, upload: Path) -> None:
+def test_a_file_missing_in_the_bucket_is_not_found(bucket: str, upload: Path) -> None:
     asset = kept_asset(upload)
     storage.remove_file(asset.storage_key)
 
@@ -226,14 +226,14 @@ def test_old_leftovers_of_killed_processes_are_removed(incoming: Path) -> None:
     assert {path.name for path in incoming.iterdir()} == {"new", "folder"}
 
 
-def test_without_an_address_files_stay_on_this_machine() -> None:
+def test_without_a_storage_url_files_are_stored_locally() -> None:
     assert storages("")["default"] == {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     }
 
 
-def test_an_address_says_all_about_the_bucket() -> None:
+def test_a_storage_url_contains_all_options_of_the_bucket() -> None:
     url = "s3://media.example?endpoint_url=https%3A%2F%2Fs3.example%3A9000&region_name=auto&prefix=a/b&addressing_style=path"
 
     assert storages(url + ACCESS)["default"]["OPTIONS"] == {
@@ -264,14 +264,14 @@ def test_an_address_says_all_about_the_bucket() -> None:
         "s3://[media?secret_key=hidden",
     ],
 )
-def test_an_address_that_is_none_is_refused_by_the_setting_s_name(url: str) -> None:
+def test_an_invalid_storage_url_is_refused_with_the_settings_name(url: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"^STORAGE_URL") as refused:
         storages(url)
     assert "hidden" not in str(refused.value)
 
 
-def test_the_service_does_not_start_with_an_address_that_is_none(tmp_path: Path) -> None:
-    told = subprocess.run(
+def test_the_service_does_not_start_with_an_invalid_storage_url(tmp_path: Path) -> None:
+    result = subprocess.run(
         [sys.executable, "manage.py", "check"],
         cwd=configured.BASE_DIR,
         env={"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path / "new"), "STORAGE_URL": "ftp://files.example"},
@@ -280,6 +280,6 @@ def test_the_service_does_not_start_with_an_address_that_is_none(tmp_path: Path)
         timeout=60,
     )
 
-    assert told.returncode != 0
-    assert "STORAGE_URL must be s3://bucket" in told.stderr
+    assert result.returncode != 0
+    assert "STORAGE_URL must be s3://bucket" in result.stderr
     assert stat.S_IMODE((tmp_path / "new/incoming").stat().st_mode) == 0o700

@@ -33,12 +33,14 @@ Stored = Callable[[], list[bytes]]
         (jpeg(), {"workspace_id": "wrk_00000000000000000000000000"}, 422),
     ],
 )
-def test_nothing_stays(api: ApiClient, incoming: Path, content: bytes, fields: dict[str, str], status: int) -> None:
+def test_no_temporary_file_remains(
+    api: ApiClient, incoming: Path, content: bytes, fields: dict[str, str], status: int
+) -> None:
     assert api.upload(content, **fields).status_code == status
     assert list(incoming.iterdir()) == []
 
 
-def test_nothing_stays_of_a_repeat(api: ApiClient, incoming: Path) -> None:
+def test_no_temporary_file_of_a_repeated_request_remains(api: ApiClient, incoming: Path) -> None:
     for _ in range(2):
         assert api.upload(jpeg(), idempotency_key="1").status_code == 201
 
@@ -61,7 +63,7 @@ def no_audit_log(transactional_db: None) -> Iterator[None]:
         cursor.execute("ALTER TABLE put_aside RENAME TO auditlog_auditentry")
 
 
-def test_a_file_whose_row_cannot_be_written_is_taken_back(
+def test_a_file_whose_row_cannot_be_written_is_removed(
     api: ApiClient, no_audit_log: None, stored: Stored, incoming: Path
 ) -> None:
     assert api.upload(jpeg()).status_code >= 500
@@ -78,7 +80,7 @@ def test_an_unavailable_storage_is_reported_and_leaves_no_file(
     assert (MediaAsset.objects.count(), list(incoming.iterdir())) == (0, [])
 
 
-def test_what_a_dead_process_left_is_cleared_away(incoming: Path) -> None:
+def test_temporary_files_of_dead_processes_are_removed(incoming: Path) -> None:
     for name, age in (("old", timedelta(hours=7)), ("young", timedelta(hours=5))):
         (incoming / name).touch()
         at = (NOON - age).timestamp()

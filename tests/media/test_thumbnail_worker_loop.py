@@ -58,11 +58,11 @@ def stored_file(media: dict[str, Any]) -> Path:
     return Path(configured.MEDIA_ROOT) / MediaAsset.objects.get(pk=media["id"]).storage_key
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+def log_lines(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     return [(record.levelname, record.getMessage()) for record in caplog.records if "thumbnail" in record.getMessage()]
 
 
-def test_the_worker_has_it_among_its_duties() -> None:
+def test_the_worker_runs_the_thumbnail_loop() -> None:
     assert import_string(configured.WORKER_LOOPS[LOOP_NAME]) is ThumbnailLoop
 
 
@@ -86,7 +86,7 @@ def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, m
 @pytest.mark.parametrize(
     ("content", "rings"), [(jpeg(), True), (gif(), True), (pdf(), False)], ids=["jpeg", "gif", "pdf"]
 )
-def test_an_upload_rings_for_it_where_there_is_something_to_make(api: ApiClient, content: bytes, rings: bool) -> None:
+def test_an_upload_that_needs_a_thumbnail_wakes_the_worker(api: ApiClient, content: bytes, rings: bool) -> None:
     rung = threading.Event()
     wake_up.on_wake(LOOP_NAME, rung.set)
     try:
@@ -99,14 +99,14 @@ def test_an_upload_rings_for_it_where_there_is_something_to_make(api: ApiClient,
     assert (in_library(api, media)["thumbnail_url"] is not None) is rings
 
 
-def test_a_dry_run_makes_none(api: ApiClient, stored: Stored) -> None:
+def test_a_dry_run_makes_no_thumbnail(api: ApiClient, stored: Stored) -> None:
     api.upload(jpeg(), dry_run="true")
 
     assert (ThumbnailLoop().run_once(), stored()) == (False, [])
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"other bytes")], ids=["lost", "broken"])
-def test_a_file_that_cannot_be_read_is_tried_three_times_and_given_up(
+def test_an_unreadable_file_is_given_up_after_three_attempts(
     api: ApiClient,
     media: dict[str, Any],
     clock: time_machine.Traveller,
@@ -124,12 +124,12 @@ def test_a_file_that_cannot_be_read_is_tried_three_times_and_given_up(
 
     assert not ThumbnailLoop().run_once()
     assert in_library(api, media)["thumbnail_url"] is None
-    assert [(level, media["id"] in line) for level, line in told(caplog)] == [
+    assert [(level, media["id"] in line) for level, line in log_lines(caplog)] == [
         ("WARNING", True),
         ("WARNING", True),
         ("ERROR", True),
     ]
-    assert "given up" in told(caplog)[-1][1]
+    assert "given up" in log_lines(caplog)[-1][1]
 
 
 def test_a_storage_that_is_away_for_a_moment_costs_an_attempt(
@@ -145,7 +145,7 @@ def test_a_storage_that_is_away_for_a_moment_costs_an_attempt(
     assert fetch(in_library(api, media)["thumbnail_url"]).status_code == 200
 
 
-def test_what_cannot_be_made_holds_nothing_up(api: ApiClient, media: dict[str, Any]) -> None:
+def test_a_failing_thumbnail_does_not_block_others(api: ApiClient, media: dict[str, Any]) -> None:
     other = api.upload(png()).json()["media"]
     stored_file(media).unlink()
     make_thumbnails()
@@ -165,7 +165,7 @@ def test_another_worker_continues_a_dead_workers_thumbnail(
     assert fetch(in_library(api, media)["thumbnail_url"]).status_code == 200
 
 
-def test_what_three_workers_do_not_come_back_from_is_given_up(
+def test_a_thumbnail_that_crashed_three_workers_is_given_up(
     api: ApiClient, media: dict[str, Any], clock: time_machine.Traveller, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(MAX_ATTEMPTS):
@@ -176,13 +176,13 @@ def test_what_three_workers_do_not_come_back_from_is_given_up(
 
     assert in_library(api, media)["thumbnail_url"] is None
     assert in_library(api, other)["thumbnail_url"] is not None
-    [(level, line)] = told(caplog)
+    [(level, line)] = log_lines(caplog)
     assert (level, media["id"] in line, "given up" in line) == ("ERROR", True, True)
     clock.shift(timedelta(days=30))
     assert not ThumbnailLoop().run_once()
 
 
-def test_a_worker_that_comes_too_late_changes_nothing(
+def test_a_worker_with_an_expired_claim_changes_nothing(
     api: ApiClient, media: dict[str, Any], clock: time_machine.Traveller, stored: Stored
 ) -> None:
     late = take_up()
@@ -195,7 +195,7 @@ def test_a_worker_that_comes_too_late_changes_nothing(
     assert len(stored()) == 2
 
 
-def test_a_failure_that_comes_too_late_changes_nothing(
+def test_a_failure_after_the_claim_expired_changes_nothing(
     api: ApiClient, media: dict[str, Any], clock: time_machine.Traveller
 ) -> None:
     late = take_up()
@@ -211,7 +211,7 @@ def test_a_failure_that_comes_too_late_changes_nothing(
 
 @committed
 @pytest.mark.parametrize("lost", [False, True], ids=["made", "failed"])
-def test_an_asset_that_is_deleted_meanwhile_is_left_alone(
+def test_an_asset_deleted_while_its_thumbnail_is_made_is_not_changed(
     api: ApiClient, media: dict[str, Any], clock: time_machine.Traveller, stored: Stored, lost: bool
 ) -> None:
     asset = take_up()
@@ -243,7 +243,7 @@ def test_a_thumbnail_is_deleted_with_its_asset(api: ApiClient, media: dict[str, 
 
 
 @committed
-def test_assets_with_the_same_bytes_share_it(api: ApiClient, media: dict[str, Any], stored: Stored) -> None:
+def test_assets_with_the_same_bytes_share_the_thumbnail(api: ApiClient, media: dict[str, Any], stored: Stored) -> None:
     make_thumbnails()
     second = api.upload(jpeg(640, 480)).json()["media"]
     first = in_library(api, media)
@@ -259,7 +259,7 @@ def test_assets_with_the_same_bytes_share_it(api: ApiClient, media: dict[str, An
 
 
 @committed
-def test_two_workers_make_each_once(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
+def test_two_workers_make_each_thumbnail_once(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
     for number in range(6):
         api.upload(jpeg(8, 8 + number))
     at_once(2, lambda _: make_thumbnails())
@@ -270,9 +270,7 @@ def test_two_workers_make_each_once(api: ApiClient, workspace: Workspace, stored
     assert set(MediaAsset.objects.values_list("thumbnail_attempts", flat=True)) == {1}
 
 
-def test_thumbnails_that_are_late_are_no_reason_to_send_callers_away(
-    media: dict[str, Any], clock: time_machine.Traveller
-) -> None:
+def test_late_thumbnails_do_not_make_the_service_unready(media: dict[str, Any], clock: time_machine.Traveller) -> None:
     clock.shift(timedelta(hours=5))
     for duty in ("publish", "deliver"):
         Heartbeat.objects.create(duty=duty, beat_at=NOON + timedelta(hours=5))

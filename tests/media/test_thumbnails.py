@@ -123,7 +123,7 @@ def test_an_opaque_image_gets_a_small_jpeg_of_its_first_frame(
     ],
     ids=["png", "png_palette", "webp", "gif"],
 )
-def test_what_shows_through_still_does(api: ApiClient, build: Callable[[], bytes]) -> None:
+def test_transparency_is_preserved(api: ApiClient, build: Callable[[], bytes]) -> None:
     answer = thumbnail_of(api, build())
 
     assert (answer["Content-Type"], answer.picture.format, answer.picture.mode) == ("image/webp", "WEBP", "RGBA")
@@ -144,7 +144,7 @@ def test_what_shows_through_still_does(api: ApiClient, build: Callable[[], bytes
     ],
 )
 @pytest.mark.parametrize("form", ["JPEG", "PNG"])
-def test_its_longest_side_has_320_pixels_or_as_many_as_there_are(
+def test_the_longest_side_has_320_pixels_and_small_images_are_not_enlarged(
     api: ApiClient, form: str, sides: tuple[int, int], small: tuple[int, int]
 ) -> None:
     assert thumbnail_of(api, encoded(form, plain(sides=sides))).picture.size == small
@@ -192,14 +192,14 @@ def test_thumbnails_have_no_metadata(api: ApiClient, content: bytes) -> None:
     assert b"morning" not in answer.body
 
 
-def test_a_photo_behind_a_photo_is_passed_over(api: ApiClient) -> None:
+def test_a_second_photo_after_the_end_is_ignored(api: ApiClient) -> None:
     series = encoded("MPO", plain(), save_all=True, append_images=[plain(colour=ORANGE)])
 
     assert_near(colour_at(thumbnail_of(api, series).picture, 0.5, 0.5), TEAL)
 
 
 @pytest.mark.parametrize(("form", "image"), [("JPEG", plain), ("PNG", half_clear)])
-def test_its_colours_are_those_that_the_profile_means(
+def test_colours_are_converted_from_the_colour_profile(
     api: ApiClient, form: str, image: Callable[..., Image.Image]
 ) -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -214,14 +214,14 @@ def test_its_colours_are_those_that_the_profile_means(
 @pytest.mark.parametrize(
     "profile", [b"", b"no profile", ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()]
 )
-def test_a_profile_that_does_not_fit_changes_nothing(api: ApiClient, profile: bytes) -> None:
+def test_an_invalid_colour_profile_is_ignored(api: ApiClient, profile: bytes) -> None:
     picture = thumbnail_of(api, encoded("PNG", plain(), icc_profile=profile)).picture
 
     assert_near(colour_at(picture, 0.5, 0.5), TEAL)
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux tells it")
-def test_the_largest_images_fit_or_get_none(tmp_path: Path) -> None:
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux reports it")
+def test_the_largest_images_stay_within_the_memory_limit_or_get_no_thumbnail(tmp_path: Path) -> None:
     largest: dict[str, tuple[str, Image.Image, dict[str, Any]]] = {
         "jpeg": ("JPEG", plain(sides=(8000, 5000)), {"progressive": True, "subsampling": 0}),
         "png": ("PNG", plain("RGBA", (8000, 5000)), {"compress_level": 1}),
@@ -234,9 +234,9 @@ def test_the_largest_images_fit_or_get_none(tmp_path: Path) -> None:
     for name, (form, image, options) in largest.items():
         (tmp_path / name).write_bytes(encoded(form, image, **options))
     call = [sys.executable, "-c", MAKE, str(MEMORY), str(tmp_path)]
-    told = subprocess.run(call, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(call, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True).stdout
 
-    assert dict(line.split() for line in told.splitlines()) == {
+    assert dict(line.split() for line in output.splitlines()) == {
         **dict.fromkeys(("jpeg", "png", "png_palette", "gif", "webp"), ".jpg"),
         **dict.fromkeys(("jpeg_of_too_much_memory", "webp_of_too_much_memory"), "None"),
     }

@@ -77,13 +77,13 @@ def test_a_picture_becomes_an_asset(
     assert asset.due_at == NOON  # the worker makes its thumbnail
 
 
-def test_the_type_is_what_the_bytes_say(send: Callable[..., Any]) -> None:
+def test_the_type_is_detected_from_the_bytes(send: Callable[..., Any]) -> None:
     answers = [send(png(), "picture.jpg"), send(gif(), "picture.png")]
-    told = [answer.json()["media"] for answer in answers]
+    uploaded = [answer.json()["media"] for answer in answers]
 
-    assert [media["mime_type"] for media in told] == ["image/png", "image/gif"]
-    assert [media["kind"] for media in told] == ["image", "gif"]
-    assert [media["filename"] for media in told] == ["picture.jpg", "picture.png"]
+    assert [media["mime_type"] for media in uploaded] == ["image/png", "image/gif"]
+    assert [media["kind"] for media in uploaded] == ["image", "gif"]
+    assert [media["filename"] for media in uploaded] == ["picture.jpg", "picture.png"]
     assert [Path(asset.storage_key).suffix for asset in MediaAsset.objects.order_by("pk")] == [".png", ".gif"]
 
 
@@ -107,7 +107,7 @@ def test_platform_issues_are_returned_with_repairs(api: ApiClient) -> None:
     }
 
 
-def test_the_place_where_it_was_taken_is_removed(send: Callable[..., Any], stored: Stored) -> None:
+def test_the_geolocation_is_removed(send: Callable[..., Any], stored: Stored) -> None:
     taken = jpeg(position=True)
     media = send(taken).json()["media"]
 
@@ -117,7 +117,7 @@ def test_the_place_where_it_was_taken_is_removed(send: Callable[..., Any], store
     assert (media["sha256"], media["size_bytes"]) == (hashlib.sha256(kept).hexdigest(), len(kept))
 
 
-def test_the_scanner_sees_it_first(api: ApiClient, settings: Settings, stored: Stored) -> None:
+def test_the_file_is_scanned_before_it_is_stored(api: ApiClient, settings: Settings, stored: Stored) -> None:
     settings.MEDIA_SCANNER = "clamav"
     with FakeClamd() as clamd:
         settings.CLAMAV_ADDRESS = clamd.address
@@ -151,18 +151,18 @@ def test_a_filename_is_only_a_label(api: ApiClient, filename: str, shown: str) -
 
 
 @pytest.mark.parametrize(("filename", "shown"), [("a/b.jpg", "b.jpg"), ("Bänke.jpg", "Bänke.jpg"), ("", "upload.jpg")])
-def test_so_is_the_filename_of_a_form(api: ApiClient, filename: str, shown: str) -> None:
+def test_the_filename_of_a_form_is_only_a_label(api: ApiClient, filename: str, shown: str) -> None:
     assert api.upload(jpeg(), filename).json()["media"]["filename"] == shown
 
 
-def test_a_part_without_a_filename_is_a_file_all_the_same(api: ApiClient) -> None:
+def test_a_form_part_without_a_filename_is_accepted_as_a_file(api: ApiClient) -> None:
     part = b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\n' + jpeg() + b"\r\n--b--\r\n"
     answer = api.post("/media", part, content_type="multipart/form-data; boundary=b")
 
     assert (answer.status_code, answer.json()["media"]["filename"]) == (201, "upload.jpg")
 
 
-def test_a_key_uploads_to_its_own_workspace_and_a_person_names_one(
+def test_a_key_uploads_to_its_own_workspace_and_a_user_must_name_one(
     api: ApiClient, owner: User, workspace: Workspace
 ) -> None:
     person = as_user(owner)
@@ -174,26 +174,26 @@ def test_a_key_uploads_to_its_own_workspace_and_a_person_names_one(
 
 
 @pytest.mark.parametrize("way", ["form", "form of a generated client", "form's query", "json"])
-def test_a_dry_run_checks_everything_and_keeps_nothing(
+def test_a_dry_run_checks_everything_and_stores_nothing(
     api: ApiClient, workspace: Workspace, stored: Stored, incoming: Path, way: str
 ) -> None:
     if way == "json":
         answer = api.post("/media", in_json(jpeg(), filename="a.jpg", dry_run=True))
     else:
-        told = {"form": {"dry_run": "true"}, "form of a generated client": {"dry_run": "True"}}.get(way, {})
-        answer = api.upload(jpeg(), "a.jpg", path="/media" if told else "/media?dry_run=true", **told)
+        fields = {"form": {"dry_run": "true"}, "form of a generated client": {"dry_run": "True"}}.get(way, {})
+        answer = api.upload(jpeg(), "a.jpg", path="/media" if fields else "/media?dry_run=true", **fields)
 
     body = answer.json()
     assert (answer.status_code, body["dry_run"], body["operation"]) == (200, True, "media.upload")
     assert body["request"] == {"workspace_id": workspace.id, "filename": "a.jpg", "alt_text": ""}
     made = api.upload(jpeg(), "a.jpg").json()["media"]
     left_out = ("id", "url", "thumbnail_url")
-    told = {name: value for name, value in made.items() if name not in left_out}
-    assert body["would_create"] == {**told, "created_at": body["would_create"]["created_at"]}
+    expected = {name: value for name, value in made.items() if name not in left_out}
+    assert body["would_create"] == {**expected, "created_at": body["would_create"]["created_at"]}
     assert (MediaAsset.objects.count(), len(stored()), list(incoming.iterdir())) == (1, 1, [])
 
 
-def test_a_dry_run_is_refused_for_what_the_real_call_is_refused_for(
+def test_a_dry_run_is_refused_for_the_same_reasons_as_an_upload(
     api: ApiClient, settings: Settings, stored: Stored
 ) -> None:
     settings.MEDIA_SCANNER = "clamav"
@@ -223,7 +223,7 @@ def test_an_upload_is_in_the_audit_log(api: ApiClient, workspace: Workspace) -> 
     assert (refused.outcome, refused.code, refused.resource_id) == ("refused", "MEDIA_TYPE_NOT_ALLOWED", "")
 
 
-def test_a_repeat_with_the_key_answers_the_first_asset_with_a_fresh_address(
+def test_a_repeated_idempotency_key_returns_the_first_asset_with_a_new_url(
     api: ApiClient, stored: Stored, incoming: Path
 ) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
@@ -239,7 +239,7 @@ def test_a_repeat_with_the_key_answers_the_first_asset_with_a_fresh_address(
     assert (stored(), list(incoming.iterdir())) == ([jpeg()], [])
 
 
-def test_a_repeat_with_the_key_and_a_form_that_is_not_right_answers_the_first_asset(
+def test_a_repeated_idempotency_key_with_an_invalid_form_returns_the_first_asset(
     api: ApiClient, stored: Stored
 ) -> None:
     first = api.upload(jpeg(), idempotency_key="1").json()["media"]
@@ -251,7 +251,7 @@ def test_a_repeat_with_the_key_and_a_form_that_is_not_right_answers_the_first_as
     assert (MediaAsset.objects.count(), len(stored())) == (1, 1)
 
 
-def test_a_repeat_after_the_deletion_says_so(api: ApiClient) -> None:
+def test_a_repeated_idempotency_key_after_the_deletion_returns_a_deleted_asset(api: ApiClient) -> None:
     media = api.upload(jpeg(), idempotency_key="1").json()["media"]
     api.delete(f"/media/{media['id']}")
     again = api.upload(jpeg(), idempotency_key="1").json()["media"]

@@ -5,26 +5,21 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import os
 import socket
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.db import connection
 from urllib3.filepost import encode_multipart_formdata
 
 from media.models import MediaAsset
 from tests import factories
 from tests.media.pictures import jpeg, large_jpeg
+from tests.media.web_server import BOUND_SECONDS, web_server
 from workspaces.models import Workspace
 
-BOUND_SECONDS = 30
 MIB = 1024 * 1024
 
 pytestmark = pytest.mark.django_db(transaction=True)  # the server has connections of its own
@@ -49,28 +44,8 @@ class Server:
 @pytest.fixture(scope="module")
 def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("service")
-    environment = {**os.environ, "DATA_DIR": str(folder), "DATABASE_URL": database_url(), "REDIS_URL": ""}
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.set_inheritable(True)
-        flags = ["-c", "python:config.gunicorn", "--bind", f"fd://{listener.fileno()}", "--workers", "1"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "config.wsgi:application", *flags],
-            pass_fds=[listener.fileno()],
-            env=environment,
-            cwd=settings.BASE_DIR,
-            stderr=subprocess.DEVNULL,
-        )
-        yield Server(listener.getsockname(), folder)
-        process.terminate()
-        process.wait(BOUND_SECONDS)
-
-
-def database_url() -> str:
-    """URL of the test database, for another process."""
-    told = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{told['NAME']}"
-    return f"postgres://{told['USER']}:{told['PASSWORD']}@{told['HOST']}:{told['PORT']}/{told['NAME']}"
+    with web_server(folder, token="") as running:
+        yield Server(running.address, folder)
 
 
 @pytest.fixture
@@ -89,9 +64,9 @@ def send(server: Server, token: str, body: bytes | Iterable[bytes], kind: str) -
     headers = {"Authorization": f"Bearer {token}", "Content-Type": kind}
     client.request("POST", "/media", body, headers, encode_chunked=not isinstance(body, bytes))
     answer = client.getresponse()
-    told: dict[str, Any] = json.loads(answer.read())
+    reply: dict[str, Any] = json.loads(answer.read())
     client.close()
-    return answer.status, told
+    return answer.status, reply
 
 
 def send_raw(server: Server, token: str, framing: str, body: bytes) -> tuple[int, dict[str, Any]]:
@@ -109,15 +84,15 @@ def chunks_of(body: bytes, size: int = 10_000) -> Iterator[bytes]:
     yield from (body[start : start + size] for start in range(0, len(body), size))
 
 
-def test_a_form_without_a_length_is_taken(server: Server, token: str) -> None:
+def test_a_form_without_a_content_length_is_accepted(server: Server, token: str) -> None:
     body, kind = form(jpeg(640, 480))
-    status, told = send(server, token, chunks_of(body), kind)
+    status, reply = send(server, token, chunks_of(body), kind)
 
-    assert (status, told["media"]["alt_text"]) == (201, "A bench")
+    assert (status, reply["media"]["alt_text"]) == (201, "A bench")
     assert (jpeg(640, 480) in server.stored, server.incoming) == (True, [])
 
 
-def test_so_is_json(server: Server, token: str) -> None:
+def test_json_without_a_content_length_is_accepted(server: Server, token: str) -> None:
     body = json.dumps({"content_base64": base64.b64encode(jpeg()).decode()}).encode()
 
     assert send(server, token, chunks_of(body, 100), "application/json")[0] == 201
@@ -127,24 +102,24 @@ def test_an_oversized_picture_is_refused_with_a_reason(server: Server, token: st
     body, kind = form(large_jpeg(25 * MIB))
     answers = [send(server, token, body, kind), send(server, token, chunks_of(body, MIB), kind)]
 
-    assert [(status, told["code"]) for status, told in answers] == [(413, "PAYLOAD_TOO_LARGE")] * 2
+    assert [(status, reply["code"]) for status, reply in answers] == [(413, "PAYLOAD_TOO_LARGE")] * 2
     assert (MediaAsset.objects.count(), server.incoming) == (0, [])
 
 
-def test_json_without_a_length_is_bounded_too(server: Server, token: str) -> None:
-    status, told = send(server, token, (b" " * MIB for _ in range(31)), "application/json")
+def test_the_size_of_json_without_a_content_length_is_limited(server: Server, token: str) -> None:
+    status, reply = send(server, token, (b" " * MIB for _ in range(31)), "application/json")
 
-    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+    assert (status, reply["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_who_says_that_it_will_be_too_long_need_not_send_it(server: Server, token: str) -> None:
+def test_a_too_large_content_length_is_refused_before_the_body_is_sent(server: Server, token: str) -> None:
     framing = "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 700000000"
-    status, told = send_raw(server, token, framing, b"--b\r\n")
+    status, reply = send_raw(server, token, framing, b"--b\r\n")
 
-    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+    assert (status, reply["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_caller_that_hangs_up_leaves_nothing(server: Server, token: str) -> None:
+def test_a_disconnected_upload_leaves_no_file(server: Server, token: str) -> None:
     body, kind = form(jpeg(640, 480))
     half = body[: len(body) // 2]
     in_chunks = f"{len(half):x}\r\n".encode() + half + b"\r\n"
@@ -157,7 +132,7 @@ def test_a_caller_that_hangs_up_leaves_nothing(server: Server, token: str) -> No
         ),
     ]
 
-    assert [(status, told["code"]) for status, told in answers] == [(400, "MALFORMED_REQUEST")] * 4
+    assert [(status, reply["code"]) for status, reply in answers] == [(400, "MALFORMED_REQUEST")] * 4
     assert (MediaAsset.objects.count(), server.incoming) == (0, [])
 
 

@@ -32,8 +32,8 @@ def _nothing_is_kept(db: None, incoming: Path, stored: Callable[[], list[bytes]]
 
 
 def part(name: str, content: bytes = b"text", filename: str | None = None) -> bytes:
-    told = f'form-data; name="{name}"' + ("" if filename is None else f'; filename="{filename}"')
-    return f"--{BOUNDARY}\r\nContent-Disposition: {told}\r\n\r\n".encode() + content + b"\r\n"
+    disposition = f'form-data; name="{name}"' + ("" if filename is None else f'; filename="{filename}"')
+    return f"--{BOUNDARY}\r\nContent-Disposition: {disposition}\r\n\r\n".encode() + content + b"\r\n"
 
 
 def form(*parts: bytes, end: bytes = b"--\r\n") -> bytes:
@@ -45,8 +45,8 @@ FILE = part("file", jpeg(), "a.jpg")
 
 def details(answer: Any) -> list[tuple[str, str]]:
     """(field, code) of each detail."""
-    told = assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
-    return [(each["field"], each["code"]) for each in told]
+    details = assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
+    return [(each["field"], each["code"]) for each in details]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_form_is_strict(api: ApiClient, sent: bytes, refused: list[tuple[str, 
         pytest.param(form(*(part(f"field-{number}") for number in range(30))), FORM, id="many parts"),
     ],
 )
-def test_what_is_no_form_is_malformed(api: ApiClient, sent: bytes, kind: str) -> None:
+def test_an_invalid_form_is_malformed(api: ApiClient, sent: bytes, kind: str) -> None:
     assert_envelope(api.post("/media", sent, content_type=kind), 400, "MALFORMED_REQUEST")
 
 
@@ -133,7 +133,7 @@ def test_a_json_body_is_strict(api: ApiClient, body: Any, refused: list[tuple[st
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"<svg xmlns='http://www.w3.org/2000/svg'/>", jpeg()[:-200]])
-def test_a_file_of_no_permitted_type_is_refused(api: ApiClient, content: bytes) -> None:
+def test_a_file_of_an_unsupported_type_is_refused(api: ApiClient, content: bytes) -> None:
     assert_envelope(api.upload(content, "bench.jpg"), 422, "MEDIA_TYPE_NOT_ALLOWED")
 
 
@@ -143,14 +143,14 @@ def test_other_content_types_are_refused_with_the_accepted_ones(api: ApiClient) 
     assert "multipart/form-data" in body["suggested_action"]
 
 
-def test_a_file_larger_than_its_kind_may_be_is_refused(api: ApiClient, settings: Settings) -> None:
+def test_a_file_larger_than_the_limit_of_its_kind_is_refused(api: ApiClient, settings: Settings) -> None:
     settings.MEDIA_MAX_BYTES = {"image": len(jpeg()) - 1, "video": 10_000_000, "document": 10_000_000}
 
     assert_envelope(api.upload(jpeg()), 413, "PAYLOAD_TOO_LARGE")
     assert_envelope(api.post("/media", {"content_base64": IN_BASE64}), 413, "PAYLOAD_TOO_LARGE")
 
 
-def test_it_is_stopped_while_it_comes_in(api: ApiClient, settings: Settings) -> None:
+def test_a_too_large_file_is_refused_while_it_is_received(api: ApiClient, settings: Settings) -> None:
     """The picture is truncated as well, which would be a 400 if it were read to its end."""
     settings.MEDIA_MAX_BYTES = {"image": 200_000, "video": 10_000_000, "document": 10_000_000}
     broken_off = form(part("file", large_jpeg(600_000), "a.jpg"))[:-1000]
@@ -158,13 +158,13 @@ def test_it_is_stopped_while_it_comes_in(api: ApiClient, settings: Settings) -> 
     assert_envelope(api.post("/media", broken_off, content_type=FORM), 413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_field_of_a_form_is_bounded(api: ApiClient) -> None:
+def test_the_length_of_a_form_field_is_limited(api: ApiClient) -> None:
     sent = form(FILE, part("alt_text", b"x" * 70_000))
 
     assert_envelope(api.post("/media", sent, content_type=FORM), 413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_body_longer_than_any_file_may_be_is_refused_before_it_is_read(settings: Settings) -> None:
+def test_a_body_longer_than_the_largest_limit_is_refused_before_it_is_read(settings: Settings) -> None:
     """Even before authentication: this request has no token."""
     settings.MEDIA_MAX_BYTES = {"image": 1000, "video": 1000, "document": 1000}
     body, kind = encode_multipart_formdata({"file": ("a.jpg", large_jpeg(1_100_000))})
@@ -181,7 +181,7 @@ def test_a_file_in_base64_may_have_twenty_megabytes(api: ApiClient) -> None:
     assert_envelope(api.post("/media", b'{"content_base64": "' + b"A" * 30_000_000), 413, "PAYLOAD_TOO_LARGE")
 
 
-def test_the_scope_comes_before_the_file(key_with: Any) -> None:
+def test_the_scope_is_checked_before_the_file(key_with: Any) -> None:
     assert_envelope(key_with("posts.read").post("/media", FILE[:-100], content_type=FORM), 403, "SCOPE_MISSING")
 
 
@@ -191,7 +191,7 @@ def test_a_foreign_workspace_does_not_exist(api: ApiClient, stranger: Any) -> No
     assert details(api.upload(jpeg(), workspace_id=foreign.id)) == [("workspace_id", "not_found")]
 
 
-def test_a_paused_workspace_takes_no_file(api: ApiClient, workspace: Workspace) -> None:
+def test_a_paused_workspace_refuses_uploads(api: ApiClient, workspace: Workspace) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(status="paused")
 
     assert_envelope(api.upload(jpeg()), 403, "WORKSPACE_PAUSED")

@@ -30,7 +30,7 @@ CUT = RawAnswer([b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", jpeg()])
 
 
 class FileServer(LoopbackServer):
-    """Answers each path with what `answers` holds for it. `looks` is called before each answer."""
+    """A server that sends the response for each path in `answers`; `looks` is called before each response."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ def fetch(api: ApiClient, url: str, *, key: str = "", **fields: Any) -> Any:
 
 
 def refusal(answer: Any) -> str:
-    """The code of the one thing that is wrong with the address."""
+    """The error code of the only problem of `source_url` in the response."""
     [detail] = assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
     assert detail["field"] == "source_url"
     return str(detail["code"])
@@ -104,7 +104,7 @@ def test_redirects_are_followed_three_times(api: ApiClient, server: FileServer, 
 @pytest.mark.parametrize(
     "place", ["http://10.0.0.1/bench.jpg", "file:///etc/passwd", "https://user@a.example/b.jpg", "http://[::1/"]
 )
-def test_a_redirect_is_checked_as_the_first_address_is(api: ApiClient, server: FileServer, place: str) -> None:
+def test_a_redirect_is_checked_like_the_first_url(api: ApiClient, server: FileServer, place: str) -> None:
     server.redirect("/away", place)
 
     assert refusal(fetch(api, f"{server.url}/away")) == "not_allowed"
@@ -121,7 +121,7 @@ def test_a_redirect_is_checked_as_the_first_address_is(api: ApiClient, server: F
         (CUT, "no_answer"),
     ],
 )
-def test_what_is_no_whole_file_is_refused(
+def test_a_response_without_a_complete_file_is_refused(
     api: ApiClient, server: FileServer, answer: Answer | RawAnswer, code: str
 ) -> None:
     server.answers["/bench.jpg"] = answer
@@ -134,14 +134,14 @@ def test_an_unreachable_url_is_refused(api: ApiClient, server: FileServer) -> No
     assert refusal(fetch(api, f"http://127.0.0.1:{closed_port()}/bench.jpg")) == "unreachable"
 
 
-def test_the_loopback_is_no_public_address(api: ApiClient, server: FileServer, settings: Settings) -> None:
+def test_a_loopback_url_is_refused(api: ApiClient, server: FileServer, settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
 
     assert refusal(fetch(api, f"{server.url}/bench.jpg")) == "not_allowed"
     assert server.requests == ()
 
 
-def test_it_is_stopped_when_it_is_too_large(api: ApiClient, server: FileServer, settings: Settings) -> None:
+def test_a_too_large_download_is_stopped(api: ApiClient, server: FileServer, settings: Settings) -> None:
     settings.MEDIA_MAX_BYTES = {"image": 200_000, "video": 400_000, "document": 10}
     server.answers["/picture"] = Answer(200, large_jpeg(300_000))
     server.answers["/unknown"] = Answer(200, bytes(500_000))
@@ -150,13 +150,13 @@ def test_it_is_stopped_when_it_is_too_large(api: ApiClient, server: FileServer, 
         assert_envelope(fetch(api, server.url + path), 413, "PAYLOAD_TOO_LARGE")
 
 
-def test_the_bytes_decide_here_too(api: ApiClient, server: FileServer) -> None:
+def test_the_type_of_a_download_is_detected_from_the_bytes(api: ApiClient, server: FileServer) -> None:
     server.answers["/bench.jpg"] = Answer(200, b"<html>", {"Content-Type": "image/jpeg"})
 
     assert_envelope(fetch(api, f"{server.url}/bench.jpg"), 422, "MEDIA_TYPE_NOT_ALLOWED")
 
 
-def test_a_dry_run_fetches_and_keeps_nothing(api: ApiClient, server: FileServer, stored: Stored) -> None:
+def test_a_dry_run_fetches_the_file_and_stores_nothing(api: ApiClient, server: FileServer, stored: Stored) -> None:
     url = f"{server.url}/bench.jpg"
     body = fetch(api, url, dry_run=True).json()
 
@@ -164,7 +164,7 @@ def test_a_dry_run_fetches_and_keeps_nothing(api: ApiClient, server: FileServer,
     assert (len(server.requests), stored()) == (1, [])
 
 
-def test_nothing_is_fetched_for_a_workspace_that_is_not_the_callers(
+def test_nothing_is_fetched_for_an_unknown_or_paused_workspace(
     api: ApiClient, workspace: Workspace, server: FileServer
 ) -> None:
     foreign = fetch(api, f"{server.url}/bench.jpg", workspace_id=new_id("wrk"))
@@ -175,7 +175,7 @@ def test_nothing_is_fetched_for_a_workspace_that_is_not_the_callers(
     assert server.requests == ()
 
 
-def test_a_repeat_with_the_key_fetches_nothing(api: ApiClient, server: FileServer) -> None:
+def test_a_repeated_idempotency_key_fetches_nothing(api: ApiClient, server: FileServer) -> None:
     answers = [fetch(api, f"{server.url}/bench.jpg", key="1") for _ in range(2)]
 
     assert len({answer.json()["media"]["id"] for answer in answers}) == 1
@@ -183,8 +183,8 @@ def test_a_repeat_with_the_key_fetches_nothing(api: ApiClient, server: FileServe
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_fetch_that_takes_its_time_is_not_taken_for_dead(api: ApiClient, server: FileServer) -> None:
-    """A repeat of the call takes over when the lease is over; the fetch may take 20 s, and then comes the scan."""
+def test_the_idempotency_lease_covers_a_slow_download(api: ApiClient, server: FileServer) -> None:
+    """A repeated call takes over when the lease has expired; the download may take 20 s, and the scan follows."""
     left: list[timedelta] = []
 
     def look() -> None:
@@ -199,7 +199,7 @@ def test_a_fetch_that_takes_its_time_is_not_taken_for_dead(api: ApiClient, serve
     assert left[0] > timedelta(minutes=4)
 
 
-def test_too_many_who_have_files_fetched_are_refused(api: ApiClient, server: FileServer, stored: Stored) -> None:
+def test_too_many_simultaneous_downloads_are_refused(api: ApiClient, server: FileServer, stored: Stored) -> None:
     with no_thread_left():
         refused = fetch(api, f"{server.url}/bench.jpg", key="1")
         assert api.upload(jpeg()).status_code == 201  # which waits for nobody
@@ -210,7 +210,7 @@ def test_too_many_who_have_files_fetched_are_refused(api: ApiClient, server: Fil
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_workspace_whose_files_never_come_holds_two_threads(api: ApiClient, server: FileServer) -> None:
+def test_slow_downloads_of_one_workspace_occupy_at_most_two_threads(api: ApiClient, server: FileServer) -> None:
     held = threading.Event()
     server.looks = lambda: server.hold(held)
 
@@ -229,7 +229,7 @@ def test_a_workspace_whose_files_never_come_holds_two_threads(api: ApiClient, se
 
 
 @pytest.mark.parametrize("behaviour", ["silent", "drips", "leads_on"])
-def test_a_server_that_never_finishes_is_given_up_in_time(
+def test_a_download_that_never_finishes_is_aborted_in_time(
     api: ApiClient, server: FileServer, monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
     monkeypatch.setattr("config.api.request_limits.OUTBOUND_SECONDS", 0.3)

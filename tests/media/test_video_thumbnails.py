@@ -1,4 +1,4 @@
-"""Thumbnails of videos: a frame extracted by ffmpeg, where FFMPEG names it; which another program stands in here."""
+"""Thumbnails of videos: a frame extracted by ffmpeg (setting FFMPEG); here a script replaces the program."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if not bounded: sys.exit(1)
 
 @pytest.fixture
 def install(tmp_path: Path, settings: Settings) -> Install:
-    """Names a program in FFMPEG that runs a script; its arguments are written."""
+    """Install a script as FFMPEG; it writes its arguments to the returned file."""
 
     def make(script: str) -> Path:
         called, program = tmp_path / "called", tmp_path / "ffmpeg"
@@ -84,7 +84,7 @@ def test_a_frame_becomes_its_thumbnail(
     assert arguments[arguments.index("-f") + 1] == demuxer
 
 
-def test_it_is_given_this_one_video_and_opens_no_other(api: ApiClient, install: Install, tmp_path: Path) -> None:
+def test_ffmpeg_is_given_one_video_and_opens_no_other_file(api: ApiClient, install: Install, tmp_path: Path) -> None:
     video = movie()
     called = install(READ + f"open({str(tmp_path / 'seen')!r}, 'wb').write(video)")
     thumbnail_url(api, video)
@@ -94,7 +94,7 @@ def test_it_is_given_this_one_video_and_opens_no_other(api: ApiClient, install: 
     assert before_input[before_input.index("-protocol_whitelist") + 1] == "file"
 
 
-def test_a_video_in_a_bucket_is_read_like_any_other(
+def test_a_video_in_a_bucket_gets_a_thumbnail(
     api: ApiClient, install: Install, settings: Settings, tmp_path: Path
 ) -> None:
     video = movie(tail=box(b"free", bytes(2_000_000)))  # more than a download keeps in memory
@@ -109,12 +109,12 @@ def test_a_video_in_a_bucket_is_read_like_any_other(
         )
         settings.STORAGES = storages(f"s3://media?endpoint_url=http://{host}:{port}&access_key=AKIA1&secret_key=secret")
         answer = fetch(thumbnail_url(api, video))
-        kept = requests.Session().get(answer["Location"], timeout=5)
+        response = requests.Session().get(answer["Location"], timeout=5)
     finally:
         server.stop()
 
     assert (tmp_path / "seen").read_bytes() == video
-    assert (kept.headers["Content-Type"], kept.content[:3]) == ("image/jpeg", b"\xff\xd8\xff")
+    assert (response.headers["Content-Type"], response.content[:3]) == ("image/jpeg", b"\xff\xd8\xff")
 
 
 def test_its_time_and_memory_are_bounded(api: ApiClient, install: Install) -> None:
@@ -124,7 +124,9 @@ def test_its_time_and_memory_are_bounded(api: ApiClient, install: Install) -> No
 
 
 @pytest.mark.parametrize(("duration", "at"), [(60_000, "1.000"), (500, "0.250"), (0, "0.000")])
-def test_the_frame_is_one_after_the_beginning(api: ApiClient, install: Install, duration: int, at: str) -> None:
+def test_the_thumbnail_shows_a_frame_after_the_beginning(
+    api: ApiClient, install: Install, duration: int, at: str
+) -> None:
     called = install(GIVES_A_FRAME)
     thumbnail_url(api, movie(track(duration=duration), header=movie_header(duration=duration)))
 
@@ -143,7 +145,7 @@ def test_the_frame_is_one_after_the_beginning(api: ApiClient, install: Install, 
     ],
     ids=["fails", "gives_nothing", "gives_nonsense", "gives_too_much", "breaks"],
 )
-def test_what_is_no_frame_becomes_no_thumbnail(
+def test_invalid_output_of_ffmpeg_becomes_no_thumbnail(
     api: ApiClient, install: Install, caplog: pytest.LogCaptureFixture, script: str
 ) -> None:
     install(script)
@@ -152,7 +154,7 @@ def test_what_is_no_frame_becomes_no_thumbnail(
     assert "ffmpeg ended with" in caplog.text
 
 
-def test_without_ffmpeg_there_is_none_and_nothing_stays_due(api: ApiClient, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_ffmpeg_no_thumbnail_is_made_or_due(api: ApiClient, caplog: pytest.LogCaptureFixture) -> None:
     assert thumbnail_url(api, movie()) is None
     assert not ThumbnailLoop().run_once()
     assert [record.name for record in caplog.records if record.name != "access"] == []

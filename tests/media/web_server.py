@@ -104,7 +104,9 @@ def web_server(folder: Path, token: str) -> Iterator[WebServer]:
 
 def database_url() -> str:
     """URL of the test database, for another process."""
-    told = connection.settings_dict
+    database = connection.settings_dict
     if connection.vendor == "sqlite":
-        return f"sqlite:///{told['NAME']}"
-    return f"postgres://{told['USER']}:{told['PASSWORD']}@{told['HOST']}:{told['PORT']}/{told['NAME']}"
+        return f"sqlite:///{database['NAME']}"
+    return (
+        f"postgres://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    )

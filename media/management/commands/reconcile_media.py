@@ -22,18 +22,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, remove: bool, **options: Any) -> None:
         try:
-            found = find_orphans(self._report_progress)
-            for key in found.files:
+            files, assets = find_orphans(self._report_progress)
+            for key in files:
                 self.stdout.write(f"file without a row: {key}")
-            for media_id in found.assets:
+            for media_id in assets:
                 self.stdout.write(f"asset without its file: {media_id}")
-            removed = remove_files_without_row(found.files, self._report_progress) if remove else 0
+            removed = remove_files_without_row(files, self._report_progress) if remove else 0
         except ServiceUnavailable as error:
             raise CommandError(error.message) from error
         for workspace_id, before, after in recount_usage():
             self.stdout.write(f"usage of {workspace_id} corrected from {before} to {after} bytes")
         self.stdout.write(
-            f"{len(found.files)} files without a row ({removed} removed), {len(found.assets)} assets without their file."
+            f"{len(files)} files without a row ({removed} removed), {len(assets)} assets without their file."
         )
 
     def _report_progress(self, line: str) -> None:

@@ -39,13 +39,13 @@ def field(asset: MediaAsset) -> str:
     return f"{asset.id}-alt_text"
 
 
-def test_a_picture_says_what_it_is_and_who_takes_it(
+def test_the_page_of_a_picture_shows_its_properties_and_the_accepting_platforms(
     pages: Pages, picture: MediaAsset, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(12):
         page = pages.get("media-asset", media_id=picture.id)
 
-    told = words(page)
+    text = words(page)
     for fact in (
         "Image image/png",
         "195.3",
@@ -54,14 +54,14 @@ def test_a_picture_says_what_it_is_and_who_takes_it(
         picture.id,
         "No unpublished post uses this file",
     ):
-        assert fact in told
-    assert "Accepted by: Bluesky," in told
-    assert "Instagram takes no PNG files, but JPEG. Convert it to JPEG." in told
-    assert "YouTube takes no images." in told
+        assert fact in text
+    assert "Accepted by: Bluesky," in text
+    assert "Instagram takes no PNG files, but JPEG. Convert it to JPEG." in text
+    assert "YouTube takes no images." in text
     assert 'alt="A bench in the workshop"' in page.content.decode()
 
 
-def test_a_video_says_how_long_it_lasts_and_is_played_here(pages: Pages, workspace: Workspace) -> None:
+def test_the_page_of_a_video_shows_its_duration_and_a_player(pages: Pages, workspace: Workspace) -> None:
     video = MediaAssetFactory(
         workspace=workspace, kind="video", mime_type="video/mp4", filename="clip.mp4", duration_ms=3_723_500
     )
@@ -82,9 +82,9 @@ def test_a_changed_alt_text_applies_to_posts_without_their_own(
     assert "including scheduled ones" in words(page)
 
     form = form_of(page) | {field(picture): "Two people\r\non a bench"}
-    told = pages.post("media-asset", form, media_id=picture.id, follow=True)
+    text = pages.post("media-asset", form, media_id=picture.id, follow=True)
 
-    assert "The alt text is saved." in words(told)
+    assert "The alt text is saved." in words(text)
     texts = [adapter_media_files(PostGroup.objects.get(pk=pk))[0].alt_text for pk in groups]
     assert texts == ["Two people\non a bench", "Its own"]
     entry = AuditEntry.objects.get(operation="media.describe")
@@ -92,13 +92,13 @@ def test_a_changed_alt_text_applies_to_posts_without_their_own(
     assert "people" not in str(entry.metadata)
 
 
-def test_a_text_that_stays_the_same_is_not_on_record(pages: Pages, picture: MediaAsset) -> None:
+def test_an_unchanged_alt_text_is_not_recorded(pages: Pages, picture: MediaAsset) -> None:
     pages.post("media-asset", {field(picture): picture.alt_text}, media_id=picture.id)
 
     assert not AuditEntry.objects.exists()
 
 
-def test_a_text_too_long_for_a_platform_is_warned_of_and_for_all_of_them_refused(
+def test_an_alt_text_too_long_for_one_platform_is_a_warning_and_for_all_is_refused(
     pages: Pages, picture: MediaAsset
 ) -> None:
     long = pages.post("media-asset", {field(picture): "x" * 1200}, media_id=picture.id, follow=True)
@@ -110,7 +110,7 @@ def test_a_text_too_long_for_a_platform_is_warned_of_and_for_all_of_them_refused
     assert MediaAsset.objects.get().alt_text == "x" * 1200
 
 
-def test_what_a_post_still_needs_is_linked_and_stays(
+def test_an_asset_used_by_a_post_is_linked_and_not_deleted(
     pages: Pages, picture: MediaAsset, api: ApiClient, account: ConnectedAccount
 ) -> None:
     group = PostGroup.objects.get(pk=create(api, account, draft=True, media=media_of(picture))["id"])
@@ -121,8 +121,8 @@ def test_what_a_post_still_needs_is_linked_and_stays(
     assert "This file cannot be deleted while that post uses it." in words(page)
     assert not has_form(page, pages.address("media-delete", media_id=picture.id))
 
-    told = pages.post("media-delete", media_id=picture.id, follow=True)
-    assert "An unfinished post uses this asset." in words(told)
+    text = pages.post("media-delete", media_id=picture.id, follow=True)
+    assert "An unfinished post uses this asset." in words(text)
     assert MediaAsset.objects.get().status == "ready"
     assert AuditEntry.objects.get(operation="media.delete").code == "MEDIA_IN_USE"
 
@@ -133,9 +133,9 @@ def test_a_file_is_deleted_for_good(pages: Pages, api: ApiClient, stored: Stored
     page = pages.get("media-asset", media_id=media["id"])
     action = pages.address("media-delete", media_id=media["id"])
 
-    told = pages.http.post(action, form_of(page, action), follow=True)
+    text = pages.http.post(action, form_of(page, action), follow=True)
 
-    assert f"{media['filename']} was deleted." in words(told)
+    assert f"{media['filename']} was deleted." in words(text)
     assert stored() == []
     assert Client().get(media["url"]).status_code == 404
     gone = pages.get("media-asset", media_id=media["id"])
@@ -161,7 +161,7 @@ def test_a_file_that_could_not_be_removed_is_reported(
 
 
 @pytest.mark.parametrize("who", ["teammate", "stranger"])
-def test_only_owners_and_admins_change_it(
+def test_only_owners_and_admins_can_change_an_asset(
     request: pytest.FixtureRequest, workspace: Workspace, picture: MediaAsset, who: str
 ) -> None:
     user: User = request.getfixturevalue(who)
@@ -176,7 +176,7 @@ def test_only_owners_and_admins_change_it(
     assert (asset.alt_text, asset.status) == (picture.alt_text, "ready")
 
 
-def test_a_file_is_found_under_its_own_workspace_only(pages: Pages, owner: User) -> None:
+def test_an_asset_is_found_only_in_its_own_workspace(pages: Pages, owner: User) -> None:
     """Even for a member of both workspaces."""
     other = Workspace.objects.create(name="Other", slug="other", owner_user=owner)
     Member.objects.create(workspace=other, user=owner, role="owner")
@@ -197,7 +197,7 @@ def test_forms_need_their_token_and_a_workspace_that_is_not_paused(
     for name in ("media-asset", "media-delete"):
         assert guarded.post(name, {field(picture): "Forged"}, media_id=picture.id).status_code == 403
     Workspace.objects.update(status="paused")
-    told = pages.post("media-asset", {field(picture): "Late"}, media_id=picture.id, follow=True)
+    text = pages.post("media-asset", {field(picture): "Late"}, media_id=picture.id, follow=True)
 
-    assert "paused" in words(told)
+    assert "paused" in words(text)
     assert MediaAsset.objects.get().alt_text == picture.alt_text

@@ -35,7 +35,7 @@ def file(name: str, content: bytes) -> SimpleUploadedFile:
     return SimpleUploadedFile(name, content)
 
 
-def test_an_empty_library_says_what_comes_next(pages: Pages) -> None:
+def test_an_empty_library_explains_how_to_upload(pages: Pages) -> None:
     assert "Upload files above" in words(pages.get("media"))
 
 
@@ -85,8 +85,8 @@ def test_search_by_name_alt_text_and_kind(
 
 def test_a_search_examines_a_span_of_uploads_per_page(pages: Pages, workspace: Workspace) -> None:
     old = MediaAssetFactory(workspace=workspace, filename="needle.jpg")
-    facts = {name: getattr(old, name) for name in ("workspace_id", "kind", "mime_type", "size_bytes", "sha256")}
-    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **facts) for _ in range(SEARCH_SPAN))
+    properties = {name: getattr(old, name) for name in ("workspace_id", "kind", "mime_type", "size_bytes", "sha256")}
+    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **properties) for _ in range(SEARCH_SPAN))
 
     first = pages.get("media", query={"q": "needle"})
     further = re.search(r'href="\?(q=needle&amp;cursor=([\w-]+))"', first.content.decode())
@@ -97,7 +97,7 @@ def test_a_search_examines_a_span_of_uploads_per_page(pages: Pages, workspace: W
     assert shown(second) == [old.id]
 
 
-def test_files_are_uploaded_and_then_asked_about(pages: Pages, incoming: Path) -> None:
+def test_uploads_lead_to_the_page_for_their_alt_texts(pages: Pages, incoming: Path) -> None:
     sent = send(pages, file("bench.jpg", jpeg()), file("sign.png", png()), file("notes.txt", b"these are only words"))
     asked = pages.http.get(sent["location"])
 
@@ -115,7 +115,7 @@ def test_files_are_uploaded_and_then_asked_about(pages: Pages, incoming: Path) -
     assert [entry.resource_id for entry in AuditEntry.objects.filter(operation="media.describe")] == [bench.id]
 
 
-def test_a_script_is_sent_on_to_the_same_question(pages: Pages) -> None:
+def test_htmx_uploads_lead_to_the_same_page(pages: Pages) -> None:
     answer = send(pages, file("bench.jpg", jpeg()), live=True)
 
     assert answer["HX-Redirect"] == f"{pages.address('media-describe')}?id={MediaAsset.objects.get().id}"
@@ -132,7 +132,7 @@ def test_refused_uploads_are_reported_at_the_form(pages: Pages, workspace: Works
     assert shown(refused) == [kept.id]
 
 
-def test_an_alt_text_beyond_the_limit_is_asked_for_again(pages: Pages, workspace: Workspace) -> None:
+def test_a_too_long_alt_text_is_refused_on_its_form(pages: Pages, workspace: Workspace) -> None:
     asset = MediaAssetFactory(workspace=workspace)
     address = f"{pages.address('media-describe')}?id={asset.id}"
 
@@ -143,7 +143,7 @@ def test_an_alt_text_beyond_the_limit_is_asked_for_again(pages: Pages, workspace
     assert MediaAsset.objects.get().alt_text == asset.alt_text
 
 
-def test_only_files_of_the_workspace_are_asked_about(pages: Pages) -> None:
+def test_alt_texts_are_requested_only_for_assets_of_the_workspace(pages: Pages) -> None:
     foreign = MediaAssetFactory()
     address = f"{pages.address('media-describe')}?id={foreign.id}"
 
@@ -159,11 +159,11 @@ def test_a_member_can_read_but_not_upload(
     member = Pages(workspace, teammate)
 
     page = member.get("media")
-    told = member.http.get(send(member, file("bench.jpg", jpeg()))["location"])
+    response = member.http.get(send(member, file("bench.jpg", jpeg()))["location"])
 
     assert shown(page) == [asset.id]
     assert not has_form(page, member.address("media"))
-    assert "needs an owner or admin" in words(told)
+    assert "needs an owner or admin" in words(response)
     assert member.get("media-describe", query={"id": asset.id})["location"] == member.address("media")
     assert stored() == []
 

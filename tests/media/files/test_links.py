@@ -15,8 +15,9 @@ from tests.media.files.fetching import CONTENT, ETAG, NOW, MakeAsset, assert_gon
 from workspaces.models import Workspace
 
 
-def test_a_link_ends_at_its_time(asset: MediaAsset, clock: time_machine.Traveller) -> None:
-    url, longer = file_link(asset), file_link(asset, seconds=601)
+def test_a_link_expires_at_its_time(asset: MediaAsset, clock: time_machine.Traveller, settings: Settings) -> None:
+    url, settings.MEDIA_LINK_SECONDS = file_link(asset), settings.MEDIA_LINK_SECONDS + 1
+    longer = file_link(asset)
 
     clock.shift(timedelta(seconds=599))
     answer = fetch(url)
@@ -43,7 +44,7 @@ def test_a_link_ends_at_its_time(asset: MediaAsset, clock: time_machine.Travelle
     ],
     ids=str,
 )
-def test_a_changed_link_opens_nothing(make: MakeAsset, change: dict[str, str]) -> None:
+def test_a_changed_link_is_not_found(make: MakeAsset, change: dict[str, str]) -> None:
     asset = make(thumbnail_key=make(content=b"small").storage_key)
     parts = urlsplit(file_link(asset))
     query = {**dict(parse_qsl(parts.query)), **change}
@@ -51,7 +52,7 @@ def test_a_changed_link_opens_nothing(make: MakeAsset, change: dict[str, str]) -
     assert_gone(parts._replace(query=urlencode(query)).geturl())
 
 
-def test_a_link_opens_its_own_file_under_its_own_name_alone(make: MakeAsset) -> None:
+def test_a_link_opens_only_its_own_file_under_its_own_name(make: MakeAsset) -> None:
     first, second = make(), make(content=b"other")
     url = file_link(first)
 
@@ -60,7 +61,7 @@ def test_a_link_opens_its_own_file_under_its_own_name_alone(make: MakeAsset) -> 
     assert_gone(url.split("?", maxsplit=1)[0])
 
 
-def test_a_renewed_key_opens_the_links_of_the_old_one(asset: MediaAsset, settings: Settings) -> None:
+def test_links_signed_with_a_fallback_key_are_valid(asset: MediaAsset, settings: Settings) -> None:
     url, settings.SECRET_KEY_FALLBACKS = file_link(asset), [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key, which signs from now on"
     assert fetch(url).status_code == 200
@@ -69,9 +70,9 @@ def test_a_renewed_key_opens_the_links_of_the_old_one(asset: MediaAsset, setting
     assert_gone(url)
 
 
-def test_what_is_deleted_is_gone_with_its_links(make: MakeAsset, workspace: Workspace) -> None:
-    deleted, kept = make(), make()
-    urls = file_link(deleted), file_link(kept)
+def test_links_to_deleted_assets_and_workspaces_are_not_found(make: MakeAsset, workspace: Workspace) -> None:
+    deleted, other = make(), make()
+    urls = file_link(deleted), file_link(other)
     MediaAsset.objects.filter(pk=deleted.pk).update(status=MediaAsset.Status.DELETED)
     assert_gone(urls[0])
     assert fetch(urls[1]).status_code == 200
@@ -81,14 +82,14 @@ def test_what_is_deleted_is_gone_with_its_links(make: MakeAsset, workspace: Work
     assert_gone(urls[1])
 
 
-def test_a_paused_workspace_still_shows_its_files(asset: MediaAsset, workspace: Workspace) -> None:
+def test_links_to_files_of_a_paused_workspace_are_valid(asset: MediaAsset, workspace: Workspace) -> None:
     workspace.status = "paused"
     workspace.save()
 
     assert fetch(file_link(asset)).status_code == 200
 
 
-def test_the_thumbnail_has_a_link_of_its_own(make: MakeAsset) -> None:
+def test_the_thumbnail_has_its_own_link(make: MakeAsset) -> None:
     asset = make(".png", mime_type="image/png", filename="bench.png")
     asset.thumbnail_key = make(content=b"small").storage_key
     asset.save()
@@ -114,7 +115,7 @@ def test_an_adapter_gets_the_file_with_a_link_for_a_day(make: MakeAsset, clock: 
 
 
 @pytest.mark.parametrize("filename", ["写真.png", "—", "."])
-def test_an_adapter_gets_a_name_that_any_form_takes(make: MakeAsset, filename: str) -> None:
+def test_an_adapter_gets_a_file_name_that_any_multipart_form_accepts(make: MakeAsset, filename: str) -> None:
     asset = make(filename=filename)
 
     assert adapter_media_file(asset).filename == f"{asset.id}.jpg"

@@ -33,7 +33,7 @@ def test_the_whole_file_is_sent_with_security_headers(asset: MediaAsset) -> None
     assert not answer.cookies
 
 
-def test_a_large_file_is_never_whole_in_memory(make: MakeAsset) -> None:
+def test_a_large_file_is_streamed_in_chunks(make: MakeAsset) -> None:
     content = bytes(3_000_000)
     answer = Client().get(urlsplit(file_link(make(content=content)))._replace(scheme="", netloc="").geturl())
 
@@ -50,7 +50,7 @@ def test_head_returns_the_same_headers_without_the_body(asset: MediaAsset) -> No
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_files_are_only_read(asset: MediaAsset, method: str) -> None:
+def test_only_get_and_head_are_allowed(asset: MediaAsset, method: str) -> None:
     answer = fetch(file_link(asset), method)
 
     assert (answer.status_code, answer.json()["code"]) == (405, "METHOD_NOT_ALLOWED")
@@ -65,7 +65,7 @@ def test_files_are_only_read(asset: MediaAsset, method: str) -> None:
         (".pdf", "application/pdf", "attachment"),
     ],
 )
-def test_what_a_browser_would_run_is_saved_instead(
+def test_files_that_a_browser_could_execute_are_served_as_downloads(
     make: MakeAsset, suffix: str, mime_type: str, disposition: str
 ) -> None:
     answer = fetch(file_link(make(suffix, mime_type=mime_type, filename="plan" + suffix)))
@@ -86,7 +86,7 @@ def test_what_a_browser_would_run_is_saved_instead(
         ("x" * 255, f'inline; filename="{"x" * 100}.jpg"'),
     ],
 )
-def test_a_file_is_saved_under_a_name_that_does_no_harm(make: MakeAsset, filename: str, shown: str) -> None:
+def test_unsafe_characters_are_removed_from_the_download_name(make: MakeAsset, filename: str, shown: str) -> None:
     answer = fetch(file_link(make(filename=filename)))
 
     assert (answer.status_code, answer.body) == (200, CONTENT)
@@ -94,7 +94,7 @@ def test_a_file_is_saved_under_a_name_that_does_no_harm(make: MakeAsset, filenam
 
 
 @pytest.mark.parametrize("filename", ["???", "...", ""])
-def test_a_file_without_a_usable_name_is_called_by_its_id(make: MakeAsset, filename: str) -> None:
+def test_a_file_without_a_usable_name_is_named_by_its_id(make: MakeAsset, filename: str) -> None:
     asset = make(filename=filename)
 
     assert fetch(file_link(asset))["Content-Disposition"] == f'inline; filename="{asset.id}.jpg"'
@@ -113,7 +113,7 @@ def test_a_file_without_a_usable_name_is_called_by_its_id(make: MakeAsset, filen
         ("Bytes = 1-2 ", 1, 2),
     ],
 )
-def test_a_range_is_answered_alone(asset: MediaAsset, asked: str, start: int, length: int) -> None:
+def test_a_byte_range_is_served(asset: MediaAsset, asked: str, start: int, length: int) -> None:
     answer = fetch(file_link(asset), range=asked)
 
     assert (answer.status_code, answer.body) == (206, CONTENT[start : start + length])
@@ -135,7 +135,7 @@ def test_a_range_is_answered_alone(asset: MediaAsset, asked: str, start: int, le
         "bytes=" + "9" * 30,
     ],
 )
-def test_a_range_that_means_nothing_is_passed_over(asset: MediaAsset, asked: str) -> None:
+def test_an_invalid_range_is_ignored(asset: MediaAsset, asked: str) -> None:
     answer = fetch(file_link(asset), range=asked)
 
     assert (answer.status_code, answer.body) == (200, CONTENT)
@@ -143,7 +143,7 @@ def test_a_range_that_means_nothing_is_passed_over(asset: MediaAsset, asked: str
 
 
 @pytest.mark.parametrize("asked", ["bytes=1024-", "bytes=1024-2000", "bytes=-0"])
-def test_a_range_behind_the_end_is_refused(asset: MediaAsset, asked: str) -> None:
+def test_a_range_after_the_end_is_refused(asset: MediaAsset, asked: str) -> None:
     answer = fetch(file_link(asset), range=asked)
 
     assert (answer.status_code, answer.json()["code"]) == (416, "RANGE_NOT_SATISFIABLE")
@@ -154,7 +154,7 @@ def test_a_range_behind_the_end_is_refused(asset: MediaAsset, asked: str) -> Non
     ("validator", "status"),
     [(ETAG, 206), ('"another"', 200), (f"W/{ETAG}", 200), ("Fri, 20 Nov 2026 12:00:00 GMT", 200)],
 )
-def test_a_range_of_other_bytes_is_the_whole_file(asset: MediaAsset, validator: str, status: int) -> None:
+def test_an_outdated_if_range_gets_the_whole_file(asset: MediaAsset, validator: str, status: int) -> None:
     answer = fetch(file_link(asset), range="bytes=0-9", if_range=validator)
 
     assert (answer.status_code, len(answer.body)) == (status, 10 if status == 206 else 1024)
@@ -163,14 +163,14 @@ def test_a_range_of_other_bytes_is_the_whole_file(asset: MediaAsset, validator: 
 @pytest.mark.parametrize(
     ("known", "status"), [(ETAG, 304), (f'"a", W/{ETAG}', 304), ("*", 304), ('"another"', 200), (SHA256, 200)]
 )
-def test_a_file_that_the_caller_has_is_not_sent_again(asset: MediaAsset, known: str, status: int) -> None:
+def test_a_cached_file_is_not_sent_again(asset: MediaAsset, known: str, status: int) -> None:
     answer = fetch(file_link(asset), if_none_match=known)
 
     assert (answer.status_code, len(answer.body)) == (status, 0 if status == 304 else 1024)
     assert (answer["ETag"], answer["Cache-Control"]) == (ETAG, "private, max-age=600")
 
 
-def test_a_file_that_the_storage_has_lost_is_gone(make: MakeAsset, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_missing_in_the_storage_is_not_found(make: MakeAsset, caplog: pytest.LogCaptureFixture) -> None:
     asset = make(storage_key="wrk_1/lost.jpg")
 
     assert_gone(file_link(asset))

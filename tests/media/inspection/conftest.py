@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def written(tmp_path: Path) -> Callable[[bytes], Path]:
-    """Writes the bytes under a name that says nothing."""
+    """Write the bytes to a file whose name does not indicate the type."""
 
     def write(content: bytes) -> Path:
         path = tmp_path / "upload"

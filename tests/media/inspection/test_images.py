@@ -1,4 +1,4 @@
-"""Whole images are taken, and their facts are those of the picture as it is shown."""
+"""Complete images are accepted, and their width and height are those of the displayed picture."""
 
 from __future__ import annotations
 
@@ -88,24 +88,24 @@ def interlaced_rows() -> bytes:
 
 
 @pytest.mark.parametrize("name", STILL)
-def test_whole_image_is_taken(name: str, written: Write) -> None:
+def test_a_complete_image_is_accepted(name: str, written: Write) -> None:
     assert inspect(written(STILL[name]())) == Inspected("image", TYPES[name.split("_")[0]], *SIDES)
 
 
 @pytest.mark.parametrize(
     "content", [png(), gif((1, 1), gif_frame()), *(encoded(form, picture(sides=(1, 1))) for form in ("JPEG", "WEBP"))]
 )
-def test_one_pixel_is_an_image(content: bytes, written: Write) -> None:
+def test_an_image_of_one_pixel_is_accepted(content: bytes, written: Write) -> None:
     assert (inspect(written(content)).width, inspect(written(content)).height) == (1, 1)
 
 
-def test_animated_gif_is_a_kind_of_its_own(written: Write) -> None:
+def test_an_animated_gif_has_the_kind_gif(written: Write) -> None:
     assert inspect(written(animation("GIF"))) == Inspected("gif", "image/gif", *SIDES)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
-def test_sides_are_those_shown(form: str, orientation: int, written: Write) -> None:
+def test_width_and_height_are_those_displayed(form: str, orientation: int, written: Write) -> None:
     inspected = inspect(written(encoded(form, exif=exif(orientation=orientation))))
 
     assert (inspected.width, inspected.height) == (SIDES if orientation < 5 else SIDES[::-1])
@@ -113,12 +113,12 @@ def test_sides_are_those_shown(form: str, orientation: int, written: Write) -> N
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "GIF", "WEBP"])
 @pytest.mark.parametrize("trailer", TRAILERS)
-def test_what_phones_leave_behind_an_image_is_taken(form: str, trailer: str, written: Write) -> None:
+def test_data_that_phones_append_to_an_image_are_accepted(form: str, trailer: str, written: Write) -> None:
     assert (inspect(written(encoded(form) + TRAILERS[trailer])).width) == SIDES[0]
 
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "GIF", "WEBP"])
-def test_the_setting_bounds_the_pixels(form: str, written: Write, settings: Settings) -> None:
+def test_the_setting_limits_the_number_of_pixels(form: str, written: Write, settings: Settings) -> None:
     path = written(encoded(form))
 
     settings.MEDIA_MAX_PIXELS = SIDES[0] * SIDES[1]
@@ -130,7 +130,7 @@ def test_the_setting_bounds_the_pixels(form: str, written: Write, settings: Sett
 
 
 @pytest.mark.parametrize("form", ["PNG", "GIF", "WEBP"])
-def test_a_thousand_frames_are_taken_and_one_more_is_not(form: str, written: Write) -> None:
+def test_a_thousand_frames_are_accepted_and_one_more_is_refused(form: str, written: Write) -> None:
     def frames(count: int) -> bytes:
         small = [picture(sides=(2, 2)), picture(sides=(2, 2)).rotate(90)]
         images = [small[number % 2] for number in range(count)]

@@ -1,4 +1,4 @@
-"""The largest images that are taken are inspected within 300 MB; bombs are refused within them."""
+"""The largest accepted images are inspected within 300 MB of memory; decompression bombs are refused within it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def inspect_within_bounds(folder: Path) -> dict[str, str]:
-    """What is said of each file of the folder by a process that gets no more memory than allowed."""
+    """The result for each file of the folder, from a process that gets no more memory than allowed."""
     answer = subprocess.run(
         [sys.executable, "-c", INSPECT, str(ALLOWED), str(folder)],
         cwd=settings.BASE_DIR,
@@ -59,7 +59,7 @@ def largest(form: str, mode: str, sides: tuple[int, int] = LARGEST, **options: o
     return lambda: encoded(form, Image.new(mode, sides, 100), **options)
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux tells it")
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux reports it")
 @pytest.mark.parametrize(
     ("build", "width"),
     [
@@ -74,14 +74,16 @@ def largest(form: str, mode: str, sides: tuple[int, int] = LARGEST, **options: o
     ],
     ids=["jpeg", "jpeg_progressive", "jpeg_cmyk", "png", "gif", "webp", "webp_decoded", "gif_of_missing_pixels"],
 )
-def test_forty_megapixels_fit(build: Callable[[], bytes], width: int | str, folder: Path) -> None:
+def test_inspecting_forty_megapixels_stays_within_the_memory_limit(
+    build: Callable[[], bytes], width: int | str, folder: Path
+) -> None:
     (folder / "image").write_bytes(build())
 
     assert inspect_within_bounds(folder) == {"image": str(width)}
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux tells it")
-def test_bombs_fit(folder: Path) -> None:
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux reports it")
+def test_inspecting_decompression_bombs_stays_within_the_memory_limit(folder: Path) -> None:
     bombs = {name: build for name, build, _ in NASTY if "bomb" in name or "169" in name or "huge" in name}
     for name, build in bombs.items():
         (folder / name).write_bytes(build())

@@ -1,4 +1,4 @@
-"""Files with bytes changed, lost or doubled at random: taken or refused, never another error."""
+"""Files with bytes changed, removed or doubled at random are accepted or refused, and never raise another error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import inspect, remove_position
+from media.inspection import inspect, remove_geolocation
 from tests.media.document_files import packed_objects, pdf
 from tests.media.image_files import (
     XMP_WITH_POSITION,
@@ -64,7 +64,7 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_nothing_else_is_raised(name: str, written: Callable[[bytes], Path]) -> None:
+def test_mutated_files_raise_no_other_error(name: str, written: Callable[[bytes], Path]) -> None:
     content, chance = WHOLE[name](), random.Random(name)
     assert inspect(written(content)).mime_type
 
@@ -72,11 +72,11 @@ def test_nothing_else_is_raised(name: str, written: Callable[[bytes], Path]) -> 
         path = written(mutated(content, chance))
         with contextlib.suppress(MediaTypeNotAllowed):
             inspected = inspect(path)
-            remove_position(path, inspected)
+            remove_geolocation(path, inspected.mime_type)
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_no_beginning_of_a_file_is_taken_for_the_whole(name: str, written: Callable[[bytes], Path]) -> None:
+def test_no_truncated_file_is_accepted(name: str, written: Callable[[bytes], Path]) -> None:
     content = WHOLE[name]()
 
     for length in range(1, len(content), max(1, len(content) // 40)):

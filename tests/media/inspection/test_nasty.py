@@ -1,4 +1,4 @@
-"""Every nasty file is refused, and the refusal says what is wrong with it."""
+"""Every malicious or broken file is refused with a message that states the problem."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from tests.media.nasty_files import NASTY
 
 
 @pytest.mark.parametrize(("build", "says"), [case[1:] for case in NASTY], ids=[case[0] for case in NASTY])
-def test_is_refused_by_what_it_is(build: Callable[[], bytes], says: str, written: Callable[[bytes], Path]) -> None:
+def test_a_malicious_or_broken_file_is_refused_with_the_reason(
+    build: Callable[[], bytes], says: str, written: Callable[[bytes], Path]
+) -> None:
     with pytest.raises(MediaTypeNotAllowed, match=says):
         inspect(written(build()))
 
 
-def test_each_has_its_own_name() -> None:
+def test_every_malicious_file_has_a_unique_name() -> None:
     assert len({case[0] for case in NASTY}) == len(NASTY) > 150

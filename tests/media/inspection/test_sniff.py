@@ -1,4 +1,4 @@
-"""The type by the first bytes: enough to know which limits hold while the rest of a file is still to come."""
+"""The type is detected from the first bytes, so that limits apply while the rest of a file is still being received."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ TYPES = {
 
 
 @pytest.mark.parametrize("mime_type", TYPES)
-def test_first_bytes_tell_the_type(mime_type: str, written: Write) -> None:
+def test_the_first_bytes_determine_the_type(mime_type: str, written: Write) -> None:
     assert sniff(written(TYPES[mime_type]()[:32])) == mime_type
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.svg", "a.exe", "no ending", "a.jpg.php"])
-def test_the_name_plays_no_role(name: str, tmp_path: Path) -> None:
+def test_the_file_name_does_not_affect_the_type(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(encoded("PNG"))
 
     assert inspect(path).mime_type == sniff(path) == "image/png"
 
 
-def test_refusal_says_what_to_send(written: Write) -> None:
+def test_a_refusal_lists_the_supported_types(written: Write) -> None:
     with pytest.raises(MediaTypeNotAllowed) as refusal:
         sniff(written(b"MZ" + bytes(100)))
 
@@ -48,6 +48,6 @@ def test_refusal_says_what_to_send(written: Write) -> None:
     assert "JPEG" in refusal.value.suggested_action
 
 
-def test_a_missing_file_is_a_fault_of_ours(tmp_path: Path) -> None:
+def test_a_missing_file_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         inspect(tmp_path / "missing")

@@ -1,4 +1,4 @@
-"""Whole videos and documents are taken; sides and length are those of the video as it is shown."""
+"""Complete videos and documents are accepted; size and duration are those of the displayed video."""
 
 from __future__ import annotations
 
@@ -118,14 +118,14 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("name", VIDEOS)
-def test_whole_video_is_taken(name: str, written: Write) -> None:
+def test_a_complete_video_is_accepted(name: str, written: Write) -> None:
     build, expected = VIDEOS[name]
 
     assert inspect(written(build())) == expected
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_document_is_taken(name: str, written: Write) -> None:
+def test_a_pdf_is_accepted(name: str, written: Write) -> None:
     assert inspect(written(DOCUMENTS[name]())) == Inspected("document", "application/pdf")
 
 

@@ -1,4 +1,4 @@
-"""The ffprobe that the setting FFPROBE names gets a second look at a video; here a program of that name stands in for it."""
+"""ffprobe (setting FFPROBE) checks a video a second time; here a script replaces the program."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if bounded: {FINDS_VIDEO}
 
 @pytest.fixture
 def install(tmp_path: Path, settings: Settings) -> Install:
-    """Names such a program in FFPROBE; its arguments are written to the file that is returned."""
+    """Install a script as FFPROBE; it writes its arguments to the returned file."""
 
     def make(script: str) -> Path:
         folder = tmp_path / "bin"
@@ -47,7 +47,7 @@ def install(tmp_path: Path, settings: Settings) -> Install:
     return make
 
 
-def test_it_reads_that_one_file_and_nothing_else(install: Install, written: Write) -> None:
+def test_ffprobe_reads_only_the_uploaded_file(install: Install, written: Write) -> None:
     called = install(FINDS_VIDEO)
     path = written(movie())
 
@@ -59,7 +59,7 @@ def test_it_reads_that_one_file_and_nothing_else(install: Install, written: Writ
     assert arguments[-1] == f"file:{path}"
 
 
-def test_it_is_told_the_container(install: Install, written: Write) -> None:
+def test_ffprobe_gets_the_container_format(install: Install, written: Write) -> None:
     called = install(FINDS_VIDEO)
 
     inspect(written(webm()))
@@ -94,22 +94,22 @@ def test_a_file_in_which_it_finds_only_sound_is_refused(install: Install, writte
     ],
     ids=["fails", "does_not_run", "finds_nothing", "says_nothing", "lists", "null", "says_nonsense", "dies"],
 )
-def test_its_own_fault_refuses_nothing(script: str, install: Install, written: Write) -> None:
+def test_a_failure_of_ffprobe_does_not_refuse_the_file(script: str, install: Install, written: Write) -> None:
     install(script)
 
     assert inspect(written(movie())).kind == "video"
 
 
-def test_a_program_that_is_gone_refuses_nothing(settings: Settings, written: Write, tmp_path: Path) -> None:
+def test_a_missing_ffprobe_does_not_refuse_the_file(settings: Settings, written: Write, tmp_path: Path) -> None:
     settings.FFPROBE = str(tmp_path / "gone")
 
     assert inspect(written(movie())).kind == "video"
 
 
-def test_one_that_takes_too_long_refuses_nothing(
+def test_a_slow_ffprobe_does_not_refuse_the_file(
     install: Install, written: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("media.inspection.ffprobe.SECONDS", 1)
+    monkeypatch.setattr("media.inspection.ffmpeg.FFPROBE_SECONDS", 1)
     install("while True: pass")
 
     with caplog.at_level(logging.WARNING):
@@ -117,7 +117,7 @@ def test_one_that_takes_too_long_refuses_nothing(
     assert "ffprobe" in caplog.text
 
 
-def test_a_program_on_the_path_is_not_asked(
+def test_an_ffprobe_on_the_path_is_not_run_without_the_setting(
     install: Install, written: Write, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called = install("sys.exit(1)")
@@ -130,14 +130,14 @@ def test_a_program_on_the_path_is_not_asked(
 
 @pytest.mark.skipif(not shutil.which("ffprobe"), reason="there is no ffprobe on the path")
 @pytest.mark.parametrize("name", VIDEOS)
-def test_a_real_one_takes_what_our_own_checks_took(name: str, settings: Settings, written: Write) -> None:
+def test_a_real_ffprobe_accepts_what_our_own_checks_accept(name: str, settings: Settings, written: Write) -> None:
     settings.FFPROBE = shutil.which("ffprobe") or ""
     make, expected = VIDEOS[name]
 
     assert inspect(written(make())) == expected
 
 
-def test_it_is_not_asked_about_images(install: Install, written: Write) -> None:
+def test_ffprobe_is_not_run_for_images(install: Install, written: Write) -> None:
     called = install(FINDS_VIDEO)
 
     inspect(written(encoded("PNG")))

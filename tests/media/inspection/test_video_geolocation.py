@@ -1,4 +1,4 @@
-"""Position metadata is overwritten in a video: the file keeps its length, its offsets and its samples."""
+"""Geolocation metadata is overwritten in a video: the file keeps its length, its offsets and its samples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import inspect, remove_position
+from media.inspection import inspect, remove_geolocation
 from tests.media.document_files import pdf
 from tests.media.image_files import XMP_WITH_POSITION, exif
 from tests.media.video_files import (
@@ -40,7 +40,7 @@ DASHCAM_BLOCK = struct.pack(">I", 64) + b"freeGPS " + POSITION + bytes(34)
 
 
 def following(entry: bytes, more: bytes = b"") -> bytes:
-    """A track that follows the camera; its samples are the second half of the media data."""
+    """A geolocation track; its samples are the second half of the media data."""
     return track(handler=b"meta", entry=entry, offset=FIRST_SAMPLE + 32, sizes=(16, 16), more=more)
 
 
@@ -87,42 +87,42 @@ def iso_list(entry: bytes) -> bytes:
     return full(b"meta", full(b"hdlr", bytes(4), b"mdir", bytes(13)), box(b"ilst", entry))
 
 
-def tells(content: bytes) -> bool:
+def has_geolocation(content: bytes) -> bool:
     return any(word in content for word in (POSITION, b"Berlin", b"GPSLat", b"\xa9xyz", b"\x88\x25\x00\x04"))
 
 
 @pytest.mark.parametrize("name", MOVIES)
-def test_position_is_overwritten(name: str, written: Write) -> None:
+def test_geolocation_is_overwritten(name: str, written: Write) -> None:
     content = MOVIES[name]()
     path = written(content)
     inspected = inspect(path)
-    assert tells(content)
+    assert has_geolocation(content)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
-    assert not tells(cleaned)
+    assert not has_geolocation(cleaned)
     assert len(cleaned) == len(content)
     assert cleaned.index(SAMPLES) == content.index(SAMPLES)
     assert inspect(path) == inspected
-    assert remove_position(path, inspected) is False
+    assert remove_geolocation(path, inspected.mime_type) is False
 
 
-def test_other_user_data_stays(written: Write) -> None:
+def test_other_user_data_is_not_changed(written: Write) -> None:
     path = written(movie(track(), box(b"udta", XYZ, NAME)))
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     assert NAME in path.read_bytes()
 
 
 @pytest.mark.parametrize("name", TRACKS)
-def test_track_of_positions_is_overwritten_with_its_samples(name: str, written: Write) -> None:
+def test_a_geolocation_track_is_overwritten_with_its_samples(name: str, written: Write) -> None:
     content = movie(track(), TRACKS[name]())
     path = written(content)
     inspected = inspect(path)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
     assert len(cleaned) == len(content)
@@ -131,12 +131,12 @@ def test_track_of_positions_is_overwritten_with_its_samples(name: str, written: 
     assert inspect(path) == inspected
 
 
-def test_samples_outside_of_the_media_data_are_not_touched(written: Write) -> None:
+def test_samples_outside_the_media_data_are_not_changed(written: Write) -> None:
     tables = track(handler=b"meta", entry=b"camm", offset=0, sizes=(2000,))
     path = written(movie(track(), tables))
     inspected = inspect(path)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
     assert SAMPLES in path.read_bytes()
     assert inspect(path) == inspected
 
@@ -152,18 +152,18 @@ def test_tracks_that_name_the_same_samples_many_times_are_refused(written: Write
     inspected = inspect(path)
 
     with pytest.raises(MediaTypeNotAllowed, match="broken"):
-        remove_position(path, inspected)
+        remove_geolocation(path, inspected.mime_type)
     assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("name", [b"LOCATION", b"RECORDING_LOCATION", b"com.apple.quicktime.location.ISO6709"])
 @pytest.mark.parametrize("value", [POSITION, b"Berlin", b"Berlin, " * 40])
-def test_tags_of_a_webm_become_void(name: bytes, value: bytes, written: Write) -> None:
+def test_geolocation_tags_of_a_webm_become_void_elements(name: bytes, value: bytes, written: Write) -> None:
     content = webm(info(), tracks(), tag(name, value, checksum=True), tag(b"TITLE", b"A morning"), cluster())
     path = written(content)
     inspected = inspect(path)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
     assert len(cleaned) == len(content)
@@ -171,13 +171,13 @@ def test_tags_of_a_webm_become_void(name: bytes, value: bytes, written: Write) -
     assert value not in cleaned
     assert b"A morning" in cleaned
     assert inspect(path) == inspected
-    assert remove_position(path, inspected) is False
+    assert remove_geolocation(path, inspected.mime_type) is False
 
 
 @pytest.mark.parametrize("name", SILENT)
-def test_file_without_position_is_left_alone(name: str, written: Write) -> None:
+def test_a_video_without_geolocation_is_not_changed(name: str, written: Write) -> None:
     content = SILENT[name]()
     path = written(content)
 
-    assert remove_position(path, inspect(path)) is False
+    assert remove_geolocation(path, inspect(path).mime_type) is False
     assert path.read_bytes() == content

@@ -1,4 +1,4 @@
-"""Position metadata leaves an image; its pixels, its orientation and its colour profile stay."""
+"""Geolocation metadata is removed from an image; its pixels, its orientation and its colour profile are preserved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageCms, ImageSequence
 
-from media.inspection import inspect, remove_position
+from media.inspection import inspect, remove_geolocation
 from tests.media.image_files import (
     XMP_WITH_POSITION,
     XMP_WITHOUT_POSITION,
@@ -95,86 +95,88 @@ def pixels(content: bytes) -> list[tuple[str, bytes]]:
         return [(frame.mode, frame.tobytes()) for frame in ImageSequence.Iterator(image)]
 
 
-def tells(content: bytes) -> bool:
-    """Whether any of the positions above can be read in it."""
+def has_geolocation(content: bytes) -> bool:
+    """Whether any of the geolocation above can be read in the image."""
     with Image.open(io.BytesIO(content)) as image:
         image.load()
-        told = bool(image.getexif().get_ifd(GPS))
+        has_gps_block = bool(image.getexif().get_ifd(GPS))
         texts = b"".join(str(value).encode() for value in (*image.info.values(), *getattr(image, "text", {}).values()))
-    return told or any(word in content + texts for word in (b"GPSLat", b"52.5164", b"Berlin", b"\x88\x25\x00\x04"))
+    return has_gps_block or any(
+        word in content + texts for word in (b"GPSLat", b"52.5164", b"Berlin", b"\x88\x25\x00\x04")
+    )
 
 
 @pytest.mark.parametrize("name", TELLING)
-def test_position_leaves_and_pixels_stay(name: str, written: Write) -> None:
+def test_geolocation_is_removed_and_pixels_do_not_change(name: str, written: Write) -> None:
     content = TELLING[name]()
     path = written(content)
     inspected = inspect(path)
 
-    assert remove_position(path, inspected) is True
+    assert remove_geolocation(path, inspected.mime_type) is True
 
     cleaned = path.read_bytes()
-    assert not tells(cleaned)
+    assert not has_geolocation(cleaned)
     assert pixels(cleaned)[0] == pixels(content)[0]
     assert len(pixels(cleaned)) == (3 if "animated" in name else 1)
     assert inspect(path) == inspected
-    assert remove_position(path, inspected) is False
+    assert remove_geolocation(path, inspected.mime_type) is False
 
 
 @pytest.mark.parametrize("name", SILENT)
-def test_image_without_position_is_left_alone(name: str, written: Write) -> None:
+def test_an_image_without_geolocation_is_not_changed(name: str, written: Write) -> None:
     content = SILENT[name]()
     path = written(content)
 
-    assert remove_position(path, inspect(path)) is False
+    assert remove_geolocation(path, inspect(path).mime_type) is False
     assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
 @pytest.mark.parametrize("orientation", [1, 3, 6, 8])
-def test_orientation_stays(form: str, orientation: int, written: Write) -> None:
+def test_the_orientation_is_preserved(form: str, orientation: int, written: Write) -> None:
     path = written(encoded(form, exif=exif(orientation=orientation)))
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     with Image.open(path) as image:
         assert dict(image.getexif()) == {ORIENTATION: orientation}
 
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
-def test_colour_profile_stays(form: str, written: Write) -> None:
+def test_the_colour_profile_is_preserved(form: str, written: Write) -> None:
     path = written(encoded(form, exif=exif(), icc_profile=PROFILE))
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     with Image.open(path) as image:
         assert image.info["icc_profile"] == PROFILE
 
 
-def test_colours_of_an_adobe_jpeg_stay(written: Write) -> None:
+def test_the_colours_of_an_adobe_jpeg_are_preserved(written: Write) -> None:
     content = with_segments(encoded("JPEG", keep_rgb=True), segment(0xE1, exif()))
     path = written(content)
 
-    assert remove_position(path, inspect(path)) is True
+    assert remove_geolocation(path, inspect(path).mime_type) is True
     assert pixels(path.read_bytes()) == pixels(content)
 
 
-def test_other_texts_of_a_png_stay(written: Write) -> None:
+def test_other_texts_of_a_png_are_preserved(written: Write) -> None:
     path = written(with_chunks(encoded("PNG", exif=exif()), chunk(b"tEXt", b"Title\0A morning")))
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     with Image.open(path) as image:
         assert image.text == {"Title": "A morning"}  # type: ignore[attr-defined]
 
 
-def test_nothing_is_left_beside_the_file_and_its_mode_stays(tmp_path: Path) -> None:
+def test_no_temporary_file_remains_and_the_file_mode_is_preserved(tmp_path: Path) -> None:
     folder = tmp_path / "alone"
     folder.mkdir()
     path = folder / "upload"
     path.write_bytes(encoded("JPEG", exif=exif()))
     path.chmod(0o640)
 
-    remove_position(path, inspect(path))
+    remove_geolocation(path, inspect(path).mime_type)
 
     assert [entry.name for entry in folder.iterdir()] == ["upload"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o640

@@ -1,0 +1,40 @@
+"""Types of media inspection: the parsed structure of an image file, and the result for an uploaded file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from accounts.platforms.types import MediaKind
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """An uploaded file that passed inspection. Sides are in pixels as displayed, after EXIF orientation or track rotation.
+
+    `kind` is "gif" for an animated GIF; a GIF with one frame, an animated WebP and an animated PNG are images. `duration_ms`
+    is None for a video that does not state its duration, and for all other files.
+    """
+
+    kind: MediaKind
+    mime_type: str
+    width: int | None = None
+    height: int | None = None
+    duration_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The structure of an image file: its stored size in pixels, its number of frames, its EXIF block, and its end offset.
+
+    A still image has one frame; `exif` is empty if there is no EXIF block. `working_bytes` is the memory that `decode` needs;
+    `decode` raises any error of the decoder for a broken image.
+    """
+
+    width: int
+    height: int
+    frames: int
+    end: int
+    exif: bytes
+    working_bytes: int
+    decode: Callable[[], None] = field(repr=False)

@@ -1,0 +1,212 @@
+"""Removal of geolocation metadata from MP4, MOV and WebM videos, by overwriting boxes and elements in place.
+
+In MP4 and MOV files, geolocation is in user data (3GPP TS 26.244 `loci`, QuickTime's `©xyz`, makers' own boxes), in
+QuickTime's metadata lists (keys com.apple.quicktime.location.…), in XMP and makers' `uuid` boxes, and in tracks that record
+the path of a drone, a dashcam or an action camera. The boxes are replaced by `free` boxes of zeros, and the samples of such
+tracks by zeros. In WebM files, tags such as LOCATION become Void elements of equal length; their names are those of the
+Matroska tag registry (matroska.org, "Tagging": RECORDING_LOCATION, COMPOSITION_LOCATION …).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import broken
+from media.inspection.image_metadata import contains_geolocation
+from media.inspection.isobmff import Box, BoxFile
+from media.inspection.movie import sample_ranges
+from media.inspection.webm import TAGS, Element, ElementFile, segment_of
+
+_ALWAYS = (b"\xa9xyz", b"loci", b"gps ")
+_KEY = re.compile(rb"(?i)location|gps|latitude|longitude|xyz")
+# Sample entries of geolocation tracks: CAMM (Google), GPMF (GoPro), two of DJI, and Sony's real-time metadata.
+_GEOLOCATION_TRACKS = (b"camm", b"gpmd", b"djmd", b"dbgi", b"rtmd")
+_SEARCHED_BOX_BYTES = 8 * 1024 * 1024  # the part of an MP4 box that is searched for geolocation
+_MAX_SAMPLE_DESCRIPTION = 256 * 1024
+_DASHCAM_BLOCK = 16
+
+_TAG, _SIMPLE_TAG, _CHECKSUM, _VOID = 0x7373, 0x67C8, 0xBF, b"\xec"
+_TAG_NAME = re.compile(rb"(?i)\x45\xa3.{1,8}?[a-z._-]*(?:location|gps|latitude|longitude)", re.DOTALL)
+_SEARCHED_TAG_BYTES = 1024 * 1024
+
+_BLOCK = 1024 * 1024
+
+
+class _Edit(NamedTuple):
+    """An edit of a video file: write `mark` at `start`, then zeros up to `end`."""
+
+    start: int
+    end: int
+    mark: bytes = b""
+
+
+def remove_from_video(path: Path, mime_type: str) -> bool:
+    """Overwrite the geolocation metadata of an inspected video in place; returns whether it had any.
+
+    Raises MediaTypeNotAllowed if the metadata overlap so much that a small file would cause hours of writing.
+    """
+    edits = list(_webm_edits(path) if mime_type == "video/webm" else _movie_edits(path))
+    if not edits:
+        return False
+    if sum(edit.end - edit.start for edit in edits) > path.stat().st_size:
+        raise broken("video")
+    with path.open("r+b") as file:
+        for edit in edits:
+            file.seek(edit.start)
+            file.write(edit.mark)
+            left = edit.end - edit.start - len(edit.mark)
+            while left > 0:
+                left -= file.write(bytes(min(left, _BLOCK)))
+    return True
+
+
+def _movie_edits(path: Path) -> Iterator[_Edit]:
+    with BoxFile(path) as movie:
+        for box in movie.top():
+            if box.kind != b"moov":
+                yield from _metadata_edits(movie, box)
+                continue
+            for part in movie.children(box):
+                if part.kind == b"trak":
+                    yield from _track_edits(movie, part)
+                elif part.kind == b"gps ":
+                    yield from _dashcam_edits(movie, part)
+                else:
+                    yield from _metadata_edits(movie, part)
+
+
+def _metadata_edits(movie: BoxFile, box: Box) -> Iterator[_Edit]:
+    """Yield the edits that remove geolocation from one box of an MP4 file, movie or track.
+
+    A box that cannot be parsed is removed completely if its content includes geolocation.
+    """
+    try:
+        if box.kind == b"udta":
+            edits = list(_user_data_edits(movie, box))
+        elif box.kind == b"meta":
+            edits = list(_metadata_list_edits(movie, box))
+        else:
+            edits = [_freed(box)] if box.kind == b"uuid" and _box_has_geolocation(movie, box) else []
+    except MediaTypeNotAllowed:
+        edits = [_freed(box)] if _box_has_geolocation(movie, box) else []
+    yield from edits
+
+
+def _user_data_edits(movie: BoxFile, box: Box) -> Iterator[_Edit]:
+    for entry in movie.children(box):
+        if entry.kind == b"meta":
+            yield from _metadata_list_edits(movie, entry)
+        elif entry.kind in _ALWAYS or _box_has_geolocation(movie, entry):
+            yield _freed(entry)
+
+
+def _metadata_list_edits(movie: BoxFile, meta: Box) -> Iterator[_Edit]:
+    """Yield the edits for an MP4 metadata list, in which `keys` names the entries of `ilst`, counted from 1.
+
+    See QuickTime File Format, "Metadata".
+    """
+    if meta.size < 8:
+        return
+    skip = 0 if movie.body(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's `meta` box has no version and flags
+    parts = {part.kind: part for part in movie.children(meta, skip=skip)}
+    names: list[bytes] = []
+    if b"keys" in parts:
+        keys = parts[b"keys"]
+        names = [movie.read(key.body, min(key.size, 1024)) for key in movie.children(keys, skip=8)]
+    for entry in movie.children(parts[b"ilst"]) if b"ilst" in parts else ():
+        (index,) = struct.unpack(">I", entry.kind)
+        named = 0 < index <= len(names) and _KEY.search(names[index - 1])
+        if named or entry.kind in _ALWAYS or _box_has_geolocation(movie, entry):
+            yield _freed(entry)
+    for part in parts.values():
+        if part.kind not in (b"hdlr", b"keys", b"ilst") and _box_has_geolocation(movie, part):
+            yield _freed(part)
+
+
+def _track_edits(movie: BoxFile, trak: Box) -> Iterator[_Edit]:
+    tables = movie.child(trak, b"mdia", b"minf", b"stbl")
+    if tables is not None and _is_geolocation_track(movie, trak, tables):
+        yield from (_Edit(start, end) for start, end in sample_ranges(movie, tables))
+        yield _freed(trak)
+        return
+    for part in movie.children(trak):
+        yield from _metadata_edits(movie, part)
+
+
+def _is_geolocation_track(movie: BoxFile, trak: Box, tables: Box) -> bool:
+    """Whether an MP4 track records geolocation, by its sample entry or its description."""
+    handler, descriptions = movie.child(trak, b"mdia", b"hdlr"), movie.child(tables, b"stsd")
+    if handler is None or descriptions is None or descriptions.size < 16:
+        return False
+    kind = movie.body(handler, 12)[8:12]
+    description = movie.body(descriptions, min(descriptions.size, _MAX_SAMPLE_DESCRIPTION))
+    if description[12:16] in _GEOLOCATION_TRACKS:
+        return True
+    return kind not in (b"vide", b"soun") and _KEY.search(description) is not None
+
+
+def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
+    """Yield the edits for a dashcam's `gps ` box, which lists offsets and lengths of geolocation blocks between the samples.
+
+    Novatek's chips write this box.
+    """
+    content = movie.body(table, min(table.size, _SEARCHED_BOX_BYTES))
+    for at in range(8, len(content) - 7, 8):
+        start, length = struct.unpack_from(">II", content, at)
+        if length >= _DASHCAM_BLOCK and start + length <= movie.size and movie.read(start + 4, 8) == b"freeGPS ":
+            yield _Edit(start + 8, start + length)
+    yield _freed(table)
+
+
+def _box_has_geolocation(movie: BoxFile, box: Box) -> bool:
+    movie.deadline.check()
+    return contains_geolocation(movie.body(box, min(box.size, _SEARCHED_BOX_BYTES)))
+
+
+def _freed(box: Box) -> _Edit:
+    """The edit that turns an MP4 box into a `free` box of zeros; a 64-bit size after the box type is preserved."""
+    size = struct.pack(">Q", box.end - box.start) if box.body - box.start == 16 else b""
+    return _Edit(box.start + 4, box.end, b"free" + size)
+
+
+def _webm_edits(path: Path) -> Iterator[_Edit]:
+    with ElementFile(path) as file:
+        segment, end = segment_of(file)
+        for element in file.elements(segment.body, end):
+            if element.id == TAGS:
+                yield from _tag_edits(file, element)
+
+
+def _tag_edits(file: ElementFile, tags: Element) -> Iterator[_Edit]:
+    """Yield the edits that remove geolocation tags from a WebM Tags element, and checksums that would become wrong."""
+    outer = list(file.children(tags))
+    found = False
+    for tag in (element for element in outer if element.id == _TAG):
+        inner = list(file.children(tag))
+        removed = {element for element in inner if element.id == _SIMPLE_TAG and _tag_has_geolocation(file, element)}
+        found = found or bool(removed)
+        yield from (_void(element) for element in inner if element in removed or (removed and element.id == _CHECKSUM))
+    if found:
+        yield from (_void(element) for element in outer if element.id == _CHECKSUM)
+
+
+def _tag_has_geolocation(file: ElementFile, tag: Element) -> bool:
+    file.deadline.check()
+    content = file.read(tag.body, min((tag.end or tag.body) - tag.body, _SEARCHED_TAG_BYTES))
+    return _TAG_NAME.search(content) is not None or contains_geolocation(content)
+
+
+def _void(element: Element) -> _Edit:
+    """The edit that turns a WebM element into a Void element; the size takes eight bytes if one byte is too short.
+
+    See RFC 8794 section 4.
+    """
+    end = element.end or element.body
+    length = end - element.start
+    size = bytes((0x80 | length - 2,)) if length - 2 < 0x7F else (1 << 56 | length - 9).to_bytes(8, "big")
+    return _Edit(element.start, end, _VOID + size)
