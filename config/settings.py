@@ -74,13 +74,13 @@ INSTALLED_APPS = [
     "config.console",
 ]
 MIDDLEWARE = [
-    "config.api.trace.TraceMiddleware",
-    "config.api.access_log.AccessLogMiddleware",
-    "config.api.client_address.ClientAddressMiddleware",
+    "config.api.middleware.TraceMiddleware",
+    "config.api.middleware.AccessLogMiddleware",
+    "config.api.middleware.ClientAddressMiddleware",
     "config.pages.security_headers.SecurityHeadersMiddleware",
-    "config.api.plain_http.PlainHttpTokenMiddleware",  # before the redirect to https
+    "config.api.middleware.PlainHttpTokenMiddleware",  # before the redirect to https
     "django.middleware.security.SecurityMiddleware",
-    "config.api.request_body.BodyLimitMiddleware",
+    "config.api.middleware.BodyLimitMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -199,7 +199,7 @@ MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
 MEDIA_URL = "/uploads/"  # not served: files are available only by signed links (media/links.py)
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads until they are checked and stored
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
-FILE_UPLOAD_HANDLERS = ["config.api.form_files.NoFiles"]  # forms accept files only on pages that ask for them
+FILE_UPLOAD_HANDLERS = ["config.api.uploads.NoFiles"]  # forms accept files only on pages that ask for them
 STORAGES = storages(secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {

@@ -31,9 +31,9 @@ from auditlog.services import record_refusal
 from config.api import idempotency
 from config.api.caller import Caller, require
 from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequired
-from config.api.form_files import take_files
 from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
+from config.api.uploads import take_files
 from workspaces.models import Member, Workspace
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.sessions import authenticated_at
