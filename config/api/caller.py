@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, Protocol, cast
+from typing import Literal
 
 from django.conf import settings
 from django.db.models import TextChoices
@@ -44,10 +44,6 @@ class WorkspaceAccess:
     role: str  # owner, admin or member
     workspace_status: str
     retention_tier: str
-
-
-class AccessResolver(Protocol):
-    def __call__(self, *, workspace_id: str, user_id: str) -> WorkspaceAccess | None: ...
 
 
 @dataclass
@@ -200,17 +196,14 @@ def _enter(caller: Caller, workspace_id: str) -> bool:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:
         return True
-    access = access_resolver()(workspace_id=workspace_id, user_id=caller.actor_id)
+    resolve_access = import_string(settings.WORKSPACE_ACCESS_RESOLVER)
+    access: WorkspaceAccess | None = resolve_access(workspace_id=workspace_id, user_id=caller.actor_id)
     if access is None or access.workspace_status == WorkspaceStatus.DELETED:
         return False
     caller.workspace_id, caller.role = workspace_id, access.role
     caller.workspace_status, caller.retention_tier = access.workspace_status, access.retention_tier
     caller.scopes = READ_SCOPES if access.role == "member" else ALL_SCOPES
     return True
-
-
-def access_resolver() -> AccessResolver:
-    return cast(AccessResolver, import_string(settings.WORKSPACE_ACCESS_RESOLVER))
 
 
 def require_role(

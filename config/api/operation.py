@@ -221,7 +221,7 @@ def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) ->
         run = functools.partial(idempotency.run_under_lease, lease=call.operation.lease)
     result = run(keyed, work, functools.partial(_stored_answer, call))
     if isinstance(result, IdempotencyRecord):
-        return _replay(call, result, idempotency.request_differs(result, keyed))
+        return _replay(call, result, request_differs=result.fingerprint != keyed.fingerprint)
     return _respond(call, result)
 
 

@@ -72,11 +72,11 @@ _EXAMPLE_DETAILS = {
 
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     """Return the error codes that the operation can answer, in the order of its checks."""
+    writes = declared.writes_by(method)
     if declared.operator:
-        sent = ("UNSUPPORTED_MEDIA_TYPE",) if declared.writes_by(method) else ()
+        sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
         return list(dict.fromkeys([*GENERAL_CODES, *OPERATOR_CODES, *sent, *declared.errors, *ALWAYS_CODES]))
     codes = [*GENERAL_CODES, *(() if declared.public else BEARER_CODES)]
-    writes = declared.writes_by(method)
     if declared.scope:
         codes.append("SCOPE_MISSING")
     if "{" in path or "workspace_id" in declared.query().fields:
@@ -87,10 +87,7 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     if declared.preview:
         codes.append("AGENT_MODE_FORBIDS")
     if declared.idempotent:
-        codes += [
-            "IDEMPOTENCY_IN_PROGRESS",
-            "NOT_FOUND",
-        ]  # a replay is shown only to members of the workspace
+        codes += ["IDEMPOTENCY_IN_PROGRESS", "NOT_FOUND"]  # a replay is shown only to members of the workspace
     return list(dict.fromkeys([*codes, *declared.errors, *ALWAYS_CODES]))
 
 
