@@ -24,17 +24,17 @@ from aiohttp.tracing import Trace
 from django.conf import settings
 from yarl import URL
 
-from config.outbound.addresses import address_allowed
 from config.outbound.connections import tls_context
 from config.outbound.destinations import (
     RESOLVE_SECONDS,
     Destination,
     DestinationNotAllowed,
+    address_allowed,
     check_url,
     require_allowed,
 )
-from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, error_summary
-from config.outbound.resolver import DestinationUnresolved, webhook_resolver
+from config.outbound.errors import DestinationRefused, DestinationUnresolved, NoAnswer, NotSent, error_summary
+from config.outbound.resolver import webhook_resolver
 
 KEEPALIVE_SECONDS = 1.0  # few servers close sooner (gunicorn after 2 s, Node after 5)
 
@@ -104,8 +104,6 @@ async def post(
             return await _exchange(session, url, body, headers, read_limit)
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
-    except DestinationUnresolved as error:
-        raise NotSent(str(error)) from error
     except aiohttp.ClientConnectorError as error:
         raise NotSent(error_summary(error)) from error
     except TimeoutError as error:

@@ -26,7 +26,6 @@ from config.outbound.connections import Exchange, connection_to
 from config.outbound.deadline import deadline_within
 from config.outbound.destinations import Destination, DestinationNotAllowed, check_url
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, error_summary
-from config.outbound.resolver import DestinationUnresolved
 
 _READ_BYTES = 65_536
 _FAULTS = (HTTPError, http.client.HTTPException, OSError, ValueError)
@@ -109,8 +108,6 @@ def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[by
         return _send(asked.prepare(), destination, exchange, max_bytes, to, cut)
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
-    except DestinationUnresolved as error:
-        raise NotSent(str(error)) from error
     except _FAULTS as error:
         if exchange.begun:
             raise NoAnswer(error_summary(error)) from error

@@ -20,8 +20,13 @@ import certifi
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.response import HTTPResponse
 
-from config.outbound.addresses import address_allowed
-from config.outbound.destinations import RESOLVE_SECONDS, Destination, DestinationNotAllowed, allowed_addresses
+from config.outbound.destinations import (
+    RESOLVE_SECONDS,
+    Destination,
+    DestinationNotAllowed,
+    address_allowed,
+    allowed_addresses,
+)
 from config.outbound.errors import ResponseTooLarge
 
 CONNECT_SECONDS = 5.0  # for each address, so that an unreachable one leaves time for the next

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 from pytest_django import Settings
 
-from config.outbound import address_allowed, is_loopback_address, is_public_address
+from config.outbound.destinations import address_allowed, is_loopback_address, is_public_address
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "192.0.1.1", "223.255.255.254", "2606:4700:4700::1111", "2a00:1450::1"]
 

@@ -12,7 +12,6 @@ from pytest_django import Settings
 from config.outbound import (
     DestinationNotAllowed,
     DestinationRefused,
-    DestinationUnresolved,
     NoAnswer,
     NotSent,
     OutboundError,
@@ -69,10 +68,8 @@ def test_a_name_with_a_private_address_was_not_sent(monkeypatch: pytest.MonkeyPa
 def test_a_name_that_does_not_resolve_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, [])
 
-    with pytest.raises(NotSent, match=r"hooks\.example\.com does not resolve\.") as unsent:
+    with pytest.raises(NotSent, match=r"hooks\.example\.com does not resolve\."):
         request("POST", "https://hooks.example.com/", data=b"x")
-
-    assert isinstance(unsent.value.__cause__, DestinationUnresolved)
 
 
 def test_a_lookup_that_hangs_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from config.outbound import (
-    Destination,
-    DestinationNotAllowed,
-    check_destinations,
-    check_url,
-)
+from config.outbound import DestinationNotAllowed, check_destinations, check_url
+from config.outbound.destinations import Destination
 from tests.config.outbound_servers import Names
 
 PUBLIC_ADDRESS = "93.184.215.14"

@@ -10,7 +10,6 @@ import pytest
 from config.outbound import (
     DestinationNotAllowed,
     DestinationRefused,
-    DestinationUnresolved,
     NotSent,
     check_destinations,
     create_session,
@@ -18,6 +17,7 @@ from config.outbound import (
     request,
     resolver,
 )
+from config.outbound.errors import DestinationUnresolved
 from config.outbound.resolver import Resolver, webhook_resolver
 from tests.config.outbound_servers import Dials
 from tests.conftest import ServeNames

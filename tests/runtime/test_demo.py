@@ -12,8 +12,7 @@ import pytest
 from django.core.management.base import OutputWrapper
 from django.test import Client
 
-from config.runtime.demo import write_demo
-from config.runtime.welcome import print_welcome
+from config.runtime.demo import print_welcome, write_demo
 from tests.conftest import ApiClient
 
 BASE_URL = "http://127.0.0.1:8000"

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from config.runtime.supervisor import Backoff, Child, Supervisor
+from config.runtime import supervisor as supervisor_module
+from config.runtime.supervisor import Child, Supervisor
 
 BOUND_SECONDS = 20
 # Both write "u" to the lifeline when they are up, and hold it open while they live.
@@ -81,10 +82,13 @@ def python(name: str, program: str, *arguments: str | Path) -> Child:
     return Child(name, [sys.executable, "-c", program, *map(str, arguments)])
 
 
-def test_a_child_that_dies_starts_again_with_growing_delay(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_child_that_dies_starts_again_with_growing_delay(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor_module, "LONGEST_DELAY", 0.03)
     starts = tmp_path / "starts"
     dying = python("worker", "import sys; open(sys.argv[1], 'a').write('x'); sys.exit(3)", starts)
-    supervisor = Supervisor([dying], backoff=Backoff(first=0.01, ceiling=0.03))
+    supervisor = Supervisor([dying], first_delay=0.01)
 
     restarted = supervisor.watch(until=lambda: len(caplog.messages) == 4, timeout=BOUND_SECONDS)
     supervisor.stop()
@@ -96,11 +100,15 @@ def test_a_child_that_dies_starts_again_with_growing_delay(tmp_path: Path, caplo
     ]
 
 
-def test_the_delay_doubles_up_to_its_ceiling_and_begins_anew_after_a_long_life() -> None:
-    backoff = Backoff(first=1, ceiling=30, healthy_after=60)
+def test_a_child_that_ran_for_a_minute_starts_again_with_the_first_delay(caplog: pytest.LogCaptureFixture) -> None:
+    child = python("worker", "raise SystemExit(3)")
+    child.failures = 5
+    supervisor = Supervisor([child], first_delay=7)
+    supervisor.watch(until=lambda: child.process is not None)
+    child.started_at -= 60
 
-    assert [backoff.next_delay(previous, lived=5) for previous in (0, 1, 2, 4, 8, 16, 30)] == [1, 2, 4, 8, 16, 30, 30]
-    assert backoff.next_delay(30, lived=60) == 1
+    assert supervisor.watch(until=lambda: child.process is None, timeout=BOUND_SECONDS)
+    assert caplog.messages == ["worker ended with exit code 3; starting it again in 7 s"]
 
 
 def test_stop_lets_every_child_finish(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -137,7 +145,7 @@ def test_stop_kills_a_child_that_does_not_end_and_all_that_it_started(
 
 def test_a_child_that_dies_leaves_nothing_behind(lifeline: Lifeline, caplog: pytest.LogCaptureFixture) -> None:
     child = python("web", STUBBORN, lifeline.path)
-    supervisor = Supervisor([child], backoff=Backoff(first=3600))
+    supervisor = Supervisor([child], first_delay=15)
     assert supervisor.watch(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
 
     assert child.process is not None
@@ -145,7 +153,7 @@ def test_a_child_that_dies_leaves_nothing_behind(lifeline: Lifeline, caplog: pyt
     assert supervisor.watch(until=lambda: child.process is None, timeout=BOUND_SECONDS)
 
     assert lifeline.ends()
-    assert caplog.messages == ["web ended with exit code -9; starting it again in 3600 s"]
+    assert caplog.messages == ["web ended with exit code -9; starting it again in 15 s"]
 
 
 def test_watching_ends_at_a_stop_request() -> None:
