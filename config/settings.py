@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.authentication_settings import authentication_settings
+from config.authentication_settings import AUTHENTICATION_SETTINGS
 from config.beat_schedule import BEAT_SCHEDULE
 from config.environment import (
     BASE_DIR,
@@ -158,7 +158,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = BEAT_SCHEDULE
 
 AUTH_USER_MODEL = "workspaces.User"
-vars().update(authentication_settings())
+vars().update(AUTHENTICATION_SETTINGS)
 # Operators sign in to the console by password. See config/console/operators for the limits and the second factor.
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)

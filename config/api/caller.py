@@ -124,11 +124,6 @@ def require_operator(caller: Caller) -> None:
         raise errors.Forbidden("Only an operator of the service may do this.")
 
 
-def anonymous_caller() -> Caller:
-    """Return the caller of a public operation, which needs no bearer token: no scopes and no workspace."""
-    return Caller("nobody", "nobody")
-
-
 def require(
     caller: Caller,
     workspace_id: str,

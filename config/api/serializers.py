@@ -64,6 +64,18 @@ class QuerySerializer(StrictSerializer):
     """Query parameters; each may be given once."""
 
 
+class WriteBody(StrictSerializer):
+    """The body of a write that can be previewed by `dry_run`."""
+
+    dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
+
+
+class WriteQuery(QuerySerializer):
+    """The query of a write that can be previewed by `dry_run`."""
+
+    dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
+
+
 class PageQuery(QuerySerializer):
     """The query parameters of a paginated list."""
 
