@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -11,6 +11,7 @@ from rest_framework import serializers
 from config.api import fields
 
 AnySerializer = TypeVar("AnySerializer", bound=serializers.BaseSerializer)
+_SHARED: dict[type[serializers.BaseSerializer], Any] = {}
 
 
 def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
@@ -18,21 +19,18 @@ def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
 
     The instance has no data of its own. Threads share it and call only `run_validation` and `to_representation`.
     """
-    made: AnySerializer = _built_once(cast(Any, serializer))
-    return made
+    if serializer not in _SHARED:
+        made = serializer()
+        _build_fields(made)
+        _SHARED[serializer] = made
+    shared: AnySerializer = _SHARED[serializer]
+    return shared
 
 
-@cache
-def _built_once(serializer: Any) -> Any:
-    made = serializer()
-    _prepare(made)
-    return made
-
-
-def _prepare(made: serializers.BaseSerializer) -> None:
+def _build_fields(made: serializers.BaseSerializer) -> None:
     """Build all nested fields now, so that two threads do not build them at the same time."""
     for field in getattr(made, "fields", {}).values():
-        _prepare(getattr(field, "child", field))
+        _build_fields(getattr(field, "child", field))
 
 
 class StrictSerializer(serializers.Serializer):

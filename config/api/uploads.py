@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from django.conf import settings
@@ -129,23 +128,17 @@ def too_large(limit: int) -> errors.PayloadTooLarge:
     )
 
 
-class Spool:
+class Spool(contextlib.ExitStack[None]):
     """The temporary files of one request's upload, in FILE_UPLOAD_TEMP_DIR; deleted when the `with` block ends.
 
     `fields` is the parsed, unvalidated form or JSON object, from which the `dry_run` flag of an invalid request is read.
     """
 
     def __init__(self, most_bytes: Callable[[Path | None], int] | None) -> None:
+        super().__init__()
         self.fields: dict[str, Any] = {}
         self.is_form = False
         self._most_bytes = most_bytes
-        self._files = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._files.close()
 
     def begin(self, filename: str) -> UploadInProgress:
         """Create an empty temporary file, readable only by the service's user, and return it for writing."""
@@ -153,8 +146,8 @@ class Spool:
             raise TypeError("This operation takes no files.")
         with _disk_errors():
             file = tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, prefix="upload-", delete=False)  # noqa: SIM115
-        self._files.callback(Path(file.name).unlink, missing_ok=True)
-        self._files.callback(file.close)
+        self.callback(Path(file.name).unlink, missing_ok=True)
+        self.callback(file.close)
         return UploadInProgress(file, filename, self._most_bytes)
 
     def store(self, content: bytes, filename: str) -> Upload:

@@ -147,7 +147,17 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
     except TimeoutError as error:
         raise DestinationUnresolved(f"{destination.host} does not resolve in time.") from error
     require_allowed(destination.host, addresses)
-    return [_resolved(destination.host, address, destination.port) for address in addresses]
+    return [
+        ResolveResult(
+            hostname=destination.host,
+            host=address,
+            port=destination.port,
+            family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+            proto=socket.IPPROTO_TCP,
+            flags=socket.AI_NUMERICHOST,
+        )
+        for address in addresses
+    ]
 
 
 class _Connector(aiohttp.TCPConnector):
@@ -191,17 +201,6 @@ class _CheckedResolver(AbstractResolver):
 
     async def close(self) -> None:
         """Do nothing; the resolver holds no resources."""
-
-
-def _resolved(host: str, address: str, port: int) -> ResolveResult:
-    return ResolveResult(
-        hostname=host,
-        host=address,
-        port=port,
-        family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-        proto=socket.IPPROTO_TCP,
-        flags=socket.AI_NUMERICHOST,
-    )
 
 
 def _checked_socket(addr_info: aiohttp.AddrInfoType) -> socket.socket:

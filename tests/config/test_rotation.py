@@ -76,7 +76,7 @@ def test_a_run_that_was_cut_off_is_taken_up_where_it_was(settings: Settings, mon
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rotate(say=cut_off)
+        rotate(report=cut_off)
 
     assert "2 values were encrypted again" in run()
     assert read(rows) == [0, 1, 2, 3]
