@@ -237,9 +237,8 @@ RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
 API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # the default lifetime of keys; None: unlimited
 MAX_RATE_LIMIT_PER_MINUTE = env.int("MAX_RATE_LIMIT_PER_MINUTE", default=600)  # the maximum for an agent
 WORKSPACE_RATE_LIMIT_PER_MINUTE = env.int("WORKSPACE_RATE_LIMIT_PER_MINUTE", default=1200)  # all of its keys together
-MAX_FREE_CREDIT_CENTS = env.int(
-    "MAX_FREE_CREDIT_CENTS", default=100
-)  # the maximum per month that callers may set for a workspace
+# The maximum per month that callers may set for a workspace.
+MAX_FREE_CREDIT_CENTS = env.int("MAX_FREE_CREDIT_CENTS", default=100)
 MAX_WORKSPACES_PER_OWNER = env.int("MAX_WORKSPACES_PER_OWNER", default=20)
 TRUSTED_PROXIES = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])
 OUTBOUND_ALLOW_LOOPBACK = env.bool("OUTBOUND_ALLOW_LOOPBACK", default=False)
@@ -273,9 +272,8 @@ OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
 OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default="")
 OIDC_REQUIRED_SCOPE = env.str("OIDC_REQUIRED_SCOPE", default="")  # for providers whose access tokens are not at+jwt
 OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", default=False)
-OIDC_REQUIRE_AUTH_TIME = env.bool(
-    "OIDC_REQUIRE_AUTH_TIME", default=False
-)  # in access tokens, for operations that need a recent sign-in
+# In access tokens, for operations that need a recent sign-in.
+OIDC_REQUIRE_AUTH_TIME = env.bool("OIDC_REQUIRE_AUTH_TIME", default=False)
 OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
 OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
 # E-mail is sent by a worker (workspaces/services/mail.py); without a server it is written to the log.
@@ -289,9 +287,8 @@ STRIPE_SECRET_KEY = secret("STRIPE_SECRET_KEY")
 STRIPE_WEBHOOK_SECRET = secret("STRIPE_WEBHOOK_SECRET")
 STRIPE_PRICES = {plan: env.str(f"STRIPE_PRICE_{plan.upper()}", default="") for plan in ("payg", "pro", "scale")}
 STRIPE_METER_EVENT = env.str("STRIPE_METER_EVENT", default="social_publishing_cents")  # a sum of cents
-PAST_DUE_GRACE_DAYS = env.int(
-    "PAST_DUE_GRACE_DAYS", default=14
-)  # paid usage stays allowed for this long after a failed payment
+# Paid usage stays allowed for this long after a failed payment.
+PAST_DUE_GRACE_DAYS = env.int("PAST_DUE_GRACE_DAYS", default=14)
 STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com")
 # Settings of platforms, such as X_CLIENT_ID or BLUESKY_API_BASE (accounts/platforms/base.py).
 PLATFORM_SETTINGS = platform_settings()

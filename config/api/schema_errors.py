@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from config.api.errors import ApiError
@@ -131,11 +131,9 @@ def _envelope(cls: type[ApiError]) -> dict[str, Any]:
     return {**body, "details": _EXAMPLE_DETAILS[cls.code]} if cls.code in _EXAMPLE_DETAILS else body
 
 
-def _classes() -> dict[str, type[ApiError]]:
-    return {cls.code: cls for cls in _all_subclasses(ApiError)}
-
-
-def _all_subclasses(cls: type[ApiError]) -> Iterator[type[ApiError]]:
-    for child in cls.__subclasses__():
-        yield from _all_subclasses(child)
-        yield child
+def _classes(base: type[ApiError] = ApiError) -> dict[str, type[ApiError]]:
+    """Return all subclasses of an error class by their code."""
+    found: dict[str, type[ApiError]] = {}
+    for child in base.__subclasses__():
+        found |= {**_classes(child), child.code: child}
+    return found

@@ -174,9 +174,8 @@ class _ExampleBuilder:
 
     def _by_name(self, name: str, owner: str) -> tuple[Any, ...]:
         if name == "id":
-            return (
-                f"{next((prefix for start, prefix in ID_PREFIX_BY_SCHEMA.items() if owner.startswith(start)), 'evt')}_{_ID}",
-            )
+            prefix = next((prefix for start, prefix in ID_PREFIX_BY_SCHEMA.items() if owner.startswith(start)), "evt")
+            return (f"{prefix}_{_ID}",)
         if name == "operation":
             return (self._operation,)
         return (f"{ID_PREFIX_BY_FIELD[name]}_{_ID}",) if name in ID_PREFIX_BY_FIELD else _samples(name)

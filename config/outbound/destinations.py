@@ -34,13 +34,11 @@ _URL = re.compile(
 _NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])")
 _MAX_NAME_LENGTH = 253
 
-_REFUSED_V4 = (
-    IPv4Network("192.0.0.0/24"),  # protocol assignments
-    IPv4Network("192.88.99.0/24"),  # 6to4 relays
-)
 # Everything outside 2000::/3 is refused at once: loopback, local, multicast, IPv4-mapped, IPv4-compatible and NAT64.
 _ALLOCATED_V6 = IPv6Network("2000::/3")
-_REFUSED_V6 = (
+_REFUSED = (
+    IPv4Network("192.0.0.0/24"),  # protocol assignments
+    IPv4Network("192.88.99.0/24"),  # 6to4 relays
     IPv6Network("2001::/23"),  # protocol assignments, Teredo among them
     IPv6Network("2001:db8::/32"),  # documentation
     IPv6Network("2002::/16"),  # 6to4: carries an IPv4 address
@@ -162,20 +160,11 @@ def _admitted_loopback(host: str) -> bool:
 def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
     """Return whether `ip` is a public unicast address; False when it does not parse."""
     address = _parse_address(ip)
+    if address is None or any(address in network for network in _REFUSED):
+        return False
     if isinstance(address, IPv4Address):
-        return (
-            address.is_global
-            and not address.is_multicast
-            and not address.is_reserved
-            and not any(address in network for network in _REFUSED_V4)
-        )
-    if isinstance(address, IPv6Address):
-        return (
-            address in _ALLOCATED_V6
-            and address.scope_id is None
-            and not any(address in network for network in _REFUSED_V6)
-        )
-    return False
+        return address.is_global and not address.is_multicast and not address.is_reserved
+    return address in _ALLOCATED_V6 and address.scope_id is None
 
 
 def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
