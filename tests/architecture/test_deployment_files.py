@@ -70,7 +70,7 @@ def code_in_pages() -> Iterator[tuple[str, str]]:
             yield page.name, block or span
 
 
-def test_every_setting_that_they_give_is_one() -> None:
+def test_deployment_files_use_existing_settings() -> None:
     described = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", (ROOT / "README.md").read_text()))
     read = "".join(path.read_text() for path in (ROOT / "config").rglob("*.py"))
     given = set(settings_of_example()) | {name for each in OURS.values() for name in each.get("environment", {})}
@@ -84,7 +84,7 @@ def test_every_setting_that_they_give_is_one() -> None:
     assert unread == set()
 
 
-def test_every_command_that_they_run_is_there() -> None:
+def test_deployment_files_run_existing_commands() -> None:
     programs = Path(sys.executable).parent
     ran = [words for words in commands() if words]
     for words in ran:
@@ -98,7 +98,7 @@ def test_every_command_that_they_run_is_there() -> None:
     assert len(ran) >= 7
 
 
-def test_every_command_and_option_in_the_pages_is_there() -> None:
+def test_commands_and_options_in_the_documentation_exist() -> None:
     wrong = []
     for page, code in code_in_pages():
         for name, options in COMMAND.findall(code):
@@ -113,7 +113,7 @@ def test_every_command_and_option_in_the_pages_is_there() -> None:
     assert wrong == []
 
 
-def test_every_route_and_module_in_the_pages_is_there() -> None:
+def test_routes_and_modules_in_the_documentation_exist() -> None:
     wrong = []
     for page, code in code_in_pages():
         for path in re.findall(r"(?<![\w.>])/(?:ops/|posts|auth|workspaces|healthz|readyz|metrics)[\w/{}$?=%-]*", code):
@@ -128,7 +128,7 @@ def test_every_route_and_module_in_the_pages_is_there() -> None:
     assert wrong == []
 
 
-def test_every_link_in_the_pages_leads_somewhere() -> None:
+def test_links_in_the_documentation_have_a_target() -> None:
     wrong = []
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
@@ -138,7 +138,7 @@ def test_every_link_in_the_pages_leads_somewhere() -> None:
     assert wrong == []
 
 
-def test_the_images_python_is_the_projects() -> None:
+def test_the_image_uses_the_projects_python_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     versions = re.findall(r"^FROM python:([\d.]+)-slim", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
 
@@ -147,7 +147,7 @@ def test_the_images_python_is_the_projects() -> None:
     assert all(version in SpecifierSet(project["project"]["requires-python"]) for version in versions)
 
 
-def test_the_image_holds_what_runs_and_nothing_else() -> None:
+def test_the_build_context_contains_only_what_the_service_needs() -> None:
     """The Docker build context includes only the service's packages, not tests, secrets or data."""
     lines = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
     opened = {line[1:] for line in lines if line.startswith("!")}
@@ -158,7 +158,7 @@ def test_the_image_holds_what_runs_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_our_containers_can_do_no_more_than_they_have_to(name: str) -> None:
+def test_containers_run_with_least_privileges(name: str) -> None:
     each = OURS[name]
 
     assert (each["read_only"], each["cap_drop"], each["security_opt"]) == (True, ["ALL"], ["no-new-privileges:true"])
@@ -192,7 +192,7 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
     assert ours == []
 
 
-def test_a_production_with_the_examples_settings_has_nothing_to_mend(tmp_path: Path) -> None:
+def test_production_with_the_example_settings_passes_the_checks(tmp_path: Path) -> None:
     """`check --deploy` passes once the empty settings are filled in."""
     given = dict(re.findall(r"^([A-Z_]+)=(.*)$", EXAMPLE, re.MULTILINE))
     given |= {
@@ -217,7 +217,7 @@ def test_a_production_with_the_examples_settings_has_nothing_to_mend(tmp_path: P
 
 
 @pytest.mark.parametrize("kind", [WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX])
-def test_scanners_find_our_tokens_by_the_published_pattern(kind: str) -> None:
+def test_the_published_pattern_matches_all_tokens(kind: str) -> None:
     [pattern] = re.findall(r"^sps_\(.*$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
 
     assert re.fullmatch(pattern, new_token(kind))

@@ -38,13 +38,13 @@ def after_a_cut(_: int) -> bool:
     return work() != first
 
 
-def test_an_idle_connection_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_connection_is_checked_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "FRESH_SECONDS", 0.0)
 
     assert at_once(1, after_a_cut) == [True]
 
 
-def test_one_that_was_just_used_is_not_and_the_next_piece_of_work_is_done_again(
+def test_a_fresh_connection_is_not_checked_and_replaced_after_it_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(kept, "FRESH_SECONDS", 3600.0)

@@ -36,7 +36,7 @@ def test_a_write_is_repeated_until_the_database_is_up() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_long_outage_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_30_seconds_of_outage_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outage, "LONGEST_OUTAGE_SECONDS", 0.01)
 
     with pytest.raises(OperationalError):

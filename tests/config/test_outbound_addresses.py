@@ -46,18 +46,18 @@ def test_public_addresses_are_public(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_every_other_form_is_not_public(address: str) -> None:
+def test_other_addresses_are_not_public(address: str) -> None:
     assert is_public_address(address) is False
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1"])
-def test_loopback_is_told(address: str) -> None:
+def test_loopback_addresses_are_recognized(address: str) -> None:
     assert is_loopback_address(address) is True
     assert is_loopback_address(ip_address(address)) is True
 
 
 @pytest.mark.parametrize("address", ["128.0.0.1", "::2", "::ffff:127.0.0.1", "::127.0.0.1", "::1%1", "localhost", ""])
-def test_what_only_looks_like_loopback_is_not(address: str) -> None:
+def test_similar_addresses_are_not_loopback(address: str) -> None:
     assert is_loopback_address(address) is False
 
 

@@ -13,7 +13,7 @@ from tests.fakes.web_pages import WebPages
 @pytest.mark.parametrize(
     ("length", "kept"), [(0, 0), (99_999, 99_999), (100_000, 100_000), (100_001, 100_000), (10**6, 10**5)]
 )
-def test_a_long_answer_is_cut_where_the_caller_wants_its_beginning(settings: Settings, length: int, kept: int) -> None:
+def test_a_long_answer_is_truncated_on_request(settings: Settings, length: int, kept: int) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     with WebPages() as web:
         link = web.put("/", Answer(200, b"x" * length))

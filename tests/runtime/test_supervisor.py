@@ -129,7 +129,7 @@ def test_stop_lets_every_child_finish(tmp_path: Path, caplog: pytest.LogCaptureF
     ("grace", "stop_requests"),
     [pytest.param(0.1, 1, id="when the grace is over"), pytest.param(3600.0, 2, id="at the second request")],
 )
-def test_stop_kills_a_child_that_does_not_end_and_all_that_it_started(
+def test_stop_kills_a_child_that_does_not_end_and_its_processes(
     lifeline: Lifeline, caplog: pytest.LogCaptureFixture, grace: float, stop_requests: int
 ) -> None:
     supervisor = Supervisor([python("web", STUBBORN, lifeline.path)], grace=grace)
@@ -143,7 +143,7 @@ def test_stop_kills_a_child_that_does_not_end_and_all_that_it_started(
     assert caplog.messages == ["web did not stop in time and is killed"]
 
 
-def test_a_child_that_dies_leaves_nothing_behind(lifeline: Lifeline, caplog: pytest.LogCaptureFixture) -> None:
+def test_after_a_child_died_its_processes_are_killed(lifeline: Lifeline, caplog: pytest.LogCaptureFixture) -> None:
     child = python("web", STUBBORN, lifeline.path)
     supervisor = Supervisor([child], first_delay=15)
     assert supervisor.watch(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
@@ -156,7 +156,7 @@ def test_a_child_that_dies_leaves_nothing_behind(lifeline: Lifeline, caplog: pyt
     assert caplog.messages == ["web ended with exit code -9; starting it again in 15 s"]
 
 
-def test_watching_ends_at_a_stop_request() -> None:
+def test_watch_ends_at_a_stop_request() -> None:
     supervisor = Supervisor([python("web", "raise SystemExit('must not start')")])
     supervisor.request_stop(signal.SIGTERM, None)
 
