@@ -93,7 +93,7 @@ class Caller:
         """Return the actor that owns the caller's Idempotency-Keys: an agent has its own, which all of its API keys share."""
         return f"{self.kind}:{self.actor_id}"
 
-    def holds(self, scope: str | AnyOf) -> bool:
+    def has_scope(self, scope: str | AnyOf) -> bool:
         wanted = scope if isinstance(scope, AnyOf) else (scope,)
         return any(one in self.scopes for one in wanted)
 
@@ -170,7 +170,7 @@ def resolve_workspace_id(caller: Caller, workspace_id: str | None) -> str:
 
 def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
     """Raise ScopeMissing (Forbidden for a user) unless the caller has the scope, or one of an AnyOf."""
-    if scope is None or caller.holds(scope):
+    if scope is None or caller.has_scope(scope):
         return
     wanted = " or ".join(scope) if isinstance(scope, AnyOf) else scope
     if caller.is_user:

@@ -106,7 +106,7 @@ class OneOfSerializer(OpenApiSerializerExtension):
     match_subclasses = True
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        return {"oneOf": [auto_schema.resolve_serializer(form, direction).ref for form in self.target.forms]}
+        return {"oneOf": [auto_schema.resolve_serializer(each, direction).ref for each in self.target.alternatives]}
 
 
 class OperationSchema(AutoSchema):

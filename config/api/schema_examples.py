@@ -191,8 +191,8 @@ class _ExampleBuilder:
             return name in ("valid", "ok", "available", "deleted", "received", "include_unconfirmed")
         if kind in ("integer", "number"):
             return schema.get("minimum", 0) or 1
-        forms = {"date-time": _TIME, "date": _TIME[:10], "uri": "https://example.com/boat.jpg"}
-        return forms.get(schema.get("format", ""), name or "…")
+        formats = {"date-time": _TIME, "date": _TIME[:10], "uri": "https://example.com/boat.jpg"}
+        return formats.get(schema.get("format", ""), name or "…")
 
     def _object(self, schema: Mapping[str, Any], name: str, owner: str) -> Any:
         properties = schema.get("properties")

@@ -127,17 +127,18 @@ def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> t
 class OneOf(serializers.Serializer):
     """An answer with one of several schemas, chosen by the fields of the data; see `one_of`."""
 
-    forms: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
+    alternatives: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 
     def to_representation(self, instance: Any) -> Any:
         """Render with the serializer whose fields match the keys of the data."""
-        form = next(form for form in self.forms if shared_serializer(form).fields.keys() == instance.keys())
-        return shared_serializer(form).to_representation(instance)
+        shared = map(shared_serializer, self.alternatives)
+        serializer = next(each for each in shared if each.fields.keys() == instance.keys())
+        return serializer.to_representation(instance)
 
 
-def one_of(name: str, *forms: type[serializers.Serializer]) -> type[serializers.Serializer]:
+def one_of(name: str, *alternatives: type[serializers.Serializer]) -> type[serializers.Serializer]:
     """Build the serializer class of an answer with one of these schemas; its data is a dict with all fields of one."""
-    return type(name, (OneOf,), {"forms": forms, "__module__": __name__})
+    return type(name, (OneOf,), {"alternatives": alternatives, "__module__": __name__})
 
 
 def preview_of(

@@ -200,7 +200,7 @@ class _CheckedResolver(AbstractResolver):
         return _current_post.get().addresses
 
     async def close(self) -> None:
-        """Do nothing; the resolver holds no resources."""
+        """Do nothing; the resolver has no resources to release."""
 
 
 def _checked_socket(addr_info: aiohttp.AddrInfoType) -> socket.socket:

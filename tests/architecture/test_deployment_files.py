@@ -107,8 +107,8 @@ def test_commands_and_options_in_the_documentation_exist() -> None:
                 continue
             app = get_commands()[name]
             command: Any = app if isinstance(app, BaseCommand) else load_command_class(app, name)
-            known = command.create_parser("manage.py", name)._option_string_actions
-            wrong += [f"{page}: {name} {option}" for option in options.split() if option not in known]
+            accepted = command.create_parser("manage.py", name)._option_string_actions
+            wrong += [f"{page}: {name} {option}" for option in options.split() if option not in accepted]
 
     assert wrong == []
 
@@ -186,9 +186,9 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
         (tmp_path / path.name).write_text(here.replace("/opt/social-publishing/current", str(ROOT)))
     command = ["systemd-analyze", "verify", *(str(tmp_path / path.name) for path in UNITS)]
 
-    told = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
 
-    ours = [line for line in (told.stdout + told.stderr).splitlines() if "social-publishing" in line]
+    ours = [line for line in (result.stdout + result.stderr).splitlines() if "social-publishing" in line]
     assert ours == []
 
 
@@ -200,10 +200,12 @@ def test_production_with_the_example_settings_passes_the_checks(tmp_path: Path) 
         "ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         "ADMIN_TOKEN": "a" * 64,
     }
-    given |= {f"MEDIA_MAX_{kind}_BYTES": "2000000" for kind in ("IMAGE", "VIDEO", "DOCUMENT")}  # quickly looked at
+    given |= {
+        f"MEDIA_MAX_{kind}_BYTES": "2000000" for kind in ("IMAGE", "VIDEO", "DOCUMENT")
+    }  # quick to check
     given |= {"ENVIRONMENT": "production", "MEDIA_SCANNER": "clamav", "DATA_DIR": str(tmp_path)}
     with FakeClamd() as clamd:
-        told = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-W", "ignore", "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], **given, "CLAMAV_ADDRESS": clamd.address},
@@ -212,8 +214,8 @@ def test_production_with_the_example_settings_passes_the_checks(tmp_path: Path) 
             timeout=60,
         )
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "no issues" in told.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "no issues" in result.stdout
 
 
 @pytest.mark.parametrize("kind", [WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX])

@@ -1,4 +1,4 @@
-"""Pauses before further attempts."""
+"""Pauses between attempts (config/jobs/backoff.py)."""
 
 from __future__ import annotations
 

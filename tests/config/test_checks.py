@@ -1,4 +1,4 @@
-"""Production refuses to start with a bad setting, and names it."""
+"""The system check of settings: production does not start with invalid settings and reports them."""
 
 from __future__ import annotations
 
@@ -111,16 +111,16 @@ def test_development_settings_are_checked_for_invalid_values_only(settings: Sett
 
 
 def test_production_without_settings_reports_all_that_are_missing(tmp_path: Path) -> None:
-    told = manage(tmp_path, "manage.py", "check", ENVIRONMENT="production", DEBUG="true")
+    result = manage(tmp_path, "manage.py", "check", ENVIRONMENT="production", DEBUG="true")
 
-    assert told.returncode != 0
+    assert result.returncode != 0
     wanted = ("DEBUG", "SECRET_KEY", "ENCRYPTION_KEYS", "ALLOWED_HOSTS", "BASE_URL", "MEDIA_SCANNER")
-    assert [name for name in wanted if name not in told.stderr] == []
-    assert "Traceback" not in told.stderr
+    assert [name for name in wanted if name not in result.stderr] == []
+    assert "Traceback" not in result.stderr
 
 
 def test_the_web_process_does_not_start_with_invalid_production_settings(tmp_path: Path) -> None:
-    told = manage(tmp_path, "-c", "import config.wsgi", ENVIRONMENT="production")
+    result = manage(tmp_path, "-c", "import config.wsgi", ENVIRONMENT="production")
 
-    assert told.returncode != 0
-    assert "ENCRYPTION_KEYS is missing" in told.stderr
+    assert result.returncode != 0
+    assert "ENCRYPTION_KEYS is missing" in result.stderr

@@ -98,10 +98,10 @@ def test_keys_are_rotated_by_putting_a_new_one_first(account: ConnectedAccount, 
     settings.ENCRYPTION_KEYS = [new, old]
     both = read(account)
     assert both.credentials == SECRETS
-    both.credentials = {"app_password": "anew"}
+    both.credentials = {"app_password": "new"}
     both.save()
     settings.ENCRYPTION_KEYS = [new]
-    assert read(account).credentials == {"app_password": "anew"}
+    assert read(account).credentials == {"app_password": "new"}
     settings.ENCRYPTION_KEYS = [old]
 
     with pytest.raises(SealedValueError):

@@ -130,9 +130,9 @@ def test_a_key_is_valid_for_24_hours(send: Send) -> None:
         clock.move_to(NOON + timedelta(hours=23, minutes=59, seconds=59))
         last = send("1")
         clock.move_to(NOON + timedelta(hours=24, seconds=1))
-        anew, after = send("1"), send("1")
+        later, after = send("1"), send("1")
 
-    assert [is_replay(answer) for answer in (last, anew, after)] == [True, False, True]
+    assert [is_replay(answer) for answer in (last, later, after)] == [True, False, True]
     assert IdempotencyRecord.objects.count() == 1
 
 
@@ -146,7 +146,7 @@ def test_secrets_are_not_stored_in_the_database(send: Send) -> None:
             stored += str(cursor.fetchall())
 
     assert IdempotencyRecord.objects.get().operation in stored
-    assert [kept for kept in (secret, APP_PASSWORD, "my-key") if kept and kept in stored] == []
+    assert [each for each in (secret, APP_PASSWORD, "my-key") if each and each in stored] == []
 
 
 def test_the_same_input_in_another_notation_is_the_same_request(api: ApiClient, workspace: Workspace) -> None:
@@ -223,6 +223,6 @@ def test_the_purge_deletes_only_expired_records(api: ApiClient, workspace: Works
         api.post("/auth/api-keys", new_key(workspace), idempotency_key="young")
         clock.move_to(NOON + timedelta(hours=24))
         purged = IdempotencyRecords().purge(100)
-        kept = is_replay(api.post("/auth/api-keys", new_key(workspace), idempotency_key="young"))
+        replayed = is_replay(api.post("/auth/api-keys", new_key(workspace), idempotency_key="young"))
 
-    assert (purged, kept) == (1, True)
+    assert (purged, replayed) == (1, True)

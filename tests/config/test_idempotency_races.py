@@ -105,9 +105,9 @@ def test_after_the_lease_a_repeat_takes_over_from_a_dead_process(died: Any) -> N
     assert again["Idempotency-Replayed"] == "true"
 
 
-def kept() -> Any:
+def stored_body() -> Any:
     """Return the answer to a repeated request."""
-    record = run_under_lease(SLIP, lambda: "done anew", answer_of)
+    record = run_under_lease(SLIP, lambda: "done again", answer_of)
     return record.body if isinstance(record, IdempotencyRecord) else record
 
 
@@ -133,11 +133,11 @@ def test_a_request_that_finishes_after_its_lease_does_not_change_the_record(fail
     def second() -> str:
         """A second request that took the key over after the lease expired."""
         if meanwhile == "while the other runs":
-            let_first_end()
+            finish_first()
             assert IdempotencyRecord.objects.filter(answered_at=None).count() == 1
         return "the second"
 
-    def let_first_end() -> None:
+    def finish_first() -> None:
         may_end.set()
         assert isinstance(late.exception(10), ValueError) == fails
 
@@ -146,14 +146,14 @@ def test_a_request_that_finishes_after_its_lease_does_not_change_the_record(fail
         assert begun.wait(10)
         IdempotencyRecord.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
         assert run_under_lease(SLIP, second, answer_of) == "the second"
-        let_first_end()
+        finish_first()
 
-    assert kept() == {"result": "the second"}
+    assert stored_body() == {"result": "the second"}
 
 
 def test_work_in_lease_mode_runs_outside_a_transaction(transactional_db: None) -> None:
     assert run_under_lease(SLIP, lambda: str(connection.in_atomic_block), answer_of) == "False"
-    assert kept() == {"result": "False"}
+    assert stored_body() == {"result": "False"}
 
 
 def test_effect_and_record_are_committed_or_rolled_back_together(transactional_db: None) -> None:

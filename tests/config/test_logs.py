@@ -100,9 +100,9 @@ def test_plain_text_lines_contain_no_secrets() -> None:
     [({}, False), ({"LOG_FORMAT": "json"}, True), ({"ENVIRONMENT": "production"}, True)],
 )
 def test_the_log_format_is_a_setting(tmp_path: Path, environment: dict[str, str], is_json: bool) -> None:
-    told = _configured(tmp_path, environment)
+    output = _configured(tmp_path, environment)
 
-    assert told.stderr.strip().startswith("{") == is_json, told.stderr
+    assert output.stderr.strip().startswith("{") == is_json, output.stderr
 
 
 def test_an_unknown_log_format_is_reported(tmp_path: Path) -> None:

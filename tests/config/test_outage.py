@@ -1,4 +1,4 @@
-"""Writes that wait for a database that is down."""
+"""Writes that are repeated while the database is down (config/db/outage.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.db.outage import retry_while_database_down
 
 
 class Write:
-    """Fails so many times, then returns its argument."""
+    """A write that fails the given number of times, then returns its argument."""
 
     def __init__(self, failures: int) -> None:
         self.failures, self.calls = failures, 0

@@ -1,4 +1,4 @@
-"""Which addresses count as public."""
+"""Which IP addresses outbound requests may connect to."""
 
 from __future__ import annotations
 

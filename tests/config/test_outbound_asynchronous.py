@@ -245,15 +245,15 @@ def test_tls_sends_the_host_name_and_checks_the_certificate_against_it(
     certificate = self_signed_certificate(tmp_path / "localhost.pem", "localhost")
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     tls_context.cache_clear()
-    asked: list[str | None] = []
-    with Server(replies(OK), tls=tls_server_context(certificate, asked.append)) as server:
+    names: list[str | None] = []
+    with Server(replies(OK), tls=tls_server_context(certificate, names.append)) as server:
         [answer] = deliver(f"https://localhost:{server.port}/")
         with pytest.raises(NotSent):
             deliver(f"https://127.0.0.1:{server.port}/")
     tls_context.cache_clear()
 
     assert answer.excerpt == b"ok"
-    assert asked[0] == "localhost"
+    assert names[0] == "localhost"
     assert [request.split(b"\r\n")[1] for request in server.requests] == [f"Host: localhost:{server.port}".encode()]
 
 

@@ -1,4 +1,4 @@
-"""Which URLs are allowed, by their syntax and by the addresses of their host."""
+"""Which URLs outbound requests may use, by their syntax and by the addresses of their host."""
 
 from __future__ import annotations
 

@@ -109,12 +109,12 @@ def test_an_ipv6_address_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_tls_sends_the_host_name_and_checks_the_certificate_against_it(trusted_localhost_certificate: Path) -> None:
-    asked: list[str | None] = []
-    with Server(replies(OK), tls=tls_server_context(trusted_localhost_certificate, asked.append)) as server:
+    names: list[str | None] = []
+    with Server(replies(OK), tls=tls_server_context(trusted_localhost_certificate, names.append)) as server:
         response = request("POST", f"https://localhost:{server.port}/", data=b"x")
 
     assert response.body == b"ok"
-    assert asked == ["localhost"]
+    assert names == ["localhost"]
     assert f"Host: localhost:{server.port}\r\n".encode() in server.requests[0]
 
 

@@ -1,4 +1,4 @@
-"""Cursor pagination."""
+"""Cursor pagination of lists (config/api/paging.py)."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Clock:
     return made
 
 
-def told(answer: Any) -> tuple[int, int, int, int]:
+def limits_in(answer: Any) -> tuple[int, int, int, int]:
     """Return (status, limit, remaining, reset) of an answer."""
     limit, remaining, reset = (int(answer[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset"))
     return answer.status_code, limit, remaining, reset
@@ -54,25 +54,25 @@ def test_a_minutes_requests_may_come_at_once_and_then_one_by_one(
     api: ApiClient, settings: Settings, clock: Clock
 ) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 60
-    answers = [told(api.get("/capabilities")) for _ in range(60)]
+    answers = [limits_in(api.get("/capabilities")) for _ in range(60)]
 
     assert answers == [(200, 60, 59 - n, n + 1) for n in range(60)]
     refused = api.get("/capabilities")
     assert_envelope(refused, 429, "RATE_LIMITED")
-    assert (told(refused), refused["retry-after"]) == ((429, 60, 0, 60), "1")
+    assert (limits_in(refused), refused["retry-after"]) == ((429, 60, 0, 60), "1")
     clock.now += 0.999
     assert api.get("/capabilities").status_code == 429
     clock.now += 0.001
-    assert told(api.get("/capabilities")) == (200, 60, 0, 60)
+    assert limits_in(api.get("/capabilities")) == (200, 60, 0, 60)
     clock.now += 60
-    assert told(api.get("/capabilities")) == (200, 60, 59, 1)
+    assert limits_in(api.get("/capabilities")) == (200, 60, 59, 1)
 
 
 def test_retry_after_is_the_time_until_the_next_request_is_allowed(agent_client: Any, clock: Clock) -> None:
     agent = agent_client(rate_limit_per_minute=2)
     answers = [agent.get("/capabilities") for _ in range(3)]
 
-    assert [told(answer) for answer in answers] == [(200, 2, 1, 30), (200, 2, 0, 60), (429, 2, 0, 60)]
+    assert [limits_in(answer) for answer in answers] == [(200, 2, 1, 30), (200, 2, 0, 60), (429, 2, 0, 60)]
     assert answers[2]["retry-after"] == "30"
     clock.now += 12.5
     assert agent.get("/capabilities")["retry-after"] == "18"
@@ -103,10 +103,10 @@ def test_all_keys_and_agents_of_a_workspace_share_one_limit_and_people_do_not(
 ) -> None:
     settings.RATE_LIMIT_PER_MINUTE, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 60, 3
     for person in (owner, teammate, stranger):
-        assert told(as_user(person).get("/capabilities")) == (200, 60, 59, 1)
+        assert limits_in(as_user(person).get("/capabilities")) == (200, 60, 59, 1)
     clients = [api, key_with("posts.read"), agent_client(rate_limit_per_minute=600)]
 
-    assert [told(client.get("/capabilities")) for client in clients] == [
+    assert [limits_in(client.get("/capabilities")) for client in clients] == [
         (200, 3, 2, 20),
         (200, 3, 1, 40),
         (200, 3, 0, 60),
@@ -114,23 +114,23 @@ def test_all_keys_and_agents_of_a_workspace_share_one_limit_and_people_do_not(
     for client in (*clients, key_with("posts.read")):
         refused = client.get("/capabilities")
         assert_envelope(refused, 429, "RATE_LIMITED")
-        assert (told(refused), refused["retry-after"]) == ((429, 3, 0, 60), "20")
+        assert (limits_in(refused), refused["retry-after"]) == ((429, 3, 0, 60), "20")
     elsewhere = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
-    assert told(elsewhere.get("/capabilities")) == (200, 3, 2, 20)
+    assert limits_in(elsewhere.get("/capabilities")) == (200, 3, 2, 20)
     assert [as_user(person).get("/capabilities").status_code for person in (owner, teammate, stranger)] == [200] * 3
     clock.now += 20
-    assert told(api.get("/capabilities")) == (200, 3, 0, 60)
+    assert limits_in(api.get("/capabilities")) == (200, 3, 0, 60)
 
 
 def test_the_headers_show_the_tighter_limit(api: ApiClient, key_with: Any, settings: Settings, clock: Clock) -> None:
     settings.RATE_LIMIT_PER_MINUTE, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 3, 4
     other = key_with("posts.read")
 
-    assert [told(api.get("/capabilities"))[:3] for _ in range(2)] == [(200, 3, 2), (200, 3, 1)]
-    assert told(other.get("/capabilities"))[:3] == (200, 4, 1)
-    assert told(api.get("/capabilities"))[:3] == (200, 3, 0)
-    assert told(api.get("/capabilities"))[:3] == (429, 3, 0)
-    assert told(other.get("/capabilities"))[:3] == (429, 4, 0)
+    assert [limits_in(api.get("/capabilities"))[:3] for _ in range(2)] == [(200, 3, 2), (200, 3, 1)]
+    assert limits_in(other.get("/capabilities"))[:3] == (200, 4, 1)
+    assert limits_in(api.get("/capabilities"))[:3] == (200, 3, 0)
+    assert limits_in(api.get("/capabilities"))[:3] == (429, 3, 0)
+    assert limits_in(other.get("/capabilities"))[:3] == (429, 4, 0)
 
 
 @pytest.mark.parametrize("stored", [601, 2**31 - 1])
@@ -140,7 +140,7 @@ def test_an_agents_stored_limit_is_capped_at_the_maximum_of_the_service(
     settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 10_000
     agent = agent_client(rate_limit_per_minute=stored)
 
-    assert told(agent.get("/capabilities"))[1:3] == (600, 599)
+    assert limits_in(agent.get("/capabilities"))[1:3] == (600, 599)
     shown = api.get(f"/agents/{Agent.objects.get().id}").json()["settings"]
     assert shown["rate_limit_per_minute"] == 600
 
@@ -149,7 +149,7 @@ def test_invalid_requests_are_counted_too(api: ApiClient, settings: Settings, cl
     settings.RATE_LIMIT_PER_MINUTE = 2
     answers = [api.post("/auth/api-keys", b"{"), api.get("/accounts/nonsense/status"), api.post("/posts", b"{")]
 
-    assert [told(answer) for answer in answers] == [(400, 2, 1, 30), (404, 2, 0, 60), (429, 2, 0, 60)]
+    assert [limits_in(answer) for answer in answers] == [(400, 2, 1, 30), (404, 2, 0, 60), (429, 2, 0, 60)]
 
 
 def test_requests_without_a_token_get_no_rate_limit_headers(db: None) -> None:

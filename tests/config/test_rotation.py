@@ -31,9 +31,9 @@ def accounts(number: int) -> list[ConnectedAccount]:
 
 
 def run(**options: Any) -> str:
-    told = StringIO()
-    call_command("rotate_encryption", stdout=told, stderr=StringIO(), **options)
-    return told.getvalue()
+    output = StringIO()
+    call_command("rotate_encryption", stdout=output, stderr=StringIO(), **options)
+    return output.getvalue()
 
 
 def read(rows: list[ConnectedAccount]) -> list[Any]:
@@ -59,10 +59,10 @@ def test_after_a_rotation_the_old_key_is_not_needed(
 def test_a_dry_run_counts_without_changes(settings: Settings) -> None:
     rows = accounts(2)
     settings.ENCRYPTION_KEYS = [NEW, OLD]
-    told = run(dry_run=True)
+    output = run(dry_run=True)
     settings.ENCRYPTION_KEYS = [OLD]
 
-    assert "accounts.ConnectedAccount.credentials: 2 values, 2 of another key, 0 unreadable" in told
+    assert "accounts.ConnectedAccount.credentials: 2 values, 2 of another key, 0 unreadable" in output
     assert read(rows) == [0, 1]
 
 

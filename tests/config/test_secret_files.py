@@ -125,10 +125,10 @@ def test_an_empty_variable_beside_its_file_is_ignored(tmp_path: Path, monkeypatc
 
 def test_the_service_does_not_start_with_a_value_and_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("hidden-in-the-file")
-    told = manage(
+    result = manage(
         tmp_path, "manage.py", "check", X_CLIENT_SECRET="hidden-too", X_CLIENT_SECRET_FILE=str(tmp_path / "file")
     )
 
-    assert told.returncode != 0
-    assert "X_CLIENT_SECRET and X_CLIENT_SECRET_FILE are both set" in told.stderr
-    assert "hidden" not in told.stderr + told.stdout
+    assert result.returncode != 0
+    assert "X_CLIENT_SECRET and X_CLIENT_SECRET_FILE are both set" in result.stderr
+    assert "hidden" not in result.stderr + result.stdout

@@ -73,7 +73,7 @@ DEFAULTS = {
     "PRICE_LIST": {"default": 1, "x": 2, "x+url": 20},
     "PLATFORM_SETTINGS": {},
 }
-TELL = """
+PRINT_SETTINGS = """
 import json
 from config import settings
 print(json.dumps({name: value for name, value in vars(settings).items() if name.isupper()}, default=str))
@@ -82,8 +82,8 @@ print(json.dumps({name: value for name, value in vars(settings).items() if name.
 
 def load(data_dir: Path, **environment: str) -> dict[str, Any]:
     """Load the settings in a process with only this environment."""
-    told = subprocess.run(
-        [sys.executable, "-c", TELL],
+    result = subprocess.run(
+        [sys.executable, "-c", PRINT_SETTINGS],
         cwd=configured.BASE_DIR,
         env={"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir), **environment},
         capture_output=True,
@@ -91,7 +91,7 @@ def load(data_dir: Path, **environment: str) -> dict[str, Any]:
         timeout=60,
         check=True,
     )
-    return dict(json.loads(told.stdout))
+    return dict(json.loads(result.stdout))
 
 
 @pytest.fixture(scope="module")

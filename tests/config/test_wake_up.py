@@ -133,7 +133,7 @@ def test_requests_do_not_wait_for_the_broker_and_failures_pause_sending(
         thread.join(PATIENCE)
     wake_up.wake_now("publish")
 
-    told = [record.getMessage() for record in caplog.records if record.name == wake_up.__name__]
-    assert (len(senders), len(told)) == (1, 1)
-    assert "the poll will find the row" in told[0]
+    logged = [record.getMessage() for record in caplog.records if record.name == wake_up.__name__]
+    assert (len(senders), len(logged)) == (1, 1)
+    assert "the poll will find the row" in logged[0]
     assert sending() == []

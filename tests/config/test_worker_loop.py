@@ -71,10 +71,10 @@ def test_the_loop_polls_four_times_a_second(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(worker_loop, "POLL_SECONDS", 0.01)
     polling = Counting()
     polling.start()
-    looked = polling.wait_for(3)
+    polled = polling.wait_for(3)
     polling.stop(PATIENCE)
 
-    assert looked
+    assert polled
 
 
 def test_the_loop_runs_again_at_once_while_there_is_more_work(begin: Callable[..., Counting]) -> None:
@@ -107,8 +107,8 @@ def test_an_exception_is_logged_and_the_loop_continues(
     troubled.wake()
 
     assert troubled.wait_for(3)
-    told = [record for record in caplog.records if record.name == worker_loop.__name__]
-    assert [str(record.exc_info[1]) for record in told if record.exc_info] == ["the database is away"] * 2
+    logged = [record for record in caplog.records if record.name == worker_loop.__name__]
+    assert [str(record.exc_info[1]) for record in logged if record.exc_info] == ["the database is away"] * 2
 
 
 @pytest.mark.parametrize(("round_", "shown"), [(bool, True), (fault, False)], ids=["well", "failed"])

@@ -85,44 +85,44 @@ def test_a_request_without_a_token_is_refused_before_its_body_is_read(
     server: WebServer, path: str, headers: str
 ) -> None:
     for bearer in ("", "Authorization: Bearer sps_key_wrong\r\n"):
-        status, told = answer_on(begin(server, post(path, headers, bearer=bearer)))
+        status, result = answer_on(begin(server, post(path, headers, bearer=bearer)))
 
-        assert (status, told["code"]) == (401, "UNAUTHENTICATED")
+        assert (status, result["code"]) == (401, "UNAUTHENTICATED")
 
 
 def test_100_continue_is_sent_only_when_the_body_is_needed(server: WebServer) -> None:
     ask = JSON + "Expect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n"
 
-    status, told = answer_on(begin(server, post("/posts/validate", ask, bearer="")))
-    assert (status, told["code"]) == (401, "UNAUTHENTICATED")
+    status, result = answer_on(begin(server, post("/posts/validate", ask, bearer="")))
+    assert (status, result["code"]) == (401, "UNAUTHENTICATED")
 
     line = begin(server, post("/posts/validate", ask))
     assert line.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
     line.sendall(b"{}")
-    status, told = answer_on(line)
-    assert (status, told["code"]) == (422, "VALIDATION_FAILED")
+    status, result = answer_on(line)
+    assert (status, result["code"]) == (422, "VALIDATION_FAILED")
 
 
 @pytest.mark.parametrize("path", ["/posts", "/dashboard/sign-in", "/admin/login/", "/billing/webhooks/processor"])
 def test_a_too_long_body_is_refused_unread(server: WebServer, path: str) -> None:
-    status, told = answer_on(begin(server, post(path, JSON + "Content-Length: 120000000\r\n")))
+    status, result = answer_on(begin(server, post(path, JSON + "Content-Length: 120000000\r\n")))
 
-    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+    assert (status, result["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
 def test_a_chunked_body_is_refused_when_it_becomes_too_long(server: WebServer) -> None:
     chunk = f"{200_000:x}\r\n{'a' * 200_000}\r\n"
     line = begin(server, post("/posts", JSON + "Transfer-Encoding: chunked\r\n", 6 * chunk))
-    status, told = answer_on(line)
+    status, result = answer_on(line)
 
-    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+    assert (status, result["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
 @pytest.mark.parametrize("kind", ["a head", "a body", "chunks", "an upload"])
 def test_a_request_that_is_received_too_slowly_is_ended(server: WebServer, kind: str) -> None:
-    status, told = answer_on(begin(server, UNFINISHED[kind]))
+    status, result = answer_on(begin(server, UNFINISHED[kind]))
 
-    assert (status, told["code"]) == (408, "REQUEST_TIMEOUT")
+    assert (status, result["code"]) == (408, "REQUEST_TIMEOUT")
 
 
 def test_a_request_that_runs_twice_is_rate_limited_once(server: WebServer) -> None:

@@ -16,7 +16,7 @@ from config.runtime import supervisor as supervisor_module
 from config.runtime.supervisor import Child, Supervisor
 
 BOUND_SECONDS = 20
-# Both write "u" to the lifeline when they are up, and hold it open while they live.
+# Both write "u" to the lifeline when they are up, and have it open while they run.
 POLITE = """
 import os, signal, sys
 lifeline = os.open(sys.argv[1], os.O_WRONLY)
@@ -40,7 +40,7 @@ while True:
 
 
 class Lifeline:
-    """A named pipe that a program and its children hold open; it closes when the last of them exits."""
+    """A named pipe that a program and its children have open; it closes when the last of them exits."""
 
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
@@ -51,12 +51,12 @@ class Lifeline:
     def has(self, expected: bytes) -> Callable[[], bool]:
         """Return whether the programs have written `expected` so far."""
 
-        def look() -> bool:
+        def has_received() -> bool:
             if select.select([self.descriptor], [], [], 0)[0]:
                 self.received += os.read(self.descriptor, 100)
             return self.received == expected
 
-        return look
+        return has_received
 
     def ends(self) -> bool:
         """Wait until all programs have exited; return False after the time-out."""
