@@ -21,14 +21,13 @@ from django.core import checks
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import DatabaseError, close_old_connections, connections
 from django.http import HttpResponse
-from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from config.api.error_handlers import error_response
 from config.api.errors import NotFound
 from config.checks import require_valid_settings
 from config.console.metrics import metrics
-from config.jobs.models import Heartbeat
+from config.console.status import record_heartbeat
 from config.jobs.worker_loop import WorkerLoop
 
 logger = logging.getLogger(__name__)
@@ -169,7 +168,7 @@ def _log_failed_checks() -> None:
 
 def _write_heartbeat(loop: str) -> None:
     try:
-        Heartbeat.objects.update_or_create(duty=loop, defaults={"beat_at": timezone.now()})
+        record_heartbeat(loop)
     except DatabaseError as error:
         logger.warning("The heartbeat of %s could not be written: %s", loop, error)
         connections.close_all()
