@@ -200,9 +200,7 @@ def test_production_with_the_example_settings_passes_the_checks(tmp_path: Path) 
         "ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         "ADMIN_TOKEN": "a" * 64,
     }
-    given |= {
-        f"MEDIA_MAX_{kind}_BYTES": "2000000" for kind in ("IMAGE", "VIDEO", "DOCUMENT")
-    }  # quick to check
+    given |= {f"MEDIA_MAX_{kind}_BYTES": "2000000" for kind in ("IMAGE", "VIDEO", "DOCUMENT")}  # quick to check
     given |= {"ENVIRONMENT": "production", "MEDIA_SCANNER": "clamav", "DATA_DIR": str(tmp_path)}
     with FakeClamd() as clamd:
         result = subprocess.run(
