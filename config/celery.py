@@ -1,4 +1,4 @@
-"""The Celery app, with the worker loops and the beat as steps of its worker (config/runtime/worker.py)."""
+"""The Celery app, whose worker has additional steps (config/runtime/worker.py)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ app.steps["worker"].update(
     (
         "config.runtime.worker:WorkerLoops",
         "config.runtime.worker:EmbeddedBeat",
-        "config.runtime.metrics_server:MetricsServer",
+        "config.runtime.worker:MetricsServer",
     )
 )

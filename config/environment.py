@@ -110,15 +110,8 @@ def storages(url: str) -> dict[str, dict[str, Any]]:
     }
 
 
-# The query parameters of STORAGE_URL, with django-storages' names.
-_BUCKET_OPTIONS = {
-    "endpoint_url": "endpoint_url",
-    "region_name": "region_name",
-    "prefix": "location",
-    "addressing_style": "addressing_style",
-    "access_key": "access_key",
-    "secret_key": "secret_key",
-}
+# The query parameters of STORAGE_URL; django-storages has the same names, but `location` for `prefix`.
+_BUCKET_PARAMETERS = ("endpoint_url", "region_name", "prefix", "addressing_style", "access_key", "secret_key")
 
 
 def _bucket_options(url: str) -> dict[str, str]:
@@ -134,7 +127,10 @@ def _bucket_options(url: str) -> dict[str, str]:
             parts.scheme != "s3" or not bare,
             "must be s3://bucket?endpoint_url=…; leave it empty to store files on this machine.",
         ),
-        (not set(query) <= set(_BUCKET_OPTIONS), f"accepts only these query parameters: {', '.join(_BUCKET_OPTIONS)}."),
+        (
+            not set(query) <= set(_BUCKET_PARAMETERS),
+            f"accepts only these query parameters: {', '.join(_BUCKET_PARAMETERS)}.",
+        ),
         (
             ("access_key" in query) != ("secret_key" in query),
             "has only one of access_key and secret_key; set both or none.",
@@ -147,8 +143,8 @@ def _bucket_options(url: str) -> dict[str, str]:
     for bad, words in problems:
         if bad:
             raise ImproperlyConfigured(f"STORAGE_URL {words}")
-    options = {_BUCKET_OPTIONS[name]: value for name, value in query.items()}
-    return {**options, "bucket_name": parts.netloc, "location": options.get("location", "").strip("/")}
+    location = query.pop("prefix", "").strip("/")
+    return {**query, "bucket_name": parts.netloc, "location": location}
 
 
 def development_secret(directory: Path, name: str) -> str:

@@ -16,7 +16,7 @@ from config.logs import logging_config
 
 
 class ServiceLogger(Logger):
-    """Formats gunicorn's log lines like all others. config/api/access_log.py writes the access log."""
+    """Formats gunicorn's log lines like all others. config/api/middleware.py writes the access log."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

@@ -18,7 +18,7 @@ from config.environment import env
 
 FORMATS = ("line", "json")
 # The attributes of a log record that JSON lines contain besides the message.
-TOLD = ("trace_id", "actor", "workspace_id", "operation", "method", "status", "ms", "platform")
+LOGGED_FIELDS = ("trace_id", "actor", "workspace_id", "operation", "method", "status", "ms", "platform")
 _SECRETS = re.compile(r"(sps_(?:key|agt|clm|usr)_|Bearer +)[^\s\"',;}]+")
 
 
@@ -35,11 +35,11 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonFormatter(BaseJsonFormatter):
-    """Formats log records as JSON: `time` (UTC), `level`, `logger`, `message`, the fields in TOLD, and `exception`."""
+    """Formats log records as JSON: `time` (UTC), `level`, `logger`, `message`, LOGGED_FIELDS and `exception`."""
 
     def __init__(self) -> None:
         super().__init__(
-            ["asctime", "levelname", "name", "message", *TOLD],
+            ["asctime", "levelname", "name", "message", *LOGGED_FIELDS],
             rename_fields={"asctime": "time", "levelname": "level", "name": "logger", "exc_info": "exception"},
             json_default=str,
             json_ensure_ascii=False,
@@ -51,20 +51,23 @@ class JsonFormatter(BaseJsonFormatter):
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
         """Return the log record's fields as JSON shows them, without unlisted fields, empty values and secrets."""
-        told = {name: log_data[name] for name in ("time", "level", "logger")}
-        told["message"] = without_secrets(log_data["message"])
-        told |= {name: log_data[name] for name in TOLD if log_data[name] not in (None, "", "-")}
+        line = {name: log_data[name] for name in ("time", "level", "logger")}
+        line["message"] = without_secrets(log_data["message"])
+        line |= {name: log_data[name] for name in LOGGED_FIELDS if log_data[name] not in (None, "", "-")}
         if "exception" in log_data:
-            told["exception"] = without_secrets(str(log_data["exception"]))
-        return told
+            line["exception"] = without_secrets(str(log_data["exception"]))
+        return line
 
 
 def logging_config() -> dict[str, Any]:
     """Return the logging configuration of all processes, from LOG_FORMAT and LOG_LEVEL. Raises ImproperlyConfigured."""
     production = env.str("ENVIRONMENT", default="development") == "production"
-    form, level = env.str("LOG_FORMAT", default="json" if production else "line"), env.str("LOG_LEVEL", default="INFO")
-    if form not in FORMATS:
-        raise ImproperlyConfigured(f"LOG_FORMAT={form!r} is unknown: use {' or '.join(FORMATS)}.")
+    log_format, level = (
+        env.str("LOG_FORMAT", default="json" if production else "line"),
+        env.str("LOG_LEVEL", default="INFO"),
+    )
+    if log_format not in FORMATS:
+        raise ImproperlyConfigured(f"LOG_FORMAT={log_format!r} is unknown: use {' or '.join(FORMATS)}.")
     quiet = ("axes", "celery.beat", "django_celery_beat", "celery.app.trace", "celery.worker.strategy")
     return {
         "version": 1,
@@ -77,12 +80,12 @@ def logging_config() -> dict[str, Any]:
             },
             "json": {"()": "config.logs.JsonFormatter"},
         },
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": form, "filters": ["trace"]}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": log_format, "filters": ["trace"]}},
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
-            "python_multipart": {"level": "ERROR"},  # it logs a warning for each malformed form
+            "python_multipart": {"level": "ERROR"},  # it logs a warning for each malformed log_format
             "gunicorn.error": {"handlers": ["console"], "level": level, "propagate": False},
             **{name: {"level": "WARNING"} for name in quiet},
         },

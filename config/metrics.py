@@ -64,7 +64,7 @@ def count_unmapped(platform: str, code: object) -> None:
     UNMAPPED.labels(platform, text).inc()
 
 
-def _hold(directory: Path) -> IO[str]:
+def _lock_folder(directory: Path) -> IO[str]:
     """Lock the metrics folder (shared) until this process ends; delete old files if no other process uses it."""
     directory.mkdir(mode=0o700, exist_ok=True)
     file = (directory / "lock").open("w")
@@ -79,4 +79,4 @@ def _hold(directory: Path) -> IO[str]:
     return file
 
 
-_held = _hold(FOLDER)
+_folder_lock = _lock_folder(FOLDER)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.authentication_settings import authentication_settings
+from config.authentication_settings import AUTHENTICATION_SETTINGS
 from config.beat_schedule import BEAT_SCHEDULE
 from config.environment import (
     BASE_DIR,
@@ -74,13 +74,13 @@ INSTALLED_APPS = [
     "config.console",
 ]
 MIDDLEWARE = [
-    "config.api.trace.TraceMiddleware",
-    "config.api.access_log.AccessLogMiddleware",
-    "config.api.client_address.ClientAddressMiddleware",
+    "config.api.middleware.TraceMiddleware",
+    "config.api.middleware.AccessLogMiddleware",
+    "config.api.middleware.ClientAddressMiddleware",
     "config.pages.security_headers.SecurityHeadersMiddleware",
-    "config.api.plain_http.PlainHttpTokenMiddleware",  # before the redirect to https
+    "config.api.middleware.PlainHttpTokenMiddleware",  # before the redirect to https
     "django.middleware.security.SecurityMiddleware",
-    "config.api.request_body.BodyLimitMiddleware",
+    "config.api.middleware.BodyLimitMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -158,7 +158,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = BEAT_SCHEDULE
 
 AUTH_USER_MODEL = "workspaces.User"
-vars().update(authentication_settings())
+vars().update(AUTHENTICATION_SETTINGS)
 # Operators sign in to the console by password. See config/console/operators for the limits and the second factor.
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -199,7 +199,7 @@ MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
 MEDIA_URL = "/uploads/"  # not served: files are available only by signed links (media/links.py)
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads until they are checked and stored
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
-FILE_UPLOAD_HANDLERS = ["config.api.form_files.NoFiles"]  # forms accept files only on pages that ask for them
+FILE_UPLOAD_HANDLERS = ["config.api.uploads.NoFiles"]  # forms accept files only on pages that ask for them
 STORAGES = storages(secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {
@@ -237,9 +237,8 @@ RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
 API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # the default lifetime of keys; None: unlimited
 MAX_RATE_LIMIT_PER_MINUTE = env.int("MAX_RATE_LIMIT_PER_MINUTE", default=600)  # the maximum for an agent
 WORKSPACE_RATE_LIMIT_PER_MINUTE = env.int("WORKSPACE_RATE_LIMIT_PER_MINUTE", default=1200)  # all of its keys together
-MAX_FREE_CREDIT_CENTS = env.int(
-    "MAX_FREE_CREDIT_CENTS", default=100
-)  # the maximum per month that callers may set for a workspace
+# The maximum per month that callers may set for a workspace.
+MAX_FREE_CREDIT_CENTS = env.int("MAX_FREE_CREDIT_CENTS", default=100)
 MAX_WORKSPACES_PER_OWNER = env.int("MAX_WORKSPACES_PER_OWNER", default=20)
 TRUSTED_PROXIES = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])
 OUTBOUND_ALLOW_LOOPBACK = env.bool("OUTBOUND_ALLOW_LOOPBACK", default=False)
@@ -273,9 +272,8 @@ OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
 OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default="")
 OIDC_REQUIRED_SCOPE = env.str("OIDC_REQUIRED_SCOPE", default="")  # for providers whose access tokens are not at+jwt
 OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", default=False)
-OIDC_REQUIRE_AUTH_TIME = env.bool(
-    "OIDC_REQUIRE_AUTH_TIME", default=False
-)  # in access tokens, for operations that need a recent sign-in
+# In access tokens, for operations that need a recent sign-in.
+OIDC_REQUIRE_AUTH_TIME = env.bool("OIDC_REQUIRE_AUTH_TIME", default=False)
 OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
 OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
 # E-mail is sent by a worker (workspaces/services/mail.py); without a server it is written to the log.
@@ -289,9 +287,8 @@ STRIPE_SECRET_KEY = secret("STRIPE_SECRET_KEY")
 STRIPE_WEBHOOK_SECRET = secret("STRIPE_WEBHOOK_SECRET")
 STRIPE_PRICES = {plan: env.str(f"STRIPE_PRICE_{plan.upper()}", default="") for plan in ("payg", "pro", "scale")}
 STRIPE_METER_EVENT = env.str("STRIPE_METER_EVENT", default="social_publishing_cents")  # a sum of cents
-PAST_DUE_GRACE_DAYS = env.int(
-    "PAST_DUE_GRACE_DAYS", default=14
-)  # paid usage stays allowed for this long after a failed payment
+# Paid usage stays allowed for this long after a failed payment.
+PAST_DUE_GRACE_DAYS = env.int("PAST_DUE_GRACE_DAYS", default=14)
 STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com")
 # Settings of platforms, such as X_CLIENT_ID or BLUESKY_API_BASE (accounts/platforms/base.py).
 PLATFORM_SETTINGS = platform_settings()

@@ -13,8 +13,7 @@ from accounts.serializers.accounts import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictSerializer, page_of, preview_of
-from config.api.upload_fields import Base64File, FormBoolean, UploadedFile
-from config.api.uploads import UploadRules
+from config.api.uploads import Base64File, FormBoolean, UploadedFile, UploadRules
 from config.outbound import DestinationNotAllowed, check_url
 from media.file_types import SUFFIXES, max_upload_bytes
 from media.links import file_link

@@ -1,4 +1,4 @@
-"""Threads that are let go together, for the tests of races."""
+"""Runs a function in many threads that start together, for tests of races."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def at_once(number: int, work: Callable[[int], Result]) -> list[Result]:
-    """Run `work(n)` in so many threads, each with a database connection of its own; the results in order of n."""
+    """Run `work(n)` in `number` threads, each with its own database connection; return the results in order of n."""
     gate = Barrier(number)
 
     def run(n: int) -> Result:

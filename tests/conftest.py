@@ -1,4 +1,4 @@
-"""What every test may use: an API client, a workspace with its owner, a teammate and a stranger."""
+"""Fixtures of all tests: an API client, and a workspace with its owner, a teammate and a stranger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPERATORS_TOKEN = "an-operators-token-of-some-length-0123456789"
 
 
 class ApiClient:
-    """Speaks JSON with a bearer token. `answer.json()` is the body. Every answer is held against the OpenAPI document."""
+    """A JSON client with a bearer token. Every answer is validated against the OpenAPI document."""
 
     def __init__(self, token: str | None = None) -> None:
         self.token = token
@@ -59,34 +59,34 @@ class ApiClient:
 
 
 def pytest_collection_finish() -> None:
-    """What stands when the tests begin stays to their end: the collector need not look through it again and again."""
+    """Exclude the objects that exist before the first test from garbage collection, because they stay to the end."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_sessionfinish() -> None:
-    """Rings that the tests sent through a real broker are not left in it."""
+    """Delete the wake-ups that tests sent through a real broker."""
     if django_settings.REDIS_URL:
         current_app.control.purge()
 
 
 @pytest.fixture(autouse=True)
 def _fresh_rate_limits(settings: Any) -> None:
-    """Each test begins with an unused limit, and one that only tests of the limit meet."""
+    """Start each test with empty rate limit buckets and limits that only tests of the rate limit reach."""
     settings.RATE_LIMIT_PER_MINUTE = settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 100_000
     rate_limit.limiter.cache_clear()
 
 
 @pytest.fixture
 def wide_outside_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Room for all requests of a test that wait for other servers at once."""
+    """Raise the limits of threads that wait for other servers, for tests with many such requests at once."""
     monkeypatch.setattr(request_limits, "outbound_threads", request_limits.ThreadLimit(16))
     monkeypatch.setattr(request_limits, "operator_chosen_threads", request_limits.ThreadLimit(16))
 
 
 @pytest.fixture(autouse=True)
 def _no_name_servers(settings: Any) -> None:
-    """Nothing answers there, so that every name but localhost is unknown at once."""
+    """Use a name server that does not run, so that lookups of all names but localhost fail at once."""
     settings.OUTBOUND_NAMESERVERS = ["127.0.0.1:9"]
 
 
@@ -96,7 +96,7 @@ class ServeNames(Protocol):
 
 @pytest.fixture
 def name_server(settings: Any, _no_name_servers: None) -> Iterator[ServeNames]:
-    """Starts a name server, which is then the service's only one."""
+    """Return a function that starts a name server and makes it the service's only one."""
     with ExitStack() as servers:
 
         def start(zone: Zone, *, together: int = 0) -> NameServer:
@@ -109,13 +109,13 @@ def name_server(settings: Any, _no_name_servers: None) -> Iterator[ServeNames]:
 
 @pytest.fixture(autouse=True)
 def _no_static_files(settings: Any) -> None:
-    """Each client of a test would look through all static files of all packages before its first request."""
+    """Turn off WhiteNoise's finders, because each test client would search all packages for static files."""
     settings.WHITENOISE_USE_FINDERS = False
 
 
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings: Any) -> None:
-    """The hash of a password is meant to take long."""
+    """Use a fast password hash; the real one is slow on purpose."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -138,7 +138,7 @@ def teammate(workspace: Workspace) -> User:
 
 @pytest.fixture
 def stranger(db: None) -> User:
-    """The owner of another workspace."""
+    """Return the owner of another workspace."""
     return factories.WorkspaceFactory().owner_user
 
 
@@ -149,20 +149,20 @@ def account(workspace: Workspace) -> ConnectedAccount:
 
 @pytest.fixture
 def api(workspace: Workspace) -> ApiClient:
-    """A workspace key with every scope."""
+    """Return an API client with a workspace key of every scope."""
     return ApiClient(factories.workspace_key(workspace))
 
 
 @pytest.fixture
 def operator(db: None, settings: Any) -> ApiClient:
-    """Who holds the operator's token of this service, which has one."""
+    """Return an API client with the operator's token, and set ADMIN_TOKEN to that token."""
     settings.ADMIN_TOKEN = OPERATORS_TOKEN
     return ApiClient(OPERATORS_TOKEN)
 
 
 @pytest.fixture
 def key_with(workspace: Workspace) -> Any:
-    """Makes a client whose workspace key holds these scopes."""
+    """Return a function that creates an API client with a workspace key of the given scopes."""
 
     def make(*scopes: str) -> ApiClient:
         return ApiClient(factories.workspace_key(workspace, scopes))
@@ -172,7 +172,7 @@ def key_with(workspace: Workspace) -> Any:
 
 @pytest.fixture
 def agent_client(workspace: Workspace) -> Any:
-    """Makes a client of an agent of the workspace."""
+    """Return a function that creates an agent of the workspace and an API client with its key."""
 
     def make(scopes: Iterable[str] = SCOPES, **fields: Any) -> ApiClient:
         return ApiClient(

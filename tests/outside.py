@@ -1,4 +1,4 @@
-"""The shares of web threads that wait for other servers, when all of them are taken."""
+"""Occupies all web threads that may wait for other servers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.api import request_limits
 
 @contextmanager
 def no_thread_left() -> Iterator[None]:
-    """As many requests wait for other servers as may, for the length of the block."""
+    """Occupy all threads that may wait for other servers during the block."""
     shares = (request_limits.outbound_threads, request_limits.operator_chosen_threads)
     names = [f"another workspace {number}" for number in range(100)]
     held = [(share, name) for share in shares for name in names if share.acquire(name)]

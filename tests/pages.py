@@ -1,4 +1,4 @@
-"""A person's browser at the pages of a workspace: opens them by name, fills their forms in and sends them."""
+"""A browser at the dashboard pages of a workspace: opens pages by route name, and reads and sends their forms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspaces.models import User, Workspace
 
 
 class Pages:
-    """The pages of one workspace, in a browser in which somebody is signed in (None: nobody)."""
+    """The dashboard pages of one workspace in a browser, signed in as `user` (None: not signed in)."""
 
     def __init__(self, workspace: Workspace, user: User | None, *, csrf: bool = False) -> None:
         self.workspace = workspace
@@ -34,13 +34,13 @@ class Pages:
 
 
 def words(page: Any) -> str:
-    """What a person reads."""
+    """Return the text of the page's main part, as a person reads it."""
     main = page.content.decode().partition("<main")[2].partition(">")[2]
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split())
 
 
 def form_of(page: Any, action: str = "") -> dict[str, Any]:
-    """The form with this action (""; the page's own address), as a browser sends it when nothing is changed."""
+    """Return the fields of the form with this action ("" is the page's own address), as a browser sends them unchanged."""
     reader = _FormReader(action)
     reader.feed(page.content.decode())
     assert reader.found, f"There is no form for {action or 'the page itself'}."
@@ -54,7 +54,7 @@ def has_form(page: Any, action: str = "") -> bool:
 
 
 class _FormReader(HTMLParser):
-    """Collects the values of one form's controls; a name that stands more than once holds a list."""
+    """Collects the values of one form's controls; a repeated name gets a list."""
 
     def __init__(self, action: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The API as signed-in people and operators see it, and the operators' console."""
+"""API clients and browsers of signed-in users and operators."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from workspaces.sign_in.sessions import AUTHENTICATED_AT, SIGNED_IN_AT, SIGNED_I
 
 
 def as_operator() -> ApiClient:
-    """A client that bears the operator's token, where the setting ADMIN_TOKEN is that one (fixture `operator`)."""
+    """Return an API client with the operator's token; ADMIN_TOKEN must be set to it (fixture `operator`)."""
     return ApiClient(OPERATORS_TOKEN)
 
 
 def as_user(user: User) -> ApiClient:
-    """A client that bears the user's own token, as development issues it."""
+    """Return an API client with the user's own token, as development issues it."""
     return ApiClient(factories.user_token(user))
 
 
 def sign_in_here(browser: Client, user: User) -> None:
-    """Sign the user in, in a session that has been used already, by a sign-in of just now."""
+    """Sign the user in to the browser, as if they had signed in just now by a link."""
     browser.force_login(user)
     now = timezone.now()
     session = browser.session
@@ -34,7 +34,7 @@ def sign_in_here(browser: Client, user: User) -> None:
 
 
 def console() -> Client:
-    """The browser of an operator who is signed in to the console."""
+    """Return the browser of an operator who is signed in to the console."""
     browser = Client()
     sign_in_here(browser, User.objects.create_superuser("operator", display_name="Operator"))
     return browser

@@ -1,4 +1,4 @@
-"""Waiting for what other threads do."""
+"""Waits until another thread has done something."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    """Look until it is true; AssertionError after 20 s."""
+    """Call `true` until it returns True; raise AssertionError after 20 s."""
     deadline = time.monotonic() + 20
     while not true():
         assert time.monotonic() < deadline

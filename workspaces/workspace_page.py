@@ -31,9 +31,9 @@ from auditlog.services import record_refusal
 from config.api import idempotency
 from config.api.caller import Caller, require
 from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequired
-from config.api.form_files import take_files
 from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
+from config.api.uploads import take_files
 from workspaces.models import Member, Workspace
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.sessions import authenticated_at
@@ -97,7 +97,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
     shown as an error page; one of a POST is shown on the page that contained the form. An error is recorded in the audit
     log as a refusal of `operation` if the request was a POST, or if the page takes GET only. An operation that needs a
     recent sign-in redirects to one and then continues. Times in templates are in the workspace's time zone. `files`: the
-    page's forms may upload files (config/api/form_files.py).
+    page's forms may upload files (config/api/uploads.py).
     """
     allowed = set(methods or ("GET",))
     if "GET" in allowed:

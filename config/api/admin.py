@@ -99,15 +99,9 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         words = [str(row.pk), getattr(row, "trace_id", "")]
         found = []
         for model, other in self.admin_site._registry.items():
-            word = next(
-                (
-                    each
-                    for each in words
-                    if isinstance(other, ExactSearchAdmin) and search_word_kind(each) in other.found_by
-                ),
-                "",
-            )
-            if word and model is not self.model:
+            if model is self.model or not isinstance(other, ExactSearchAdmin):
+                continue
+            if word := next((each for each in words if search_word_kind(each) in other.found_by), ""):
                 path = reverse(f"admin:{other.opts.app_label}_{other.opts.model_name}_changelist")
                 found.append((str(other.opts.verbose_name_plural), f"{path}?{urlencode({'q': word})}"))
         return found

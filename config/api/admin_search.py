@@ -79,7 +79,8 @@ class ExactSearchAdmin(admin.ModelAdmin):
             alone = " ".join(word for _, word in narrowing)
             return self._nothing(request, queryset, f"{alone} alone would read the whole table.")
         for kind, word in finding + narrowing:
-            queryset = queryset.filter(_condition((self.found_by | dict(self.narrows))[kind], word))
+            lookup = self.narrows.get(kind) or self.found_by[kind]
+            queryset = queryset.filter(Q(**{lookup: word}) if isinstance(lookup, str) else lookup(word))
         return super().get_search_results(request, queryset, " ".join(texts)) if texts else (queryset, False)
 
     def _nothing(self, request: HttpRequest, queryset: QuerySet[Any], why: str) -> tuple[QuerySet[Any], bool]:
@@ -104,10 +105,6 @@ def _name(kind: str) -> str:
 
 def _joined_by_or(names: list[str]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-
-
-def _condition(lookup: Lookup, word: str) -> Q:
-    return Q(**{lookup: word}) if isinstance(lookup, str) else lookup(word)
 
 
 def _made_on(prefix: str, day: str) -> Q:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, Protocol, cast
+from typing import Literal
 
 from django.conf import settings
 from django.db.models import TextChoices
@@ -44,10 +44,6 @@ class WorkspaceAccess:
     role: str  # owner, admin or member
     workspace_status: str
     retention_tier: str
-
-
-class AccessResolver(Protocol):
-    def __call__(self, *, workspace_id: str, user_id: str) -> WorkspaceAccess | None: ...
 
 
 @dataclass
@@ -97,7 +93,7 @@ class Caller:
         """Return the actor that owns the caller's Idempotency-Keys: an agent has its own, which all of its API keys share."""
         return f"{self.kind}:{self.actor_id}"
 
-    def holds(self, scope: str | AnyOf) -> bool:
+    def has_scope(self, scope: str | AnyOf) -> bool:
         wanted = scope if isinstance(scope, AnyOf) else (scope,)
         return any(one in self.scopes for one in wanted)
 
@@ -126,11 +122,6 @@ def require_operator(caller: Caller) -> None:
     """Raise Forbidden unless the caller is an operator."""
     if not caller.is_operator:
         raise errors.Forbidden("Only an operator of the service may do this.")
-
-
-def anonymous_caller() -> Caller:
-    """Return the caller of a public operation, which needs no bearer token: no scopes and no workspace."""
-    return Caller("nobody", "nobody")
 
 
 def require(
@@ -179,7 +170,7 @@ def resolve_workspace_id(caller: Caller, workspace_id: str | None) -> str:
 
 def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
     """Raise ScopeMissing (Forbidden for a user) unless the caller has the scope, or one of an AnyOf."""
-    if scope is None or caller.holds(scope):
+    if scope is None or caller.has_scope(scope):
         return
     wanted = " or ".join(scope) if isinstance(scope, AnyOf) else scope
     if caller.is_user:
@@ -200,17 +191,14 @@ def _enter(caller: Caller, workspace_id: str) -> bool:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:
         return True
-    access = access_resolver()(workspace_id=workspace_id, user_id=caller.actor_id)
+    resolve_access = import_string(settings.WORKSPACE_ACCESS_RESOLVER)
+    access: WorkspaceAccess | None = resolve_access(workspace_id=workspace_id, user_id=caller.actor_id)
     if access is None or access.workspace_status == WorkspaceStatus.DELETED:
         return False
     caller.workspace_id, caller.role = workspace_id, access.role
     caller.workspace_status, caller.retention_tier = access.workspace_status, access.retention_tier
     caller.scopes = READ_SCOPES if access.role == "member" else ALL_SCOPES
     return True
-
-
-def access_resolver() -> AccessResolver:
-    return cast(AccessResolver, import_string(settings.WORKSPACE_ACCESS_RESOLVER))
 
 
 def require_role(

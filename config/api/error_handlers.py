@@ -21,6 +21,7 @@ _TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[erro
     (exceptions.NotFound, errors.NotFound),
     ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), errors.Unauthenticated),
     ((PermissionDenied, exceptions.PermissionDenied), errors.Forbidden),
+    (exceptions.MethodNotAllowed, errors.MethodNotAllowed),
     (exceptions.NotAcceptable, errors.NotAcceptable),
     (exceptions.UnsupportedMediaType, errors.UnsupportedMediaType),
     (RequestDataTooBig, errors.PayloadTooLarge),
@@ -31,29 +32,26 @@ _TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[erro
 
 def to_api_error(error: Exception) -> errors.ApiError:
     """Translate any exception into an ApiError. Unexpected exceptions are logged and become INTERNAL_ERROR."""
-    if isinstance(error, errors.ApiError):
-        return error
-    if isinstance(error, exceptions.MethodNotAllowed):
-        return errors.MethodNotAllowed()
-    if isinstance(error, exceptions.ValidationError):
-        return errors.ValidationFailed(details=_details(error.detail))
-    for classes, translated in _TRANSLATED:
-        if isinstance(error, classes):
-            if translated is errors.ServiceUnavailable:
-                logger.error("The database failed during a request: %s", error)
-            return translated()
-    logger.error("Unhandled exception in a request.", exc_info=error)
-    return errors.InternalError()
+    api_error = _translated(error)
+    if isinstance(error, DATABASE_ERRORS):
+        logger.error("The database failed during a request: %s", error)
+    elif isinstance(api_error, errors.InternalError) and api_error is not error:
+        logger.error("Unhandled exception in a request.", exc_info=error)
+    return api_error
 
 
 def error_code(error: Exception) -> str:
     """Return the error code that callers get for this exception; the audit log stores it."""
+    return _translated(error).code
+
+
+def _translated(error: Exception) -> errors.ApiError:
     if isinstance(error, errors.ApiError):
-        return error.code
+        return error
     if isinstance(error, exceptions.ValidationError):
-        return errors.ValidationFailed.code
+        return errors.ValidationFailed(details=_details(error.detail))
     return next(
-        (api_error.code for classes, api_error in _TRANSLATED if isinstance(error, classes)), errors.InternalError.code
+        (api_error() for classes, api_error in _TRANSLATED if isinstance(error, classes)), errors.InternalError()
     )
 
 

@@ -1,18 +1,11 @@
 """API errors: one exception class for each error code, all answered in the same JSON envelope.
 
-ApiError
-├── MalformedRequest 400 · Unauthenticated, ApiKeyExpired, ApiKeyRevoked, ReauthenticationRequired 401
-├── ScopeMissing, Forbidden, WorkspacePaused, AgentModeForbids, AccountNotAllowed, UserSessionRequired 403
-├── NotFound 404
-├── MethodNotAllowed 405 · NotAcceptable 406 · RequestTimeout 408 · PayloadTooLarge 413 · UnsupportedMediaType 415
-├── Conflict, InvalidState, IdempotencyInProgress 409 · ValidationFailed, WebhookUrlNotAllowed 422 · RateLimited 429
-└── InternalError 500 · ServiceUnavailable 503
-
 Errors that belong to one app are defined there (billing: SpendCapExceeded, …) and derive from ApiError.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from config.api.trace import current_trace_id
@@ -26,6 +19,7 @@ class ApiError(Exception):
     message = "Internal error."
     suggested_action = "Try again later. If the error persists, report the trace_id."
     auto_fixable = False
+    default_headers: Mapping[str, str] = {}
 
     def __init__(
         self,
@@ -38,7 +32,7 @@ class ApiError(Exception):
         self.message = message or self.message
         self.suggested_action = suggested_action or self.suggested_action
         self.details = details
-        self.headers = headers or {}
+        self.headers = {**self.default_headers, **(headers or {})}
         super().__init__(self.message)
 
     def envelope(self) -> dict[str, Any]:
@@ -65,10 +59,7 @@ class Unauthenticated(ApiError):
     status, code = 401, "UNAUTHENTICATED"
     message = "This operation needs a valid bearer token."
     suggested_action = "Send `Authorization: Bearer <API key>` with a key of this service."
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.headers.setdefault("WWW-Authenticate", "Bearer")
+    default_headers = {"WWW-Authenticate": "Bearer"}
 
 
 class ApiKeyExpired(Unauthenticated):
@@ -164,9 +155,7 @@ class IdempotencyInProgress(ApiError):
     status, code = 409, "IDEMPOTENCY_IN_PROGRESS"
     message = "Another request with this Idempotency-Key is still running."
     suggested_action = "Send the same request again after the time in Retry-After."
-
-    def __init__(self) -> None:
-        super().__init__(headers={"Retry-After": "1"})
+    default_headers = {"Retry-After": "1"}
 
 
 class PayloadTooLarge(ApiError):
@@ -217,7 +206,4 @@ class ServiceUnavailable(ApiError):
     message = "The service is temporarily unavailable."
     suggested_action = "Send the same request again after the time in Retry-After, with the same Idempotency-Key."
     auto_fixable = True
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.headers.setdefault("Retry-After", "2")
+    default_headers = {"Retry-After": "2"}

@@ -29,8 +29,7 @@ class Text(serializers.CharField):
     """A JSON string, stored unchanged: whitespace is not trimmed."""
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("trim_whitespace", False)
-        super().__init__(**kwargs)
+        super().__init__(**{"trim_whitespace": False, **kwargs})
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -44,8 +43,7 @@ class Name(Text):
     """A short name for people: 1 to 200 characters, not only whitespace."""
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("max_length", 200)
-        super().__init__(**kwargs)
+        super().__init__(**{"max_length": 200, **kwargs})
 
     def to_internal_value(self, data: Any) -> str:
         value = super().to_internal_value(data).strip()
@@ -89,9 +87,7 @@ class Integer(serializers.IntegerField):
     """A JSON integer of at most 64 bits."""
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("min_value", -INT64 - 1)
-        kwargs.setdefault("max_value", INT64)
-        super().__init__(**kwargs)
+        super().__init__(**{"min_value": -INT64 - 1, "max_value": INT64, **kwargs})
 
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int):

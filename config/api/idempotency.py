@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config.api.errors import IdempotencyInProgress, ValidationFailed
@@ -70,7 +70,9 @@ def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: 
     with transaction.atomic():
         record = _claim(keyed, lease_until=None)
         if record is not None:
-            return _answered(record)
+            if record.answered_at is None:  # its request runs in lease mode
+                raise IdempotencyInProgress()
+            return record
         result = work()
         _settle(keyed, answer_of(result), lease_until=None)
     return result
@@ -108,50 +110,32 @@ def find_answered_record(keyed: KeyedRequest) -> IdempotencyRecord | None:
     ).first()
 
 
-def request_differs(record: IdempotencyRecord, keyed: KeyedRequest) -> bool:
-    """Return whether this request's input differs from the input of the first request with the key."""
-    return record.fingerprint != keyed.fingerprint
-
-
 def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyRecord | None:
     """Reserve the Idempotency-Key; returns None on success, else the existing record. Waits for another open transaction."""
     now = timezone.now()
-    try:
-        if _insert(keyed, lease_until):
-            return None
-    except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
-            raise IdempotencyInProgress() from error
-        raise
-    rows = IdempotencyRecord.objects.filter(pk=keyed.record_id)
-    renewed = {
+    values = {
         "fingerprint": keyed.fingerprint,
         "lease_until": lease_until,
         "answered_at": None,
         "created_at": now,
         "expires_at": now + REPLAY_WINDOW,
     }
-    if rows.filter(expires_at__lte=now).update(**renewed):
+    try:
+        if _insert(IdempotencyRecord(id=keyed.record_id, operation=keyed.operation, **values)):
+            return None
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+            raise IdempotencyInProgress() from error
+        raise
+    rows = IdempotencyRecord.objects.filter(pk=keyed.record_id)
+    if rows.filter(Q(expires_at__lte=now) | Q(answered_at=None, lease_until__lte=now)).update(**values):
         return None
-    if rows.filter(answered_at=None, lease_until__lte=now).update(**renewed):
-        return None
-    record = rows.first()
-    return (
-        record if record else _claim(keyed, lease_until=lease_until)
-    )  # the other request failed in the meantime: the key is free
+    # Without a record the other request has failed in the meantime, and the key is free.
+    return rows.first() or _claim(keyed, lease_until=lease_until)
 
 
-def _insert(keyed: KeyedRequest, lease_until: datetime | None) -> bool:
+def _insert(row: IdempotencyRecord) -> bool:
     """Insert the idempotency record unless it exists; returns whether it was inserted, unlike ignore_conflicts of the ORM."""
-    now = timezone.now()
-    row = IdempotencyRecord(
-        id=keyed.record_id,
-        operation=keyed.operation,
-        fingerprint=keyed.fingerprint,
-        lease_until=lease_until,
-        created_at=now,
-        expires_at=now + REPLAY_WINDOW,
-    )
     fields = IdempotencyRecord._meta.concrete_fields
     columns = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
@@ -175,13 +159,6 @@ def _settle(keyed: KeyedRequest, answer: StoredAnswer, *, lease_until: datetime 
 def _running(keyed: KeyedRequest, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
     """Return the queryset of this request's running record; `lease_until` excludes a request that took the key over."""
     return IdempotencyRecord.objects.filter(pk=keyed.record_id, lease_until=lease_until, answered_at=None)
-
-
-def _answered(record: IdempotencyRecord) -> IdempotencyRecord:
-    """Return the idempotency record; raises IdempotencyInProgress while its request in lease mode still runs."""
-    if record.answered_at is None:
-        raise IdempotencyInProgress()
-    return record
 
 
 def _sha256(text: str) -> str:

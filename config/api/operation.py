@@ -22,8 +22,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer, Serializer
 
-from config.api import errors, fields, idempotency
-from config.api.caller import AgentMode, Caller, anonymous_caller, require, require_scope
+from config.api import errors, idempotency
+from config.api.caller import AgentMode, Caller, require, require_scope
 from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
@@ -33,26 +33,13 @@ from config.api.operation_input import (
     read_body,
     take_dry_run,
 )
-from config.api.rendering import render_preview, serialize_reply
 from config.api.scopes import AnyOf
-from config.api.serializers import QuerySerializer, StrictSerializer, shared_serializer
+from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer
 from config.api.uploads import Spool, UploadRules
 from config.api.webhook_url import check_webhook_hosts, collected_webhook_urls
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 INPUT_ERRORS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAllowed)
-
-
-class WriteBody(StrictSerializer):
-    """The body of a write that can be previewed by `dry_run`."""
-
-    dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
-
-
-class WriteQuery(QuerySerializer):
-    """The query of a write that can be previewed by `dry_run`."""
-
-    dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
 
 @dataclass(frozen=True)
@@ -171,7 +158,7 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
 
 
 def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> HttpResponseBase:
-    caller = anonymous_caller() if declared.public else cast(Caller, request.user)
+    caller = Caller("nobody", "nobody") if declared.public else cast(Caller, request.user)
     call: Call | None = None
     with Spool(declared.upload.most_bytes if declared.upload else None) as spool:
         try:
@@ -221,7 +208,7 @@ def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) ->
         run = functools.partial(idempotency.run_under_lease, lease=call.operation.lease)
     result = run(keyed, work, functools.partial(_stored_answer, call))
     if isinstance(result, IdempotencyRecord):
-        return _replay(call, result, idempotency.request_differs(result, keyed))
+        return _replay(call, result, request_differs=result.fingerprint != keyed.fingerprint)
     return _respond(call, result)
 
 
@@ -259,7 +246,7 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> 
 
 def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
     """Return the answer to store: rendered and without secrets, or only `replay_data` when `replay` builds the answer."""
-    reply.body = serialize_reply(call, reply)
+    reply.body = _render(call, reply.status, reply.data)
     body = reply.replay_data
     if call.operation.replay is None:
         body = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
@@ -273,7 +260,7 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Res
     status = declared.replay_status or record.status
     body = record.body
     if declared.replay is not None:
-        body = shared_serializer(declared.responses[record.status]).to_representation(declared.replay(call, record))
+        body = _render(call, record.status, declared.replay(call, record))
     headers = {"Idempotency-Replayed": "true"}
     if request_differs:
         headers["Idempotency-Request-Differs"] = "true"
@@ -282,10 +269,29 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Res
 
 def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
     if isinstance(result, Preview):
-        return Response(render_preview(call, result), status=call.operation.preview_status)
+        return Response(_render_preview(call, result), status=call.operation.preview_status)
     if result.response is not None:
         return result.response
     if result.finish is not None:
         result.data, result.body = result.finish(), None
-    body = result.body if result.body is not None else serialize_reply(call, result)
+    body = result.body if result.body is not None else _render(call, result.status, result.data)
     return Response(body, status=result.status, headers=result.headers)
+
+
+def _render(call: Call, status: int, data: Any) -> Any:
+    """Render data with the serializer that the operation declares for this status."""
+    return shared_serializer(call.operation.responses[status]).to_representation(data)
+
+
+def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
+    if call.operation.preview is None:
+        raise TypeError(f"{call.operation.name} declares no preview.")
+    body = {
+        "dry_run": True,
+        "operation": call.operation.name,
+        "request": preview.request,
+        preview.kind: preview.would,
+        **({"unchecked": preview.unchecked} if preview.unchecked else {}),
+        **preview.extra,
+    }
+    return dict(shared_serializer(call.operation.preview).to_representation(body))

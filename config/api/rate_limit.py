@@ -133,8 +133,6 @@ class SharedLimiter:
 
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> Verdict:
     """Return the verdict of the bucket with the fewest requests left, and among equals of the one with the longest wait."""
-    if len(buckets) == 1:
-        return Verdict(allowed, buckets[0], backlogs[0])
     verdicts = [Verdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
     return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 

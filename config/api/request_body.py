@@ -1,52 +1,19 @@
-"""Limits the size of request bodies and parses them as strict JSON."""
+"""Parses request bodies as strict JSON."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any
 
-from django.core.handlers.wsgi import WSGIRequest
-from django.http import HttpResponse
 from rest_framework.parsers import JSONParser
 
 from config.api import errors
-from config.api.error_handlers import error_response
-from config.api.incoming_body import MAX_BODY_BYTES, IncomingBody
-from config.api.upload_limits import most_bytes
 
 MAX_DEPTH = 32
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class BodyLimitMiddleware:
-    """Refuses a body whose Content-Length exceeds the limit, and sets the server's limit for a body without one.
-
-    The limit is 1 MB, and more for uploads and pages that take files (config/api/upload_limits.py).
-    """
-
-    def __init__(self, get_response: Callable[[WSGIRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: WSGIRequest) -> HttpResponse:
-        return self.get_response(request)
-
-    def process_view(
-        self, request: WSGIRequest, view: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
-    ) -> HttpResponse | None:
-        """Apply the limit before a view or another middleware reads the body."""
-        page_takes_files = getattr(view, "takes_files", False)  # the page refuses long bodies itself, in HTML
-        takes_files = page_takes_files or request.path == "/media"
-        limit = most_bytes(request.content_type or "") if takes_files else MAX_BODY_BYTES
-        declared = request.META.get("CONTENT_LENGTH") or ""
-        if declared.isdigit() and int(declared) > limit and not page_takes_files:
-            return error_response(errors.PayloadTooLarge())
-        source = request.META["wsgi.input"]
-        if isinstance(source, IncomingBody):
-            source.limit = limit
-        return None
 
 
 class StrictJSONParser(JSONParser):

@@ -16,8 +16,7 @@ from config.api.schema_errors import error_answers, error_codes_of, error_exampl
 from config.api.schema_examples import add_examples
 from config.api.scopes import AnyOf
 from config.api.serializers import ErrorEnvelope
-from config.api.upload_limits import FORM
-from config.api.uploads import FILE_PART, JSON, UploadRules
+from config.api.uploads import FILE_PART, FORM, JSON, UploadRules
 
 RATE_LIMIT_HEADER_SCHEMAS = {
     name: {"schema": {"type": "integer"}, "description": text, "required": True}
@@ -107,7 +106,7 @@ class OneOfSerializer(OpenApiSerializerExtension):
     match_subclasses = True
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        return {"oneOf": [auto_schema.resolve_serializer(form, direction).ref for form in self.target.forms]}
+        return {"oneOf": [auto_schema.resolve_serializer(each, direction).ref for each in self.target.alternatives]}
 
 
 class OperationSchema(AutoSchema):

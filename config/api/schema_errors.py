@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from config.api.errors import ApiError
@@ -72,11 +72,11 @@ _EXAMPLE_DETAILS = {
 
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     """Return the error codes that the operation can answer, in the order of its checks."""
+    writes = declared.writes_by(method)
     if declared.operator:
-        sent = ("UNSUPPORTED_MEDIA_TYPE",) if declared.writes_by(method) else ()
+        sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
         return list(dict.fromkeys([*GENERAL_CODES, *OPERATOR_CODES, *sent, *declared.errors, *ALWAYS_CODES]))
     codes = [*GENERAL_CODES, *(() if declared.public else BEARER_CODES)]
-    writes = declared.writes_by(method)
     if declared.scope:
         codes.append("SCOPE_MISSING")
     if "{" in path or "workspace_id" in declared.query().fields:
@@ -87,10 +87,7 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     if declared.preview:
         codes.append("AGENT_MODE_FORBIDS")
     if declared.idempotent:
-        codes += [
-            "IDEMPOTENCY_IN_PROGRESS",
-            "NOT_FOUND",
-        ]  # a replay is shown only to members of the workspace
+        codes += ["IDEMPOTENCY_IN_PROGRESS", "NOT_FOUND"]  # a replay is shown only to members of the workspace
     return list(dict.fromkeys([*codes, *declared.errors, *ALWAYS_CODES]))
 
 
@@ -134,11 +131,9 @@ def _envelope(cls: type[ApiError]) -> dict[str, Any]:
     return {**body, "details": _EXAMPLE_DETAILS[cls.code]} if cls.code in _EXAMPLE_DETAILS else body
 
 
-def _classes() -> dict[str, type[ApiError]]:
-    return {cls.code: cls for cls in _all_subclasses(ApiError)}
-
-
-def _all_subclasses(cls: type[ApiError]) -> Iterator[type[ApiError]]:
-    for child in cls.__subclasses__():
-        yield from _all_subclasses(child)
-        yield child
+def _classes(base: type[ApiError] = ApiError) -> dict[str, type[ApiError]]:
+    """Return all subclasses of an error class by their code."""
+    found: dict[str, type[ApiError]] = {}
+    for child in base.__subclasses__():
+        found |= {**_classes(child), child.code: child}
+    return found

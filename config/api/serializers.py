@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -11,6 +11,7 @@ from rest_framework import serializers
 from config.api import fields
 
 AnySerializer = TypeVar("AnySerializer", bound=serializers.BaseSerializer)
+_SHARED: dict[type[serializers.BaseSerializer], Any] = {}
 
 
 def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
@@ -18,21 +19,18 @@ def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
 
     The instance has no data of its own. Threads share it and call only `run_validation` and `to_representation`.
     """
-    made: AnySerializer = _built_once(cast(Any, serializer))
-    return made
+    if serializer not in _SHARED:
+        made = serializer()
+        _build_fields(made)
+        _SHARED[serializer] = made
+    shared: AnySerializer = _SHARED[serializer]
+    return shared
 
 
-@cache
-def _built_once(serializer: Any) -> Any:
-    made = serializer()
-    _prepare(made)
-    return made
-
-
-def _prepare(made: serializers.BaseSerializer) -> None:
+def _build_fields(made: serializers.BaseSerializer) -> None:
     """Build all nested fields now, so that two threads do not build them at the same time."""
     for field in getattr(made, "fields", {}).values():
-        _prepare(getattr(field, "child", field))
+        _build_fields(getattr(field, "child", field))
 
 
 class StrictSerializer(serializers.Serializer):
@@ -62,6 +60,18 @@ class StrictList(serializers.ListField):
 
 class QuerySerializer(StrictSerializer):
     """Query parameters; each may be given once."""
+
+
+class WriteBody(StrictSerializer):
+    """The body of a write that can be previewed by `dry_run`."""
+
+    dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
+
+
+class WriteQuery(QuerySerializer):
+    """The query of a write that can be previewed by `dry_run`."""
+
+    dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
 
 class PageQuery(QuerySerializer):
@@ -117,17 +127,18 @@ def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> t
 class OneOf(serializers.Serializer):
     """An answer with one of several schemas, chosen by the fields of the data; see `one_of`."""
 
-    forms: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
+    alternatives: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 
     def to_representation(self, instance: Any) -> Any:
         """Render with the serializer whose fields match the keys of the data."""
-        form = next(form for form in self.forms if shared_serializer(form).fields.keys() == instance.keys())
-        return shared_serializer(form).to_representation(instance)
+        shared = map(shared_serializer, self.alternatives)
+        serializer = next(each for each in shared if each.fields.keys() == instance.keys())
+        return serializer.to_representation(instance)
 
 
-def one_of(name: str, *forms: type[serializers.Serializer]) -> type[serializers.Serializer]:
+def one_of(name: str, *alternatives: type[serializers.Serializer]) -> type[serializers.Serializer]:
     """Build the serializer class of an answer with one of these schemas; its data is a dict with all fields of one."""
-    return type(name, (OneOf,), {"forms": forms, "__module__": __name__})
+    return type(name, (OneOf,), {"alternatives": alternatives, "__module__": __name__})
 
 
 def preview_of(

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import logging
-import re
 import secrets
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Protocol
 
-from django.http import HttpRequest, HttpResponse
-
 TRACE_HEADER = "x-trace-id"
-# W3C Trace Context: version 00, 32 hex of trace id (not all zero), 16 hex of parent (not all zero), 2 hex of flags.
-_TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 _current: ContextVar[str] = ContextVar("trace_id", default="")
 
 
@@ -52,20 +46,6 @@ def current_workspace_or_actor() -> str:
     """Return the workspace id of the current request, else the actor's id; "" before authentication."""
     actor = _actor.get()
     return (actor.workspace_id or actor.actor_id) if actor else ""
-
-
-class TraceMiddleware:
-    """Starts a trace for each request, or continues a valid `traceparent`, and adds `x-trace-id` to every answer."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        match = _TRACEPARENT.fullmatch(request.META.get("HTTP_TRACEPARENT", ""))
-        trace_id = start_trace(match.group(1) if match else "")
-        response = self.get_response(request)
-        response[TRACE_HEADER] = trace_id
-        return response
 
 
 class TraceFilter(logging.Filter):

@@ -16,8 +16,7 @@ from python_multipart.multipart import MultipartParser
 
 from config.api import errors
 from config.api.request_body import parse_json
-from config.api.upload_limits import FORM
-from config.api.uploads import FILE_PART, JSON, Spool, UploadInProgress
+from config.api.uploads import FILE_PART, FORM, JSON, Spool, UploadInProgress
 
 MAX_FIELD_BYTES = 65_536
 MAX_HEADER_BYTES = 1024

@@ -2,10 +2,14 @@
 
 A client sends a file as the part `file` of multipart/form-data, or in JSON as base64 or as a URL
 (config/api/upload_body.py). The operation gets an Upload in each case.
+Of the dashboard's pages only those declared with `files` accept files, and only after authentication
+(workspaces/workspace_page.py). All others discard them, so that they cannot be used to fill the disk.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import contextlib
 import hashlib
 import logging
@@ -13,18 +17,33 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from django.conf import settings
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile, TemporaryFileUploadHandler
+from django.http import HttpRequest
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
 
 from config.api import errors
+from config.api.fields import Boolean
 from config.api.serializers import StrictSerializer
 
 logger = logging.getLogger(__name__)
 JSON = "application/json"
+FORM = "multipart/form-data"
 FILE_PART = "file"
 HEAD_BYTES = 65_536  # bytes to receive before the kind of file is detected
+MAX_BASE64_FILE_BYTES = 20 * 1024 * 1024
+MAX_BASE64_LENGTH = 4 * -(-MAX_BASE64_FILE_BYTES // 3)
+BESIDE_THE_FILE_BYTES = 1_000_000  # allowance for the other fields of a form or JSON body
+
+
+def max_upload_body_bytes(content_type: str) -> int:
+    """Return the maximum body size of an upload with this content type."""
+    file_bytes = max(settings.MEDIA_MAX_BYTES.values()) if content_type == FORM else MAX_BASE64_LENGTH
+    return file_bytes + BESIDE_THE_FILE_BYTES
 
 
 @dataclass(frozen=True)
@@ -76,7 +95,7 @@ class UploadInProgress:
         """Add the next bytes of the upload. Raises PayloadTooLarge once it exceeds the limit for its kind of media."""
         before, self._size = self._size, self._size + len(piece)
         self._digest.update(piece)
-        with _having_room():
+        with _disk_errors():
             self._file.write(piece)
             if before < HEAD_BYTES <= self._size:
                 self._file.flush()
@@ -87,13 +106,13 @@ class UploadInProgress:
 
     def finish(self) -> Upload:
         """Close the file and return it as an Upload."""
-        with _having_room():
+        with _disk_errors():
             self._file.close()
         return Upload(self._path, self._filename, self._size, self._digest.hexdigest())
 
 
 @contextlib.contextmanager
-def _having_room() -> Iterator[None]:
+def _disk_errors() -> Iterator[None]:
     """Raise ServiceUnavailable if the upload cannot be written, for example because the disk is full."""
     try:
         yield
@@ -109,36 +128,104 @@ def too_large(limit: int) -> errors.PayloadTooLarge:
     )
 
 
-class Spool:
+class Spool(contextlib.ExitStack[None]):
     """The temporary files of one request's upload, in FILE_UPLOAD_TEMP_DIR; deleted when the `with` block ends.
 
     `fields` is the parsed, unvalidated form or JSON object, from which the `dry_run` flag of an invalid request is read.
     """
 
     def __init__(self, most_bytes: Callable[[Path | None], int] | None) -> None:
+        super().__init__()
         self.fields: dict[str, Any] = {}
         self.is_form = False
         self._most_bytes = most_bytes
-        self._files = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._files.close()
 
     def begin(self, filename: str) -> UploadInProgress:
         """Create an empty temporary file, readable only by the service's user, and return it for writing."""
         if self._most_bytes is None:
             raise TypeError("This operation takes no files.")
-        with _having_room():
+        with _disk_errors():
             file = tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR, prefix="upload-", delete=False)  # noqa: SIM115
-        self._files.callback(Path(file.name).unlink, missing_ok=True)
-        self._files.callback(file.close)
+        self.callback(Path(file.name).unlink, missing_ok=True)
+        self.callback(file.close)
         return UploadInProgress(file, filename, self._most_bytes)
 
-    def keep(self, content: bytes, filename: str) -> Upload:
+    def store(self, content: bytes, filename: str) -> Upload:
         """Write `content` to a temporary file and return it as an Upload."""
         file = self.begin(filename)
         file.write(content)
         return file.finish()
+
+
+class FormBoolean(Boolean):
+    """`true` or `false` in a multipart form, in any case: generated Python clients send True and False."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        return super().to_internal_value({"true": True, "false": False}.get(data.lower(), data))
+
+
+@extend_schema_field({"type": "string", "format": "binary"})
+class UploadedFile(serializers.Field):
+    """The uploaded file of a multipart form."""
+
+    def to_internal_value(self, data: Any) -> Upload:
+        if not isinstance(data, Upload):
+            raise serializers.ValidationError("Must be a file.", code="wrong_type")
+        return data
+
+
+@extend_schema_field(
+    {
+        "type": "string",
+        "contentEncoding": "base64",
+        "pattern": "^[A-Za-z0-9+/]+={0,2}$",
+        "maxLength": MAX_BASE64_LENGTH,
+    }
+)
+class Base64File(serializers.Field):
+    """A file in a JSON body: base64 with padding and without line breaks (RFC 4648, section 4); converted to an Upload."""
+
+    def to_internal_value(self, data: Any) -> Upload:
+        if not isinstance(data, str):
+            raise serializers.ValidationError("Must be a string.", code="wrong_type")
+        try:
+            content = base64.b64decode(data, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise serializers.ValidationError("Must be base64, padded and without blanks.", code="invalid") from error
+        if not content:
+            raise serializers.ValidationError("Must not be empty.", code="blank")
+        if len(content) > MAX_BASE64_FILE_BYTES:
+            raise errors.PayloadTooLarge(
+                f"A file in base64 may have {MAX_BASE64_FILE_BYTES:,} bytes.", suggested_action="Send it as a form."
+            )
+        upload: Upload = self.context["spool"].store(content, "")
+        return upload
+
+
+class NoFiles(FileUploadHandler):
+    """Upload handler that reads and discards all uploaded files; the default in settings.FILE_UPLOAD_HANDLERS."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        raise SkipFile
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:
+        return None
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
+def take_files(request: HttpRequest) -> None:
+    """Accept file uploads in this request; call it before the body is read. Raises PayloadTooLarge."""
+    declared = request.META.get("CONTENT_LENGTH") or "0"
+    if not declared.isdecimal() or int(declared) > max_upload_body_bytes(FORM):
+        raise errors.PayloadTooLarge(
+            "The files are larger than can be sent at once.", suggested_action="Send fewer or smaller files."
+        )
+    request.upload_handlers = [TemporaryFileUploadHandler(request)]
+
+
+def files_of(request: HttpRequest, name: str) -> list[Upload]:
+    """Return the uploaded files of a form field as Uploads; the files are deleted when the request ends."""
+    sent = [file for file in request.FILES.getlist(name) if isinstance(file, TemporaryUploadedFile)]
+    return [Upload.of(Path(file.temporary_file_path()), file.name or "") for file in sent]

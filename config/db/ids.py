@@ -32,9 +32,8 @@ def first_id(prefix: str, at: datetime) -> str:
 def made_at(identifier: str) -> datetime:
     """Return the creation time of an id, in UTC with millisecond precision."""
     milliseconds = 0
-    for sign in identifier.rpartition("_")[2][
-        :10
-    ]:  # 130 bits are spelled, the first two of them 0, the next 48 the time
+    # 130 bits are spelled, the first two of them 0, the next 48 the time.
+    for sign in identifier.rpartition("_")[2][:10]:
         milliseconds = milliseconds << 5 | ALPHABET.index(sign)
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 

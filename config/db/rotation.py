@@ -27,6 +27,9 @@ class Rotated:
     renewed: int = 0
     unreadable: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.values:,} values, {self.renewed:,} of another key, {self.unreadable:,} unreadable"
+
 
 def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
     """Return every encrypted field of every model."""
@@ -38,8 +41,8 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
     ]
 
 
-def rotate(*, dry_run: bool = False, say: Callable[[Rotated], None]) -> list[Rotated]:
-    """Encrypt all values of other keys again with the first key; calls `say` with the progress after each batch.
+def rotate(*, dry_run: bool = False, report: Callable[[Rotated], None]) -> list[Rotated]:
+    """Encrypt all values of other keys again with the first key; calls `report` with the progress after each batch.
 
     A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.
     """
@@ -49,7 +52,7 @@ def rotate(*, dry_run: bool = False, say: Callable[[Rotated], None]) -> list[Rot
         for batch in _batches(model, field):
             for pk, sealed in batch:
                 _renew(model, field, pk, sealed, done, dry_run=dry_run)
-            say(done)
+            report(done)
         found.append(done)
     return found
 

@@ -24,17 +24,17 @@ from aiohttp.tracing import Trace
 from django.conf import settings
 from yarl import URL
 
-from config.outbound.addresses import address_allowed
 from config.outbound.connections import tls_context
 from config.outbound.destinations import (
     RESOLVE_SECONDS,
     Destination,
     DestinationNotAllowed,
+    address_allowed,
     check_url,
     require_allowed,
 )
-from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, error_summary
-from config.outbound.resolver import DestinationUnresolved, webhook_resolver
+from config.outbound.errors import DestinationRefused, DestinationUnresolved, NoAnswer, NotSent, error_summary
+from config.outbound.resolver import webhook_resolver
 
 KEEPALIVE_SECONDS = 1.0  # few servers close sooner (gunicorn after 2 s, Node after 5)
 
@@ -104,8 +104,6 @@ async def post(
             return await _exchange(session, url, body, headers, read_limit)
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
-    except DestinationUnresolved as error:
-        raise NotSent(str(error)) from error
     except aiohttp.ClientConnectorError as error:
         raise NotSent(error_summary(error)) from error
     except TimeoutError as error:
@@ -149,7 +147,17 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
     except TimeoutError as error:
         raise DestinationUnresolved(f"{destination.host} does not resolve in time.") from error
     require_allowed(destination.host, addresses)
-    return [_resolved(destination.host, address, destination.port) for address in addresses]
+    return [
+        ResolveResult(
+            hostname=destination.host,
+            host=address,
+            port=destination.port,
+            family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+            proto=socket.IPPROTO_TCP,
+            flags=socket.AI_NUMERICHOST,
+        )
+        for address in addresses
+    ]
 
 
 class _Connector(aiohttp.TCPConnector):
@@ -192,18 +200,7 @@ class _CheckedResolver(AbstractResolver):
         return _current_post.get().addresses
 
     async def close(self) -> None:
-        """Do nothing; the resolver holds no resources."""
-
-
-def _resolved(host: str, address: str, port: int) -> ResolveResult:
-    return ResolveResult(
-        hostname=host,
-        host=address,
-        port=port,
-        family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-        proto=socket.IPPROTO_TCP,
-        flags=socket.AI_NUMERICHOST,
-    )
+        """Do nothing; the resolver has no resources to release."""
 
 
 def _checked_socket(addr_info: aiohttp.AddrInfoType) -> socket.socket:

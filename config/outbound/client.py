@@ -24,9 +24,8 @@ from urllib3.response import BaseHTTPResponse
 
 from config.outbound.connections import Exchange, connection_to
 from config.outbound.deadline import deadline_within
-from config.outbound.destinations import Destination, DestinationNotAllowed, check_url
+from config.outbound.destinations import DestinationNotAllowed, check_url
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, error_summary
-from config.outbound.resolver import DestinationUnresolved
 
 _READ_BYTES = 65_536
 _FAULTS = (HTTPError, http.client.HTTPException, OSError, ValueError)
@@ -106,40 +105,28 @@ def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[by
     exchange = Exchange(deadline_within(timeout), readable=2 * max_bytes + _READ_BYTES)
     try:
         destination = check_url(str(asked.url))
-        return _send(asked.prepare(), destination, exchange, max_bytes, to, cut)
+        prepared = asked.prepare()
+        with contextlib.closing(connection_to(destination, exchange)) as connection:
+            connection.connect()
+            # A server may answer (401, 413) and close while the body is still on its way: the answer counts.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.request(
+                    prepared.method or "GET",
+                    prepared.path_url,
+                    body=prepared.body,
+                    headers=prepared.headers,
+                    preload_content=False,
+                    decode_content=False,
+                )
+            with contextlib.closing(connection.getresponse()) as answer:
+                _copy(answer, to, max_bytes, cut=cut)
+                return Response(answer.status, answer.headers, b"")
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
-    except DestinationUnresolved as error:
-        raise NotSent(str(error)) from error
     except _FAULTS as error:
         if exchange.begun:
             raise NoAnswer(error_summary(error)) from error
         raise NotSent(error_summary(error)) from error
-
-
-def _send(
-    prepared: requests.PreparedRequest,
-    destination: Destination,
-    exchange: Exchange,
-    max_bytes: int,
-    to: IO[bytes],
-    cut: bool,
-) -> Response:
-    with contextlib.closing(connection_to(destination, exchange)) as connection:
-        connection.connect()
-        # A server may answer (401, 413) and close while the body is still on its way: the answer counts.
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            connection.request(
-                prepared.method or "GET",
-                prepared.path_url,
-                body=prepared.body,
-                headers=prepared.headers,
-                preload_content=False,
-                decode_content=False,
-            )
-        with contextlib.closing(connection.getresponse()) as answer:
-            _copy(answer, to, max_bytes, cut=cut)
-            return Response(answer.status, answer.headers, b"")
 
 
 def _copy(answer: BaseHTTPResponse, to: IO[bytes], max_bytes: int, *, cut: bool) -> None:

@@ -20,8 +20,13 @@ import certifi
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.response import HTTPResponse
 
-from config.outbound.addresses import address_allowed
-from config.outbound.destinations import RESOLVE_SECONDS, Destination, DestinationNotAllowed, allowed_addresses
+from config.outbound.destinations import (
+    RESOLVE_SECONDS,
+    Destination,
+    DestinationNotAllowed,
+    address_allowed,
+    allowed_addresses,
+)
 from config.outbound.errors import ResponseTooLarge
 
 CONNECT_SECONDS = 5.0  # for each address, so that an unreachable one leaves time for the next
@@ -136,12 +141,9 @@ class PinnedConnection(HTTPConnection):
 class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
     """A PinnedConnection over TLS, which checks the certificate against the destination's name."""
 
-    def __init__(self, destination: Destination, exchange: Exchange) -> None:
-        super().__init__(destination, exchange, ssl_context=tls_context())
-
 
 def connection_to(destination: Destination, exchange: Exchange) -> PinnedConnection:
     """Return an unopened connection to `destination`, with or without TLS by its scheme."""
     if destination.scheme == "https":
-        return PinnedTLSConnection(destination, exchange)
+        return PinnedTLSConnection(destination, exchange, ssl_context=tls_context())
     return PinnedConnection(destination, exchange)

@@ -1,7 +1,9 @@
-"""Checks where outbound requests may go: the URL's syntax, and every address that its host resolves to.
+"""Checks where outbound requests may go: the URL's syntax, and every IP address that its host resolves to.
 
 The syntax is matched by one strict pattern, so that two URL parsers cannot disagree about what was checked. Hosts refused
 by name would also be refused by address; the name check only gives a clearer reason.
+For addresses `ipaddress.is_global` is not sufficient: it allows multicast, 6to4 and NAT64 addresses. Sources: the IANA
+special-purpose address registries (RFC 6890 and its successors), RFC 9637 (3fff::/20), RFC 7526 (192.88.99.0/24).
 """
 
 from __future__ import annotations
@@ -10,11 +12,10 @@ import re
 from collections.abc import Iterable
 from concurrent.futures import wait
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from django.conf import settings
 
-from config.outbound.addresses import is_loopback_address, is_public_address
 from config.outbound.deadline import seconds_within
 from config.outbound.resolver import platform_resolver, webhook_resolver
 
@@ -32,6 +33,18 @@ _URL = re.compile(
 # No public top-level domain holds a digit unless it is punycode; so 0x7f.1, 2130706433 and 127.1 are no names.
 _NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])")
 _MAX_NAME_LENGTH = 253
+
+# Everything outside 2000::/3 is refused at once: loopback, local, multicast, IPv4-mapped, IPv4-compatible and NAT64.
+_ALLOCATED_V6 = IPv6Network("2000::/3")
+_REFUSED = (
+    IPv4Network("192.0.0.0/24"),  # protocol assignments
+    IPv4Network("192.88.99.0/24"),  # 6to4 relays
+    IPv6Network("2001::/23"),  # protocol assignments, Teredo among them
+    IPv6Network("2001:db8::/32"),  # documentation
+    IPv6Network("2002::/16"),  # 6to4: carries an IPv4 address
+    IPv6Network("3fff::/20"),  # documentation
+)
+_LOOPBACK_V6 = IPv6Address("::1")
 
 
 class DestinationNotAllowed(Exception):
@@ -142,3 +155,33 @@ def _is_public_name(host: str) -> bool:
 
 def _admitted_loopback(host: str) -> bool:
     return settings.OUTBOUND_ALLOW_LOOPBACK and host in LOOPBACK_HOSTS
+
+
+def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
+    """Return whether `ip` is a public unicast address; False when it does not parse."""
+    address = _parse_address(ip)
+    if address is None or any(address in network for network in _REFUSED):
+        return False
+    if isinstance(address, IPv4Address):
+        return address.is_global and not address.is_multicast and not address.is_reserved
+    return address in _ALLOCATED_V6 and address.scope_id is None
+
+
+def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
+    """Return whether `ip` is in 127.0.0.0/8 or is ::1; an IPv4-mapped loopback address is not."""
+    address = _parse_address(ip)
+    if isinstance(address, IPv4Address):
+        return address.is_loopback
+    return address == _LOOPBACK_V6
+
+
+def address_allowed(ip: str | IPv4Address | IPv6Address) -> bool:
+    """Return whether connections to `ip` are allowed: public addresses, and loopback if OUTBOUND_ALLOW_LOOPBACK is set."""
+    return is_public_address(ip) or (settings.OUTBOUND_ALLOW_LOOPBACK and is_loopback_address(ip))
+
+
+def _parse_address(ip: str | IPv4Address | IPv6Address) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(ip)
+    except ValueError:
+        return None

@@ -3,6 +3,7 @@
 OutboundError
   NotSent               no part of the request was sent: it may be repeated
     DestinationRefused  the destination is not allowed: repeating does not help
+    DestinationUnresolved
   NoAnswer              the request may have been processed: repeat it only if that is harmless
     ResponseTooLarge    the answer is longer than the caller reads
 """
@@ -20,6 +21,10 @@ class NotSent(OutboundError):
 
 class DestinationRefused(NotSent):
     """The destination is not allowed; the exception's cause is the DestinationNotAllowed."""
+
+
+class DestinationUnresolved(NotSent):
+    """The host name has no address, or the name servers did not answer in time."""
 
 
 class NoAnswer(OutboundError):

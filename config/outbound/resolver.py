@@ -19,16 +19,14 @@ from typing import Any
 import pycares
 from django.conf import settings
 
+from config.outbound.errors import DestinationUnresolved
+
 FIRST_TRY_SECONDS = 0.5  # c-ares doubles the time-out at each try, and waits less for a server that answers quickly
 TRIES = 4
 # A channel is replaced from time to time: its cache has no size limit, its query numbers have 16 bits, and it does not
 # notice every change of resolv.conf.
 LOOKUPS_PER_CHANNEL = 10_000
 CHANNEL_SECONDS = 60.0
-
-
-class DestinationUnresolved(Exception):
-    """The host name has no address, or the name servers did not answer in time."""
 
 
 class Resolver:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-
-Handler = Callable[[HttpRequest], HttpResponse]
+from django.utils.deprecation import MiddlewareMixin
 
 # Pages with forms whose response redirects to an identity provider, a platform or the payment processor. Browsers apply
 # form-action also to the redirects after a form, and their destinations cannot be listed (Mastodon servers, a company's
@@ -32,14 +30,10 @@ PERMISSIONS = ", ".join(
 )
 
 
-class SecurityHeadersMiddleware:
+class SecurityHeadersMiddleware(MiddlewareMixin):
     """Adds Content-Security-Policy and Permissions-Policy to every response that has none from its view."""
 
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         is_page = response.get("Content-Type", "").startswith("text/html")
         policy = page_policy(bool(FORMS_LEAD_OUT.match(request.path)), settings.OUTBOUND_ALLOW_LOOPBACK)
         response.headers.setdefault("Content-Security-Policy", policy if is_page else CLOSED)

@@ -7,18 +7,22 @@ much as the client takes at once and leaves the rest to the main loop.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import socket
 import time
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import IO, Any
 
 from gunicorn.http.errors import LimitRequestHeaders
 from gunicorn.http.message import Request
 from gunicorn.http.unreader import IterUnreader
 
+from config.api.errors import ApiError
 from config.api.incoming_body import IncomingBody
+from config.api.trace import TRACE_HEADER
 
 MAX_HEAD_BYTES = 65_536
 RECEIVE_BYTES = 65_536  # small enough that malloc needs no system call for each buffer
@@ -238,3 +242,17 @@ class Connection:
         if self.body:
             self.body.close()
         self.socket.close()
+
+
+def raw_error_response(error: ApiError) -> bytes:
+    """Return `error` as the bytes of an HTTP/1.1 response, for requests that never reach the application."""
+    envelope = error.envelope()
+    body = json.dumps(envelope).encode()
+    lines = [
+        f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",
+        "Connection: close",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        f"{TRACE_HEADER}: {envelope['trace_id']}",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + body

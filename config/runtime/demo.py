@@ -1,15 +1,20 @@
-"""Creates the demo data of a first start: an owner, a workspace with sandbox accounts, and an API key."""
+"""The demo of a first start: an owner, a workspace with sandbox accounts and an API key, and the text that shows them.
+
+`manage.py up` prints the text when the service is ready: its URLs and a first post to try.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
+from django.core.management.base import OutputWrapper
 from django.db import transaction
 
 from accounts.models import ConnectedAccount
@@ -21,6 +26,7 @@ from workspaces.models import User
 from workspaces.services import create_workspace
 
 DEMO_FILE = "demo.json"
+NOW_PLACEHOLDER = "@NOW_PLACEHOLDER@"  # replaced by a call of `date` in the shell command
 NO_SIGN_IN_NOTE = (
     "OIDC_ISSUER is set: people sign in at the identity provider, so this file holds no user_token and no sign_in_url."
 )
@@ -103,3 +109,38 @@ def _write(path: Path, demo: Demo) -> None:
     with os.fdopen(descriptor, "w") as file:
         json.dump({name: value for name, value in asdict(demo).items() if value is not None}, file, indent=2)
     draft.replace(path)
+
+
+def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, data_dir: Path) -> None:
+    """Print the service's URLs and, for a demo, its sign-in link and a curl command for a first post."""
+    places = {"API": base_url, "Contract": f"{base_url}/openapi.json", "Docs": f"{base_url}/docs"}
+    places["Dashboard"] = f"{base_url}/dashboard/"
+    if demo is not None:
+        if demo.sign_in_url:
+            places["Dashboard"] = f"{demo.sign_in_url}  (signs you in, once)"
+        places |= {"Admin": demo.admin_url, "Keys": str(data_dir / "demo.json")}
+    lines = ["", "The service is running. Press Ctrl-C to stop it.", ""]
+    lines += [f"  {name:<10} {place}" for name, place in places.items()]
+    if demo is not None:
+        if demo.note:
+            lines += ["", demo.note]
+        lines += ["", "Publish a first post to the sandbox:", "", f"  {first_post_command(demo)}"]
+    stdout.write("\n".join([*lines, "", ""]))
+    stdout.flush()
+
+
+def first_post_command(demo: Demo) -> str:
+    """Return a curl command that publishes a post to the demo's sandbox account and waits for the result."""
+    body: dict[str, Any] = {
+        "text": "Hello from the sandbox",
+        "targets": [{"platform": demo.sandbox_platform, "connected_account_id": demo.sandbox_account_id}],
+        "scheduled_at": NOW_PLACEHOLDER,
+        "wait": True,
+    }
+    words = [
+        *("curl", "-sS", f"{demo.base_url}/posts"),
+        *("-H", f"Authorization: Bearer {demo.api_key}"),
+        *("-H", "Content-Type: application/json"),
+        *("-d", json.dumps(body)),
+    ]
+    return shlex.join(words).replace(NOW_PLACEHOLDER, "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'")

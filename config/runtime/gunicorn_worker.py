@@ -31,8 +31,7 @@ from config.api.errors import ApiError, InternalError, MalformedRequest, RateLim
 from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyNotReceived
 from config.api.trace import current_workspace_or_actor, start_trace
 from config.environment import data_dir, env
-from config.runtime.connection import Connection, Pace, UploadSlots
-from config.runtime.raw_error_response import raw_error_response
+from config.runtime.connection import Connection, Pace, UploadSlots, raw_error_response
 
 READ_SECONDS = env.int("WEB_READ_SECONDS", default=30)
 LEAST_BYTES_PER_SECOND = env.int("WEB_LEAST_BYTES_PER_SECOND", default=32_768)

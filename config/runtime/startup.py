@@ -20,7 +20,7 @@ PROBE_SECONDS = 1.0  # short, so that Ctrl-C during the start takes effect soon
 def data_dir_lock(data_dir: Path) -> Iterator[None]:
     """Lock `<data_dir>/up.lock`, which contains this process id; the kernel releases it when the process ends.
 
-    Raises CommandError when another process holds it.
+    Raises CommandError when another process has locked it.
     """
     with open(data_dir / "up.lock", "a+") as file:
         try:

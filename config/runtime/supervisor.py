@@ -14,27 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from config.jobs.backoff import doubling_pause
+
 logger = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 0.1  # seconds between two checks of the children
+LONGEST_DELAY = 30.0  # seconds before a child is restarted
+HEALTHY_SECONDS = 60.0  # after running this long, a child is restarted with the first delay again
 PARENT_DEATH_WATCH = Path(__file__).with_name("parent_death_watch.py")
-
-
-@dataclass(frozen=True)
-class Backoff:
-    """The delay before a child is restarted, in seconds: doubling from `first` up to `ceiling`.
-
-    After a run of `healthy_after` seconds the delay starts again at `first`.
-    """
-
-    first: float = 1.0
-    ceiling: float = 30.0
-    healthy_after: float = 60.0
-
-    def next_delay(self, previous: float, lived: float) -> float:
-        if previous == 0 or lived >= self.healthy_after:
-            return self.first
-        return min(previous * 2, self.ceiling)
 
 
 @dataclass
@@ -49,7 +36,7 @@ class Child:
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     started_at: float = field(default=0.0, init=False)  # monotonic seconds, as start_at
     start_at: float = field(default=0.0, init=False)
-    delay: float = field(default=0.0, init=False)
+    failures: int = field(default=0, init=False)  # in a row
 
     def start(self) -> None:
         """Start the child's program in its own session, so that Ctrl-C in the terminal reaches only the supervisor."""
@@ -80,12 +67,13 @@ class Child:
 class Supervisor:
     """Supervises `children`; when stopping they get `grace` seconds between SIGTERM and SIGKILL.
 
+    A child that ends is restarted after `first_delay` seconds, which double with each failure up to LONGEST_DELAY.
     Use it from the main thread: call `watch`, and `stop` at the end.
     """
 
-    def __init__(self, children: Sequence[Child], *, backoff: Backoff | None = None, grace: float = 8.0) -> None:
+    def __init__(self, children: Sequence[Child], *, first_delay: float = 1.0, grace: float = 8.0) -> None:
         self._children = children
-        self._backoff = backoff or Backoff()
+        self._first_delay = first_delay
         self._grace = grace
         self._stop_requests = 0
 
@@ -134,6 +122,7 @@ class Supervisor:
         exit_code = child.exit_code()
         if exit_code is not None:
             child.kill_group()
-            child.delay = self._backoff.next_delay(child.delay, now - child.started_at)
-            child.start_at = now + child.delay
-            logger.warning("%s ended with exit code %d; starting it again in %g s", child.name, exit_code, child.delay)
+            child.failures = 1 if now - child.started_at >= HEALTHY_SECONDS else child.failures + 1
+            delay = doubling_pause(child.failures, first=self._first_delay, longest=LONGEST_DELAY).total_seconds()
+            child.start_at = now + delay
+            logger.warning("%s ended with exit code %d; starting it again in %g s", child.name, exit_code, delay)

@@ -1,4 +1,4 @@
-"""Steps of the Celery worker: the worker loops with their heartbeats, and the embedded beat.
+"""Steps of the Celery worker: the worker loops with their heartbeats, the embedded beat, and the metrics server.
 
 The steps start and stop with the worker. The beat is a thread, because `-B` would fork a process that a `memory://` broker
 cannot reach. Two beats are harmless: required work is a row that only one worker claims.
@@ -10,18 +10,24 @@ import logging
 import sys
 import threading
 import time
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from celery import beat, bootsteps
 from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.core import checks
-from django.db import DatabaseError, connections
-from django.utils import timezone
+from django.core.handlers.wsgi import WSGIRequest
+from django.db import DatabaseError, close_old_connections, connections
+from django.http import HttpResponse
 from django.utils.module_loading import import_string
 
+from config.api.error_handlers import error_response
+from config.api.errors import NotFound
 from config.checks import require_valid_settings
-from config.jobs.models import Heartbeat
+from config.console.metrics import metrics
+from config.console.status import record_heartbeat
 from config.jobs.worker_loop import WorkerLoop
 
 logger = logging.getLogger(__name__)
@@ -44,7 +50,7 @@ class WorkerLoops(bootsteps.StartStopStep):
         # Celery takes seconds from the signal to `stop`; the loops start to stop at the signal.
         worker_shutting_down.connect(self._begin_to_stop, weak=False)
 
-    def start(self, worker: Any) -> None:
+    def start(self, parent: Any) -> None:
         require_valid_settings()
         sys.setswitchinterval(THREAD_SWITCH_SECONDS)
         self._stop.clear()
@@ -54,13 +60,12 @@ class WorkerLoops(bootsteps.StartStopStep):
         threading.Thread(target=self._write_heartbeats, name="heartbeats", daemon=True).start()
         threading.Thread(target=_log_failed_checks, name="checks", daemon=True).start()
 
-    def stop(self, worker: Any) -> None:
+    def stop(self, parent: Any) -> None:
         self._begin_to_stop()
         for thread in self._stopping:
             thread.join(STOP_SECONDS + 1)
 
-    def terminate(self, worker: Any) -> None:
-        self.stop(worker)
+    terminate = stop
 
     def _begin_to_stop(self, **kwargs: Any) -> None:
         """Stop all loops at the same time, each in its own thread."""
@@ -84,19 +89,18 @@ class WorkerLoops(bootsteps.StartStopStep):
 class EmbeddedBeat(bootsteps.StartStopStep):
     """Runs Celery's beat as a thread of this worker."""
 
-    def start(self, worker: Any) -> None:
-        self._app = worker.app
+    def start(self, parent: Any) -> None:
+        self._app = parent.app
         self.service = self._new_service()
         threading.Thread(target=self._run, name="beat", daemon=True).start()
 
     def _new_service(self) -> Any:
         return beat.Service(self._app, scheduler_cls=self._app.conf.beat_scheduler)
 
-    def stop(self, worker: Any) -> None:
+    def stop(self, parent: Any) -> None:
         self.service.stop()  # its thread is a daemon that only schedules: no need to wait for it
 
-    def terminate(self, worker: Any) -> None:
-        self.stop(worker)
+    terminate = stop
 
     def _run(self) -> None:
         """Run the beat; restart it when it fails, for example because the database is down."""
@@ -110,6 +114,52 @@ class EmbeddedBeat(bootsteps.StartStopStep):
                 self.service = self._new_service()
 
 
+class MetricsServer(bootsteps.StartStopStep):
+    """Serves GET /metrics in a thread, for a machine without a web process (WORKER_METRICS_ADDRESS)."""
+
+    def __init__(self, worker: Any, **kwargs: Any) -> None:
+        super().__init__(worker, **kwargs)
+        self._server: WSGIServer | None = None
+
+    @property
+    def port(self) -> int | None:
+        """Return the port on which the metrics server listens, or None."""
+        return self._server.server_port if self._server is not None else None
+
+    def start(self, parent: Any) -> None:
+        if not settings.WORKER_METRICS_ADDRESS:
+            return
+        host, _, port = settings.WORKER_METRICS_ADDRESS.rpartition(":")
+        self._server = make_server(host.strip("[]"), int(port), answer_metrics, handler_class=_Handler)
+        threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True).start()
+
+    def stop(self, parent: Any) -> None:
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+
+    terminate = stop
+
+
+def answer_metrics(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """WSGI application that answers GET /metrics in a worker process as web processes do."""
+    close_old_connections()
+    try:
+        asked = environ["PATH_INFO"] == "/metrics"
+        response = cast(HttpResponse, metrics(WSGIRequest(environ)) if asked else error_response(NotFound()))
+        start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
+        return [response.content]
+    finally:
+        close_old_connections()
+
+
+class _Handler(WSGIRequestHandler):
+    timeout = 10  # seconds
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (so it is called there)
+        logger.debug(format, *args)
+
+
 def _log_failed_checks() -> None:
     """Log failed checks of external programs such as the scanner. The worker starts anyway: they may start later."""
     for message in checks.run_checks(tags=["outside"], include_deployment_checks=True):
@@ -118,7 +168,7 @@ def _log_failed_checks() -> None:
 
 def _write_heartbeat(loop: str) -> None:
     try:
-        Heartbeat.objects.update_or_create(duty=loop, defaults={"beat_at": timezone.now()})
+        record_heartbeat(loop)
     except DatabaseError as error:
         logger.warning("The heartbeat of %s could not be written: %s", loop, error)
         connections.close_all()

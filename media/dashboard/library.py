@@ -12,8 +12,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from config.api.caller import require
 from config.api.errors import ApiError
-from config.api.form_files import files_of
-from config.api.uploads import Upload
+from config.api.uploads import Upload, files_of
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_usage
 from media.dashboard.forms import AltTextForm

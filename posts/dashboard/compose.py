@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from config.api.errors import ApiError, Conflict, InvalidState
-from config.api.form_files import files_of
+from config.api.uploads import files_of
 from posts import services
 from posts.dashboard.composer import Composer, error_text
 from posts.dashboard.inputs import page_post_group, submitted_content_version, validated_data

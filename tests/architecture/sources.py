@@ -22,7 +22,7 @@ def python_files() -> list[Path]:
 
 
 def _layers() -> dict[str, int]:
-    """The layer of each package in .importlinter, from 0 at the bottom."""
+    """Return the layer of each package in .importlinter, from 0 at the bottom."""
     contracts = configparser.ConfigParser()
     contracts.read(ROOT / ".importlinter")
     lines = contracts["importlinter:contract:layers"]["layers"].split("\n")
@@ -35,10 +35,10 @@ LAYERS = _layers()
 
 
 def package_of(module: str) -> str | None:
-    """The package of LAYERS that a module lies in; None for a module of another project."""
+    """Return the package of LAYERS that contains a module; None for a module of another project."""
     return next((name for name in LAYERS if f"{module}.".startswith(f"{name}.")), None)
 
 
 def points_downward(package: str, other: str) -> bool:
-    """Whether the package may refer to the other one: to itself, or to a lower layer."""
+    """Return whether a package may refer to the other one: itself or a package of a lower layer."""
     return package == other or LAYERS[other] < LAYERS[package]

@@ -70,7 +70,7 @@ def code_in_pages() -> Iterator[tuple[str, str]]:
             yield page.name, block or span
 
 
-def test_every_setting_that_they_give_is_one() -> None:
+def test_deployment_files_use_existing_settings() -> None:
     described = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", (ROOT / "README.md").read_text()))
     read = "".join(path.read_text() for path in (ROOT / "config").rglob("*.py"))
     given = set(settings_of_example()) | {name for each in OURS.values() for name in each.get("environment", {})}
@@ -84,7 +84,7 @@ def test_every_setting_that_they_give_is_one() -> None:
     assert unread == set()
 
 
-def test_every_command_that_they_run_is_there() -> None:
+def test_deployment_files_run_existing_commands() -> None:
     programs = Path(sys.executable).parent
     ran = [words for words in commands() if words]
     for words in ran:
@@ -98,7 +98,7 @@ def test_every_command_that_they_run_is_there() -> None:
     assert len(ran) >= 7
 
 
-def test_every_command_and_option_in_the_pages_is_there() -> None:
+def test_commands_and_options_in_the_documentation_exist() -> None:
     wrong = []
     for page, code in code_in_pages():
         for name, options in COMMAND.findall(code):
@@ -107,13 +107,13 @@ def test_every_command_and_option_in_the_pages_is_there() -> None:
                 continue
             app = get_commands()[name]
             command: Any = app if isinstance(app, BaseCommand) else load_command_class(app, name)
-            known = command.create_parser("manage.py", name)._option_string_actions
-            wrong += [f"{page}: {name} {option}" for option in options.split() if option not in known]
+            accepted = command.create_parser("manage.py", name)._option_string_actions
+            wrong += [f"{page}: {name} {option}" for option in options.split() if option not in accepted]
 
     assert wrong == []
 
 
-def test_every_route_and_module_in_the_pages_is_there() -> None:
+def test_routes_and_modules_in_the_documentation_exist() -> None:
     wrong = []
     for page, code in code_in_pages():
         for path in re.findall(r"(?<![\w.>])/(?:ops/|posts|auth|workspaces|healthz|readyz|metrics)[\w/{}$?=%-]*", code):
@@ -128,7 +128,7 @@ def test_every_route_and_module_in_the_pages_is_there() -> None:
     assert wrong == []
 
 
-def test_every_link_in_the_pages_leads_somewhere() -> None:
+def test_links_in_the_documentation_have_a_target() -> None:
     wrong = []
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
@@ -138,7 +138,7 @@ def test_every_link_in_the_pages_leads_somewhere() -> None:
     assert wrong == []
 
 
-def test_the_images_python_is_the_projects() -> None:
+def test_the_image_uses_the_projects_python_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     versions = re.findall(r"^FROM python:([\d.]+)-slim", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
 
@@ -147,7 +147,7 @@ def test_the_images_python_is_the_projects() -> None:
     assert all(version in SpecifierSet(project["project"]["requires-python"]) for version in versions)
 
 
-def test_the_image_holds_what_runs_and_nothing_else() -> None:
+def test_the_build_context_contains_only_what_the_service_needs() -> None:
     """The Docker build context includes only the service's packages, not tests, secrets or data."""
     lines = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
     opened = {line[1:] for line in lines if line.startswith("!")}
@@ -158,7 +158,7 @@ def test_the_image_holds_what_runs_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_our_containers_can_do_no_more_than_they_have_to(name: str) -> None:
+def test_containers_run_with_least_privileges(name: str) -> None:
     each = OURS[name]
 
     assert (each["read_only"], each["cap_drop"], each["security_opt"]) == (True, ["ALL"], ["no-new-privileges:true"])
@@ -186,13 +186,13 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
         (tmp_path / path.name).write_text(here.replace("/opt/social-publishing/current", str(ROOT)))
     command = ["systemd-analyze", "verify", *(str(tmp_path / path.name) for path in UNITS)]
 
-    told = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
 
-    ours = [line for line in (told.stdout + told.stderr).splitlines() if "social-publishing" in line]
+    ours = [line for line in (result.stdout + result.stderr).splitlines() if "social-publishing" in line]
     assert ours == []
 
 
-def test_a_production_with_the_examples_settings_has_nothing_to_mend(tmp_path: Path) -> None:
+def test_production_with_the_example_settings_passes_the_checks(tmp_path: Path) -> None:
     """`check --deploy` passes once the empty settings are filled in."""
     given = dict(re.findall(r"^([A-Z_]+)=(.*)$", EXAMPLE, re.MULTILINE))
     given |= {
@@ -200,10 +200,10 @@ def test_a_production_with_the_examples_settings_has_nothing_to_mend(tmp_path: P
         "ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         "ADMIN_TOKEN": "a" * 64,
     }
-    given |= {f"MEDIA_MAX_{kind}_BYTES": "2000000" for kind in ("IMAGE", "VIDEO", "DOCUMENT")}  # quickly looked at
+    given |= {f"MEDIA_MAX_{kind}_BYTES": "2000000" for kind in ("IMAGE", "VIDEO", "DOCUMENT")}  # quick to check
     given |= {"ENVIRONMENT": "production", "MEDIA_SCANNER": "clamav", "DATA_DIR": str(tmp_path)}
     with FakeClamd() as clamd:
-        told = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-W", "ignore", "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], **given, "CLAMAV_ADDRESS": clamd.address},
@@ -212,12 +212,12 @@ def test_a_production_with_the_examples_settings_has_nothing_to_mend(tmp_path: P
             timeout=60,
         )
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert "no issues" in told.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "no issues" in result.stdout
 
 
 @pytest.mark.parametrize("kind", [WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX])
-def test_scanners_find_our_tokens_by_the_published_pattern(kind: str) -> None:
+def test_the_published_pattern_matches_all_tokens(kind: str) -> None:
     [pattern] = re.findall(r"^sps_\(.*$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
 
     assert re.fullmatch(pattern, new_token(kind))

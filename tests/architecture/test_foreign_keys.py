@@ -26,9 +26,9 @@ def test_foreign_keys_point_downward(model: type[Model]) -> None:
     assert above == []
 
 
-def test_the_audit_log_points_to_nothing() -> None:
+def test_the_audit_log_has_no_foreign_keys() -> None:
     assert [related(model) for model in apps.get_app_config("auditlog").get_models()] == [[]]
 
 
-def test_the_models_are_there() -> None:
+def test_the_models_are_found() -> None:
     assert {"workspaces.User", "agents.Agent", "posts.PostTarget"} <= {model._meta.label for model in OUR_MODELS}

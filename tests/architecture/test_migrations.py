@@ -10,8 +10,8 @@ from django.core.management import call_command
 
 @pytest.mark.django_db
 def test_no_migration_is_missing() -> None:
-    told = StringIO()
+    output = StringIO()
     try:
-        call_command("makemigrations", check=True, dry_run=True, stdout=told, stderr=told)
+        call_command("makemigrations", check=True, dry_run=True, stdout=output, stderr=output)
     except SystemExit:
-        pytest.fail(told.getvalue())
+        pytest.fail(output.getvalue())

@@ -22,7 +22,7 @@ PLATFORM_MODULES = Path("accounts/platforms")
 OTHER_MEANINGS = {(Path("config/management/commands/up.py"), "threads")}
 
 
-def test_no_module_has_a_name_that_says_nothing() -> None:
+def test_no_module_has_a_vague_name() -> None:
     names = {part.removesuffix(".py") for path in python_files() for part in path.parts}
 
     assert [
@@ -30,7 +30,7 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
     ] == []
 
 
-def test_a_prefix_of_ids_belongs_to_one_model() -> None:
+def test_an_id_prefix_belongs_to_one_model() -> None:
     keys = [model._meta.pk for model in apps.get_models()]
     prefixes = Counter(key.prefix for key in keys if isinstance(key, PrefixedIdField))
 

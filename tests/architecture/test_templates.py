@@ -31,7 +31,7 @@ LIBRARIES = engines["django"].engine.libraries  # type: ignore[attr-defined]
 
 
 def routes(resolver: URLResolver) -> Iterator[tuple[str, str]]:
-    """(name, module of the view) of each named route outside the admin console."""
+    """Return (name, module of the view) of each named route outside the admin console."""
     for pattern in resolver.url_patterns:
         if isinstance(pattern, URLPattern):
             view: Any = pattern.callback
@@ -49,7 +49,7 @@ def folder_package(template: str) -> str:
 
 
 def named(tag: str, argument: str) -> Iterator[tuple[str, str | None]]:
-    """Each name in a tag with the package it belongs to; None for a name of another project."""
+    """Return each name in a template tag with the package it belongs to; None for a name of another project."""
     if tag == "load":
         for library in argument.partition(" from ")[2].split() or argument.split():
             yield library, package_of(LIBRARIES[library])

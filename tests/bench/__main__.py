@@ -29,7 +29,7 @@ ALONE: dict[str, Callable[[], list[Row]]] = {"start": starting.rows, "texts": te
 
 
 def main(arguments: list[str]) -> int:
-    """Measure and print; the exit code is 1 when a goal was missed."""
+    """Run the benchmark and print its table; return exit code 1 when a goal was missed."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="The service beside its goals.")
     parser.add_argument("--only", nargs="*", choices=[*ON_THE_SERVICE, *ALONE], help="these measurements alone")
     parser.add_argument("--embedded", action="store_true", help="on SQLite, without Redis: what can be measured there")
@@ -40,8 +40,8 @@ def main(arguments: list[str]) -> int:
         rows = _measured(wanted, embedded=asked.embedded)
     except CannotRun as reason:
         sys.exit(str(reason))
-    told = json.dumps([row.as_dict() for row in rows], indent=2) if asked.json else table(rows)
-    sys.stdout.write(f"{told}\n")
+    output = json.dumps([row.as_dict() for row in rows], indent=2) if asked.json else table(rows)
+    sys.stdout.write(f"{output}\n")
     return int(not all(row.met for row in rows))
 
 

@@ -15,7 +15,7 @@ OWN = ("id", "trace_id", "created_at", "updated_at")  # of each post and target 
 def same_answers(
     service: Service, port: int, body: dict[str, Any], post_group_id: str | None, listed: str | None
 ) -> list[dict[str, Any]]:
-    """Ask both sides the same things; raises RuntimeError where they differ, returns the post that each made.
+    """Send the same requests to both servers; return the post that each created. Raises RuntimeError where answers differ.
 
     Without a `post_group_id` and a `listed` day the body is one for validation.
     """

@@ -32,7 +32,7 @@ Make = Callable[[Side], Sequence[str]]
 
 
 def rows(service: Service) -> list[Row]:
-    """Without Redis and PostgreSQL the reference cannot run: validation alone."""
+    """Benchmark the API's calls; without Redis and PostgreSQL only validation, because the reference needs both."""
     with _bare_validation(service) as (ours, bare):
         validation = _validation(service, ours, bare)
     if service.stack.redis is None:
@@ -66,7 +66,7 @@ def post_body(service: Service, number: int, text: str) -> dict[str, Any]:
 
 
 def _posts(service: Service, census: Census, ours: Side, reference: Side) -> list[Row]:
-    """The rate at which posts are taken, then how late an answer is at half of it."""
+    """Measure the rate of new posts, then the latency at half of that rate."""
     for _ in range(TURNS):
         for name, side in (("ours", ours), ("reference", reference)):
             with census.during(name):
@@ -75,9 +75,9 @@ def _posts(service: Service, census: Census, ours: Side, reference: Side) -> lis
     _same("The two sides wrote different numbers of rows for each post", *written)
     sys.stderr.write(f"bench: rows for each post, both sides: {written[0]}\n")
     name = "POST /posts, 2 targets, idempotent"
-    told = [f"{side.rate:.0f}/s, {side.cpu_ms:.2f} ms CPU each" for side in (ours, reference)]
+    texts = [f"{side.rate:.0f}/s, {side.cpu_ms:.2f} ms CPU each" for side in (ours, reference)]
     ratio = ours.rate / reference.rate
-    taken = at_least(f"{name}: rate, {CONNECTIONS} connections", told[0], ratio, 0.6, reference=told[1])
+    taken = at_least(f"{name}: rate, {CONNECTIONS} connections", texts[0], ratio, 0.6, reference=texts[1])
     halves = [ours.rate / 2, reference.rate / 2]
     for side in (ours, reference):
         side.forget()
@@ -85,13 +85,13 @@ def _posts(service: Service, census: Census, ours: Side, reference: Side) -> lis
         for side, half in zip((ours, reference), halves, strict=True):
             sent = _new_posts(service, side)
             side.burst(sent, seconds=LATENCY_SECONDS, connections=MOST_CONNECTIONS, rate=half)
-    told = [f"{side.p99:.0f} ms at {half:.0f}/s" for side, half in zip((ours, reference), halves, strict=True)]
+    texts = [f"{side.p99:.0f} ms at {half:.0f}/s" for side, half in zip((ours, reference), halves, strict=True)]
     ratio = ours.p99 / reference.p99
-    return [taken, at_most(f"{name}: p99 at half the peak rate", told[0], ratio, 1.5, reference=told[1])]
+    return [taken, at_most(f"{name}: p99 at half the peak rate", texts[0], ratio, 1.5, reference=texts[1])]
 
 
 def _same(fault: str, ours: Mapping[str, object], reference: Mapping[str, object]) -> None:
-    """By table; raises RuntimeError when the reference does less, or other things, than what it stands for."""
+    """Raise RuntimeError, with the differences by table, unless the reference writes the same as the service."""
     tables = [table for table in {**ours, **reference} if ours.get(table) != reference.get(table)]
     if tables:
         lines = [f"{table}: {ours.get(table)}, the reference {reference.get(table)}" for table in tables]
@@ -124,12 +124,12 @@ def _rates(name: str, ours: Side, other: Side, sent: Make, least: float) -> Row:
     for _ in range(TURNS):
         for side in (ours, other):
             side.burst(sent(side), seconds=READ_SECONDS, connections=CONNECTIONS)
-    told = [f"{side.rate:.0f}/s, {side.cpu_ms:.2f} ms CPU each" for side in (ours, other)]
-    return at_least(name, told[0], ours.rate / other.rate, least, reference=told[1])
+    texts = [f"{side.rate:.0f}/s, {side.cpu_ms:.2f} ms CPU each" for side in (ours, other)]
+    return at_least(name, texts[0], ours.rate / other.rate, least, reference=texts[1])
 
 
 def _new_posts(service: Service, side: Side) -> list[str]:
-    """Posts that nobody sent yet, one after the other at all accounts."""
+    """Return requests of new posts, one after the other for all accounts."""
     mark = uuid.uuid4().hex
     return [
         request(
@@ -145,14 +145,14 @@ def _new_posts(service: Service, side: Side) -> list[str]:
 
 
 def _warm(service: Service, sides: Sequence[Side]) -> None:
-    """Every thread has a connection then, and every statement is prepared where statements are."""
+    """Send requests until every thread has a connection and every statement is prepared."""
     for side in sides:
         side.burst(_new_posts(service, side), seconds=WARM_SECONDS)
         side.forget()
 
 
 def _fill_day(service: Service) -> date:
-    """Posts on a day on which there are no others."""
+    """Create posts on a day that has no others; return the day."""
     day = datetime.now(UTC).date() + timedelta(days=200)
     noon = datetime.combine(day, time(12), tzinfo=UTC).isoformat().replace("+00:00", "Z")
     for begin in range(0, ON_THE_DAY, 50):
@@ -177,7 +177,7 @@ def _validated(service: Service, text: str) -> dict[str, Any]:
 
 @contextmanager
 def _reference(service: Service) -> Iterator[tuple[Side, Side]]:
-    """The service and the hand-written calls, each in two processes."""
+    """Yield the service and the reference API, each with two processes."""
     if not PYTHON.exists():
         raise CannotRun("The reference is not installed: make .venv-bench/installed")
     port = free_port()
@@ -188,7 +188,7 @@ def _reference(service: Service) -> Iterator[tuple[Side, Side]]:
 
 @contextmanager
 def _bare_validation(service: Service) -> Iterator[tuple[Side, Side]]:
-    """The service and the bare view under the same server with as many processes and threads."""
+    """Yield the service and the bare validation view, under the same server with as many processes and threads."""
     port, workers = free_port(), "1" if service.stack.redis is None else "2"
     command = [sys.executable, "-m", "gunicorn", "tests.bench.bare_validation:application"]
     command += ["-c", "python:config.gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", workers]

@@ -88,7 +88,7 @@ FROM unnest(%s::text[], %s::text[], %s::int[], %s::bytea[], %s::text[], %s::text
 
 
 def publish_all(url: str) -> tuple[int, float]:
-    """Publish what is due in the database of that URL until nothing is; how many, and the seconds that it took."""
+    """Publish all due targets in the database of this URL; return their number and the seconds it took."""
     count, began = 0, time.monotonic()
     with psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
         while rows := _claim(connection):
@@ -148,7 +148,7 @@ def _settle(connection: psycopg.Connection[DictRow], target_ids: list[str]) -> N
 
 
 def _payload(event_id: str, row: DictRow, now: datetime) -> bytes:
-    """As long as the service's own, field for field."""
+    """Return an event's payload with the same fields as the service's own."""
     target = {
         "id": row["id"],
         "platform": "bluesky",

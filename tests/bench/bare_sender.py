@@ -13,7 +13,7 @@ import aiohttp
 
 
 def send_all(url: str, bodies: Sequence[bytes], *, secret: str, at_once: int, trusted: str, keep: bool) -> float:
-    """Send the bodies to the HTTPS receiver, `at_once` at any time; the seconds. RuntimeError unless each is taken.
+    """Send the bodies to the HTTPS receiver, `at_once` at a time; return the seconds. Raises RuntimeError if one is refused.
 
     `keep`: connections are used again; otherwise each body gets one of its own, as the service does it.
     `trusted` is the path of the receiver's certificate.

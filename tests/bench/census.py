@@ -20,7 +20,7 @@ _NAMING = "SELECT to_jsonb(stored) FROM {} stored WHERE to_jsonb(stored)::text L
 
 
 class Census:
-    """Rows that were added to the tables of a PostgreSQL database, by side."""
+    """Counts the rows that were added to a PostgreSQL database, by side."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 
 
 def write_certificate(folder: Path) -> tuple[Path, Path]:
-    """Write a certificate that signs itself, and its key, as PEM; the two paths.
+    """Write a self-signed certificate and its key as PEM; return both paths.
 
     Who names the first in SSL_CERT_FILE trusts it as one of the machine's own authorities, and checks it in full.
     """

@@ -19,7 +19,7 @@ BATCH = 50
 
 
 class Receivers:
-    """tests/bench/receivers.py in a process of its own, with so many that fall silent.
+    """Runs tests/bench/receivers.py in its own process, with the given number of receivers that never answer.
 
     `tls`, a certificate and its key, makes it speak HTTPS; with `secret` it refuses what is not signed by that.
     """
@@ -45,13 +45,13 @@ class Receivers:
     def silent_urls(self) -> list[str]:
         return [f"http://127.0.0.1:{port}/" for port in self.silent]
 
-    def told(self) -> list[tuple[str, str, float]]:
+    def received(self) -> list[tuple[str, str, float]]:
         """Return the deliveries received: (event id, created_at, Unix seconds)."""
-        return [(event_id, created, at) for event_id, created, at in self._get("came").json()]
+        return [(event_id, created, at) for event_id, created, at in self._get("received").json()]
 
-    def came(self) -> list[float]:
+    def delays(self) -> list[float]:
         """Return the seconds from the creation of each event to its arrival."""
-        return [at - datetime.fromisoformat(created).timestamp() for _, created, at in self.told()]
+        return [at - datetime.fromisoformat(created).timestamp() for _, created, at in self.received()]
 
     def count(self) -> int:
         """Return the number received."""
@@ -60,14 +60,14 @@ class Receivers:
     def wait_for(self, count: int, *, seconds: float) -> None:
         """Wait until this many arrived; raises RuntimeError after the time-out."""
         deadline = time.monotonic() + seconds
-        while (came := self.count()) < count:
+        while (arrived := self.count()) < count:
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{came} of {count} deliveries arrived within {seconds:g} s.")
+                raise RuntimeError(f"{arrived} of {count} deliveries arrived within {seconds:g} s.")
             time.sleep(0.5)
 
-    def hush(self) -> None:
+    def clear(self) -> None:
         """Clear the received deliveries."""
-        LOOPBACK.post(f"{self.url}hush", timeout=10, verify=self._trusted).raise_for_status()
+        LOOPBACK.post(f"{self.url}clear", timeout=10, verify=self._trusted).raise_for_status()
 
     @property
     def _trusted(self) -> str | bool:
@@ -103,18 +103,18 @@ def publish_now(service: Service, *, urls: list[str]) -> None:
 
 
 def delays_beside_silent_ones(service: Service, *, silent: int, held: int, healthy: int, seconds: float) -> list[float]:
-    """The delays of `healthy` deliveries while `silent` receivers hold `held` others, in seconds, sorted."""
+    """Return the sorted delays in seconds of `healthy` deliveries while `silent` receivers hold up `held` others."""
     receivers = Receivers(service.stack, silent=silent)
     urls = receivers.silent_urls
     publish_now(service, urls=[urls[number % silent] for number in range(held)])
     publish_now(service, urls=[receivers.url] * healthy)
     receivers.wait_for(healthy, seconds=seconds)
-    return sorted(receivers.came())
+    return sorted(receivers.delays())
 
 
 def rows(service: Service) -> list[Row]:
-    """A hundred dead receivers hold five thousand deliveries."""
-    came = delays_beside_silent_ones(service, silent=100, held=5000, healthy=500, seconds=240)
-    late = quantiles(came, n=100, method="inclusive")[94]
+    """Measure delivery delays while a hundred silent receivers hold up five thousand deliveries."""
+    delays = delays_beside_silent_ones(service, silent=100, held=5000, healthy=500, seconds=240)
+    late = quantiles(delays, n=100, method="inclusive")[94]
     name = "100 dead receivers hold 5,000 deliveries: p95 at a healthy one, s"
     return [at_most(name, f"{late:.2f} s", late, 5.0)]

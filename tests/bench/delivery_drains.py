@@ -21,25 +21,25 @@ LAST_WRITES_SECONDS = 10.0
 
 
 def drain(service: Service, receivers: Receivers, *, count: int, urls: Sequence[str]) -> float:
-    """Deliver so many, to the `urls` in turn; how many a second came to the one receiver that answers.
+    """Deliver this many events to the `urls` in turn; return how many per second the answering receiver got.
 
     RuntimeError unless each of those came there and is delivered.
     """
     template = loading.delivered(service, receivers.url)
-    receivers.hush()
+    receivers.clear()
     with workers_frozen(service):
         due = loading.due_deliveries(service, template, count=count, urls=urls)
     began = time.time()
     healthy = sum(urls[number % len(urls)] == receivers.url for number in range(1, count + 1))
     receivers.wait_for(healthy, seconds=MOST_SECONDS)
     ended_at = _ended_at(service, due, receivers.url, healthy)
-    if len({event_id for event_id, _, _ in receivers.told()}) != healthy:
-        raise RuntimeError(f"{len(receivers.told())} of {healthy} deliveries came.")
+    if len({event_id for event_id, _, _ in receivers.received()}) != healthy:
+        raise RuntimeError(f"{len(receivers.received())} of {healthy} deliveries came.")
     return healthy / (ended_at - began)
 
 
 def _ended_at(service: Service, due: Copies, url: str, healthy: int) -> float:
-    """When the last of those to this URL was written as delivered, in unix seconds; waits for it."""
+    """Wait for the last delivery to this URL; return when it was stored as delivered, in Unix seconds."""
     query = (
         "SELECT count(*), max(delivered_at) FROM webhooks_delivery "
         "WHERE id BETWEEN %s AND %s AND url = %s AND status = 'delivered'"
@@ -55,7 +55,7 @@ def _ended_at(service: Service, due: Copies, url: str, healthy: int) -> float:
 
 
 def bare_rate(service: Service, receivers: Receivers, *, count: int, secret: str, keep: bool) -> float:
-    """Send the bodies of the last drain by the bare loop, while the workers stand still; how many a second."""
+    """Send the bodies of the last drain with the bare loop while the workers are frozen; return the rate per second."""
     query = "SELECT payload FROM webhooks_event ORDER BY created_at DESC, id DESC LIMIT %s"
     with loading.connect(service) as connection:
         bodies = [bytes(row["payload"]) for row in connection.execute(query, [count]).fetchall()]
@@ -68,13 +68,13 @@ def bare_rate(service: Service, receivers: Receivers, *, count: int, secret: str
 
 
 def forget_silent(service: Service, receivers: Receivers) -> None:
-    """Take away what waits for the receivers that hang, so that nothing measured later meets it."""
+    """Delete the deliveries that wait for silent receivers, so that they do not affect later measurements."""
     with loading.connect(service) as connection:
         connection.execute("DELETE FROM webhooks_delivery WHERE url = ANY(%s)", [receivers.silent_urls])
 
 
 def rows(service: Service, count: int = DELIVERIES) -> list[Row]:
-    """The bare loop runs before and after the drain, so that the machine's moods meet both.
+    """Measure the bare loop before and after the drain, so that changes of the machine's speed affect both.
 
     It is measured as the service works, with a connection for each delivery, and over kept ones, as aiohttp likes it best.
     """
@@ -106,5 +106,5 @@ def rows(service: Service, count: int = DELIVERIES) -> list[Row]:
 
 
 def _one_in_ten(receivers: Receivers) -> list[str]:
-    """Each receiver that hangs once, and the one that answers nine times between them."""
+    """Return each silent receiver's URL once, with the answering one's nine times between them."""
     return [url for silent in receivers.silent_urls for url in (silent, *[receivers.url] * 9)]

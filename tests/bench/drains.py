@@ -48,7 +48,7 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
 
 
 def drain(service: Service, *, targets: int) -> float:
-    """Publish so many targets that are due at once; the seconds from the workers' first look to the last one's end.
+    """Publish this many targets that are due at once; return the seconds from the first poll to the last result.
 
     RuntimeError unless each came to the platform once and is written as published.
     """
@@ -62,7 +62,7 @@ def drain(service: Service, *, targets: int) -> float:
 
 
 def lateness(service: Service, *, targets: int, per_second: int) -> list[float]:
-    """How late each reached the platform when `per_second` are due at the beginning of each second; sorted, in seconds."""
+    """Return the sorted lateness in seconds at the platform with `per_second` targets due at the start of each second."""
     service.stand_in.begin(pause=0.0)
     mark, seconds = f"stream{time.time():.0f}", 5 + targets / 1000
     with workers_frozen(service):
@@ -74,7 +74,7 @@ def lateness(service: Service, *, targets: int, per_second: int) -> list[float]:
 
 
 def bare_drain(service: Service, *, targets: int) -> float:
-    """The same as `drain` by the bare loop, while the workers stand still: its seconds."""
+    """Publish as `drain` does, with the bare loop while the workers are frozen; return its seconds."""
     with workers_frozen(service):
         posts = loading.due_posts(service, count=targets, mark=f"bare{time.time():.0f}", seconds=1)
         time.sleep(max(0.0, posts.due.timestamp() - time.time()))
@@ -86,7 +86,7 @@ def bare_drain(service: Service, *, targets: int) -> float:
 
 
 def _wait_for(service: Service, posts: Copies) -> list[tuple[str, float]]:
-    """What came to the platform, (text, unix seconds), once all are published. RuntimeError unless each came once."""
+    """Return the posts that the platform received, (text, Unix seconds). Raises RuntimeError unless each came once."""
     deadline = posts.due.timestamp() + MOST_SECONDS
     while service.stand_in.count() < posts.count and time.time() < deadline:
         time.sleep(0.5)
@@ -94,14 +94,14 @@ def _wait_for(service: Service, posts: Copies) -> list[tuple[str, float]]:
     with loading.connect(service) as connection:
         while connection.execute(query, [posts.first_id, posts.last_id]).fetchall() and time.time() < deadline:
             time.sleep(0.1)
-    came = service.stand_in.came()
-    if sorted(text for text, _ in came) != sorted(f"{posts.mark} {number}" for number in range(posts.count)):
-        raise RuntimeError(f"{posts.count} were due, {len(came)} came, {len(dict(came))} different ones.")
-    return came
+    received = service.stand_in.received()
+    if sorted(text for text, _ in received) != sorted(f"{posts.mark} {number}" for number in range(posts.count)):
+        raise RuntimeError(f"{posts.count} were due, {len(received)} came, {len(dict(received))} different ones.")
+    return received
 
 
 def _ended_at(service: Service, posts: Copies) -> float:
-    """When the last of them was written as published, in unix seconds. RuntimeError when one is not."""
+    """Return when the last target was stored as published, in Unix seconds. Raises RuntimeError when one is not published."""
     query = "SELECT status, count(*), max(finished_at) FROM posts_postgroup WHERE id BETWEEN %s AND %s GROUP BY 1"
     with loading.connect(service) as connection:
         found = connection.execute(query, [posts.first_id, posts.last_id]).fetchall()
@@ -118,7 +118,7 @@ def check_books(service: Service) -> None:
 
 
 def rows(service: Service, targets: int = TARGETS) -> list[Row]:
-    """The bare loop before and after the drain, so that the machine's moods meet both; then a steady stream."""
+    """Measure the bare loop before and after the drain, so that changes of the machine's speed affect both; then lateness."""
     if not service.on_postgres:
         return []
     drain(service, targets=200)  # the workers have opened their connections then

@@ -69,10 +69,10 @@ def load(
     account_ids: list[str],
     first: int,
     last: int,
-    told: Callable[[int], None] | None = None,
+    report: Callable[[int], None] | None = None,
     tables: Sequence[str] = (_GROUPS, _TARGETS, _LEDGER, _EVENTS, _DELIVERIES, _AUDIT),
 ) -> None:
-    """Create the groups numbered first to last with related rows; `told` is called after each hundred thousand."""
+    """Create the groups numbered first to last with related rows; call `report` after each hundred thousand."""
     names = {
         "at": _AT.format(last=last),
         "group": _ID.format(prefix="pgr", number="n"),
@@ -95,13 +95,13 @@ def load(
             }
             for statement in statements:
                 cursor.execute(statement, values)
-            if told:
-                told(end)
+            if report:
+                report(end)
         cursor.execute("SET synchronous_commit = on")
 
 
-def load_millions(*, told: Callable[[int], None], **what: Any) -> None:
-    """As `load`, into a database of its own: two at once, references unchecked, the indexes made afterwards."""
+def load_millions(*, report: Callable[[int], None], **what: Any) -> None:
+    """Create a history as `load` does, in a separate database: two at once, without constraints, indexes created last."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = ANY(%s) "
@@ -127,7 +127,7 @@ def load_millions(*, told: Callable[[int], None], **what: Any) -> None:
 
     with ThreadPoolExecutor(2) as threads:
         # The targets take about as long as everything else.
-        targets = partial(load, **what, tables=[_TARGETS], told=told)
+        targets = partial(load, **what, tables=[_TARGETS], report=report)
         others = partial(load, **what, tables=[_GROUPS, _LEDGER, _EVENTS, _DELIVERIES, _AUDIT])
         list(threads.map(run, [targets, others]))
         list(threads.map(run, [partial(make, definition) for _, definition in indexes]))

@@ -36,7 +36,7 @@ class Burst:
         self.over = asyncio.Event()
 
     async def run(self) -> dict[str, Any]:
-        """Connect, send, wait for every answer."""
+        """Connect, send all requests and wait for every answer."""
         loop = asyncio.get_running_loop()
         for line in self.lines:
             await loop.create_connection(lambda line=line: line, "127.0.0.1", self.port)  # type: ignore[misc]

@@ -25,7 +25,7 @@ _REPLACED = "convert_to(replace(replace({text}, src.id, {id}), src.post_group_id
 
 @dataclass(frozen=True)
 class Copies:
-    """The template is number 0; `first_id` and `last_id` are the lowest and highest id, of groups or of deliveries."""
+    """The ids of copied rows; the template is number 0, `first_id` and `last_id` are the lowest and the highest id."""
 
     first_id: str
     last_id: str
@@ -35,12 +35,12 @@ class Copies:
 
 
 def connect(service: Service) -> psycopg.Connection[DictRow]:
-    """A connection to the service's own database that commits each statement."""
+    """Return a connection to the service's database that commits each statement."""
     return psycopg.connect(service.stack.environ["DATABASE_URL"], autocommit=True, row_factory=dict_row)
 
 
 def due_posts(service: Service, *, count: int, mark: str, seconds: float, per_second: int | None = None) -> Copies:
-    """So many posts of one target each, over all accounts, due `seconds` from now: all, or `per_second` each second."""
+    """Create this many posts with one target each, over all accounts, due in `seconds`: all, or `per_second` each second."""
     due = (datetime.now(UTC) + timedelta(seconds=seconds)).replace(microsecond=0)
     body = {
         "workspace_id": service.workspace_id,
@@ -88,7 +88,7 @@ def _copy_post(connection: psycopg.Connection[DictRow], group_id: str, named: Ma
 
 
 def due_deliveries(service: Service, template: DictRow, *, count: int, urls: Sequence[str]) -> Copies:
-    """So many deliveries, each of an event of its own, to the `urls` in turn, and due at once."""
+    """Create this many due deliveries, each of its own event, to the `urls` in turn."""
     with connect(service) as connection:
         due = datetime.now(UTC)
         hosts = ["{0.hostname}:{0.port}".format(urlsplit(url)) for url in urls]
@@ -113,7 +113,7 @@ def due_deliveries(service: Service, template: DictRow, *, count: int, urls: Seq
 
 
 def delivered(service: Service, url: str) -> DictRow:
-    """The row of a delivery that the service has made of a sandbox post's publication, and brought to this URL."""
+    """Publish a sandbox post and return the row of its delivery to this URL."""
     targets = [{"platform": "bluesky", "connected_account_id": service.accounts[0]}]
     body = {"workspace_id": service.workspace_id, "text": "Told to a receiver", "sandbox": True, "webhook_url": url}
     group_id = service.call("POST", "/posts", {**body, "targets": targets})["post_group"]["id"]
@@ -137,7 +137,7 @@ def _event_changes() -> dict[str, str]:
 
 
 def _new(column: str) -> str:
-    """The id of copy n: the template's time, then the number."""
+    """Return the SQL expression for the id of copy n: the template's time, then the number."""
     return f"left({column}, {_KEPT}) || lpad(n::text, 16, '0')"
 
 
@@ -167,6 +167,6 @@ def _copy(
 
 
 def _analyze(connection: psycopg.Connection[DictRow]) -> None:
-    """Let the planner know, as it would had the rows come one after another."""
+    """Update the planner's statistics, as autovacuum would if the rows had been inserted one by one."""
     for table in TABLES:
         connection.execute(f"ANALYZE {table}".encode())

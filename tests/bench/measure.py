@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """`ours` and `reference` as a person reads them; `value` is what the goal judges, a ratio wherever there is one."""
+    """A row of the table: `ours` and `reference` are texts; `value`, a ratio where possible, is compared with the goal."""
 
     measurement: str
     ours: str
@@ -22,17 +22,17 @@ class Row:
 
 
 def at_most(measurement: str, ours: str, value: float, most: float, *, reference: str = "–") -> Row:
-    """A row whose value must not be above `most`."""
+    """Return a row whose value must not be above `most`."""
     return Row(measurement, ours, reference, round(value, 3), f"≤ {most:g}", value <= most)
 
 
 def at_least(measurement: str, ours: str, value: float, least: float, *, reference: str = "–") -> Row:
-    """A row whose value must not be below `least`."""
+    """Return a row whose value must not be below `least`."""
     return Row(measurement, ours, reference, round(value, 3), f"≥ {least:g}", value >= least)
 
 
 def table(rows: Iterable[Row]) -> str:
-    """The rows in columns."""
+    """Format the rows in columns."""
     heads = ("measurement", "ours", "reference", "value", "goal", "verdict")
     lines = [
         (row.measurement, row.ours, row.reference, f"{row.value:g}", row.goal, "met" if row.met else "MISSED")

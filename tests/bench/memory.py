@@ -14,12 +14,12 @@ WARM_UP = 400  # posts, and deliveries; TLS alone takes ten megabytes at its fir
 
 
 def held_mb(service: Service) -> dict[str, float]:
-    """The resident memory of the largest process of each kind, in MB; gunicorn's and celery's own parents aside."""
+    """Return the resident memory of the largest process of each kind in MB, without gunicorn's and Celery's parents."""
     return {kind: max(_resident(pid) for pid in service.stack.pids(kind)) for kind in MOST_MB}
 
 
 def begin(service: Service) -> None:
-    """Have everything done a few times, so that code is loaded and threads run, and note what is held then."""
+    """Run every operation a few times, so that code is loaded and threads run, and record the memory used then."""
     publishing.lateness(service, targets=WARM_UP, pause=0.05, seconds=60)
     tls = (service.certificate, service.certificate_key)
     receivers = deliveries.Receivers(service.stack, silent=0, tls=tls)

@@ -42,7 +42,7 @@ def redis_frozen(service: Service) -> Iterator[None]:
 
 
 def publish_at_once(service: Service, mark: str) -> tuple[float, float]:
-    """Posts one after another, due at once: the p99 of the answers, and the longest way from answer to platform; seconds."""
+    """Create posts that are due at once; return the p99 of the answers and the longest delay to the platform, in seconds."""
     service.stand_in.begin(pause=0.0)
     took: list[float] = []
     answered: dict[str, float] = {}
@@ -54,17 +54,17 @@ def publish_at_once(service: Service, mark: str) -> tuple[float, float]:
         took.append(time.monotonic() - began)
         answered[text] = time.time()
     deadline = time.monotonic() + 30
-    came: dict[str, float] = {}
-    while len(came) < POSTS and time.monotonic() < deadline:
+    received: dict[str, float] = {}
+    while len(received) < POSTS and time.monotonic() < deadline:
         time.sleep(0.5)
-        came = dict(service.stand_in.came())
-    if came.keys() != answered.keys():
-        raise RuntimeError(f"{POSTS} posts were taken and {len(came)} came.")
-    return quantiles(took, n=100)[98], max(came[text] - at for text, at in answered.items())
+        received = dict(service.stand_in.received())
+    if received.keys() != answered.keys():
+        raise RuntimeError(f"{POSTS} posts were taken and {len(received)} came.")
+    return quantiles(took, n=100)[98], max(received[text] - at for text, at in answered.items())
 
 
 def seconds_until_work_again(service: Service) -> float:
-    """How long after PostgreSQL is back the first post goes out that was due while it was away."""
+    """Return how many seconds after PostgreSQL's return a post that became due in the outage is published."""
     postgres = service.stack.postgres
     assert postgres is not None
     service.stand_in.begin(pause=0.0)
@@ -85,14 +85,14 @@ def seconds_until_work_again(service: Service) -> float:
         except RuntimeError:
             time.sleep(0.1)
     while time.monotonic() < deadline:
-        if came := service.stand_in.came():
-            return came[0][1] - back
+        if received := service.stand_in.received():
+            return received[0][1] - back
         time.sleep(0.1)
     raise RuntimeError("Nothing went out within a minute after PostgreSQL was back.")
 
 
 def rows(service: Service) -> list[Row]:
-    """Redis away in both ways, beside Redis there; then PostgreSQL."""
+    """Measure with Redis, with Redis refusing and with Redis frozen, then during an outage of PostgreSQL."""
     found: list[Row] = []
     _, usual = publish_at_once(service, "redis there")
     for name, away in (("refuses", redis_refuses), ("is frozen", redis_frozen)):

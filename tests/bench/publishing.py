@@ -31,7 +31,7 @@ def schedule(service: Service, *, targets: int, due: datetime, mark: str) -> Non
 
 
 def lateness(service: Service, *, targets: int, pause: float, seconds: float) -> list[float]:
-    """How late each arrived at the platform, in seconds, sorted; waits at most `seconds` for all of them."""
+    """Return the sorted lateness in seconds of each post at the platform; wait at most `seconds` for all of them."""
     service.stand_in.begin(pause=pause)
     mark = f"late{time.time():.0f}"
     due = (datetime.now(UTC) + timedelta(seconds=8 + targets / 40)).replace(microsecond=0)
@@ -39,14 +39,16 @@ def lateness(service: Service, *, targets: int, pause: float, seconds: float) ->
     deadline = due.timestamp() + seconds
     if datetime.now(UTC) > due:
         raise RuntimeError("The posts were not all taken before they were due.")
-    came: list[tuple[str, float]] = []
-    while len(came) < targets and time.time() < deadline:
+    received: list[tuple[str, float]] = []
+    while len(received) < targets and time.time() < deadline:
         time.sleep(1)
         if time.time() > due.timestamp() + 2:
-            came = service.stand_in.came()
-    if len({text for text, _ in came}) != targets or len(came) != targets:
-        raise RuntimeError(f"{targets} were due, {len(came)} came, {len({text for text, _ in came})} different ones.")
-    return sorted(at - due.timestamp() for _, at in came)
+            received = service.stand_in.received()
+    if len({text for text, _ in received}) != targets or len(received) != targets:
+        raise RuntimeError(
+            f"{targets} were due, {len(received)} came, {len({text for text, _ in received})} different ones."
+        )
+    return sorted(at - due.timestamp() for _, at in received)
 
 
 def shares(sorted_seconds: list[float]) -> tuple[float, float, float]:
@@ -56,7 +58,7 @@ def shares(sorted_seconds: list[float]) -> tuple[float, float, float]:
 
 
 def rows(service: Service) -> list[Row]:
-    """A thousand targets due in the same second, on a platform that takes 200 ms to answer."""
+    """Measure a thousand targets due in the same second, on a platform that answers after 200 ms."""
     lateness(service, targets=100, pause=0.2, seconds=60)  # the workers have opened their connections then
     first, middle, last = shares(lateness(service, targets=1000, pause=0.2, seconds=120))
     name = "1,000 targets due in one second, platform 200 ms"

@@ -100,17 +100,17 @@ class Scene:
         accounts = ConnectedAccount.objects.filter(workspace_id=self.workspace_id)
         self.account_ids = list(accounts.values_list("pk", flat=True))
 
-    def load(self, first: int, last: int, told: Callable[[int], None] | None = None) -> None:
-        """Groups of these numbers, as tests/bench/history.py makes them; with `told`, those are millions."""
+    def load(self, first: int, last: int, report: Callable[[int], None] | None = None) -> None:
+        """Create groups of these numbers (tests/bench/history.py); with `report`, millions of them."""
         what = {"workspace_id": self.workspace_id, "account_ids": self.account_ids, "first": first, "last": last}
-        if told:
-            history.load_millions(told=told, **what)
+        if report:
+            history.load_millions(report=report, **what)
         else:
             history.load(**what)  # type: ignore[arg-type]
         history.analyze()
 
     def seconds(self, last: int) -> dict[str, float]:
-        """The best time of each read with a history up to that number."""
+        """Return the best time of each read with a history up to that number."""
         return {name: seconds_of(read) for name, read in self._reads(last).items()}
 
     def whole_tables(self, last: int) -> dict[str, list[str]]:

@@ -1,6 +1,6 @@
 """Webhook receivers for benchmarks: one answers at once, the others never answer (`python -m tests.bench.receivers`).
 
-GET /came at the first answers [[event id, created_at, unix seconds], …], GET /count how many they are; POST /hush forgets
+GET /received at the first answers [[event id, created_at, unix seconds], …], GET /count their number; POST /clear deletes
 them. GET /silent answers the ports of the others. With --certificate and --key it speaks HTTPS, with --secret it refuses
 what is not signed by that.
 """
@@ -24,28 +24,28 @@ class Receiver:
 
     def __init__(self, secret: str) -> None:
         self.secret = secret.encode()
-        self.came: list[tuple[str, str, float]] = []
+        self.received: list[tuple[str, str, float]] = []
         self.silent: list[int] = []
 
     async def take(self, request: web.Request) -> web.Response:
-        came, body = time.time(), await request.read()
+        arrived_at, body = time.time(), await request.read()
         if self.secret and not self._signed(request.headers.get("x-service-signature", ""), body):
             return web.Response(status=401)
         event = json.loads(body)
-        self.came.append((event["id"], event["created_at"], came))
+        self.received.append((event["id"], event["created_at"], arrived_at))
         return web.Response(status=204)
 
-    async def told(self, request: web.Request) -> web.Response:
-        return web.json_response(self.came)
+    async def list_received(self, request: web.Request) -> web.Response:
+        return web.json_response(self.received)
 
     async def count(self, request: web.Request) -> web.Response:
-        return web.json_response(len(self.came))
+        return web.json_response(len(self.received))
 
     async def ports(self, request: web.Request) -> web.Response:
         return web.json_response(self.silent)
 
-    async def hush(self, request: web.Request) -> web.Response:
-        self.came.clear()
+    async def clear(self, request: web.Request) -> web.Response:
+        self.received.clear()
         return web.json_response({})
 
     def _signed(self, signature: str, body: bytes) -> bool:
@@ -65,10 +65,10 @@ async def serve(port: int, silent: int, *, secret: str, context: ssl.SSLContext 
     """Listen on the port and on this many free ports."""
     receiver, app = Receiver(secret), web.Application()
     app.router.add_post("/", receiver.take)
-    app.router.add_get("/came", receiver.told)
+    app.router.add_get("/received", receiver.list_received)
     app.router.add_get("/count", receiver.count)
     app.router.add_get("/silent", receiver.ports)
-    app.router.add_post("/hush", receiver.hush)
+    app.router.add_post("/clear", receiver.clear)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     for _ in range(silent):

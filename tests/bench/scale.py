@@ -31,7 +31,7 @@ NOISE_SECONDS = 0.001  # what a read may take longer whatever the ratio says: th
 
 
 def rows(groups: int = LONG) -> list[Row]:
-    """Measured in a process of its own, whose settings name the server that is started here."""
+    """Measure in a separate process, whose settings name the server that is started here."""
     binaries = postgres_binaries()
     if binaries is None:
         raise CannotRun("No PostgreSQL server can be started here: install one (Debian: postgresql).")
@@ -54,14 +54,14 @@ def rows(groups: int = LONG) -> list[Row]:
 
 
 def measured(groups: int) -> list[Row]:
-    """Load and measure in the database of the settings."""
+    """Load the history and measure the reads in the database of the settings."""
     # Only now: Django has to be set up.
     from tests.bench.reads import Scene  # noqa: PLC0415
 
     scene = Scene()
     scene.load(1, SHORT)
     short = scene.seconds(SHORT)
-    scene.load(SHORT + 1, groups, told=lambda end: _say(f"{end:,} of {groups:,} groups are loaded"))
+    scene.load(SHORT + 1, groups, report=lambda end: _say(f"{end:,} of {groups:,} groups are loaded"))
     long, whole = scene.seconds(groups), scene.whole_tables(groups)
     found = []
     for name, seconds in long.items():

@@ -22,7 +22,7 @@ SETTINGS = {"PUBLISH_RETRY_SCHEDULE": "10,30,120,600,1800,3600", "WEBHOOK_RETRY_
 
 
 class Service:
-    """A running service with a workspace whose key opens everything, and accounts at a stand-in.
+    """A running service with a workspace, its key with every scope, and accounts at a stand-in.
 
     It trusts receivers that show the `certificate`, whose key is in `certificate_key`.
     """
@@ -49,8 +49,8 @@ class Service:
         answer = self._session.request(method, self.stack.base_url + path, json=body, params=query, timeout=60)
         if not answer.ok:
             raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text[:500]}")
-        told: dict[str, Any] = answer.json()
-        return told
+        content: dict[str, Any] = answer.json()
+        return content
 
     def prepare(self) -> None:
         """Set an unlimited budget and connect the accounts."""
@@ -63,7 +63,7 @@ class Service:
 
 
 class StandInProcess:
-    """tests/bench/stand_in.py in a process of its own."""
+    """Runs tests/bench/stand_in.py in its own process."""
 
     def __init__(self, stack: Stack) -> None:
         self.port = free_port()
@@ -76,9 +76,9 @@ class StandInProcess:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def came(self) -> list[tuple[str, float]]:
+    def received(self) -> list[tuple[str, float]]:
         """Return the posts received: (text, Unix seconds)."""
-        answer = LOOPBACK.get(f"{self.url}/came", timeout=60)
+        answer = LOOPBACK.get(f"{self.url}/received", timeout=60)
         return [(text, at) for text, at in answer.json()]
 
     def count(self) -> int:
@@ -87,18 +87,18 @@ class StandInProcess:
 
     def begin(self, *, pause: float) -> None:
         """Clear the received posts, and answer after `pause` seconds from now on."""
-        LOOPBACK.post(f"{self.url}/hush", params={"pause": pause}, timeout=10).raise_for_status()
+        LOOPBACK.post(f"{self.url}/clear", params={"pause": pause}, timeout=10).raise_for_status()
 
     def _answers(self) -> bool:
         try:
-            return LOOPBACK.get(f"{self.url}/came", timeout=2).ok
+            return LOOPBACK.get(f"{self.url}/received", timeout=2).ok
         except requests.RequestException:
             return False
 
 
 @contextmanager
 def running(home: Path, *, embedded: bool) -> Iterator[Service]:
-    """The service with its stand-in and its accounts; everything is ended at the end."""
+    """Start the service with its stand-in and accounts; stop everything after the block."""
     kind = EmbeddedStack if embedded else DistributedStack
     (home / "data").mkdir(parents=True)
     stack = kind(home, SETTINGS, random.Random(1))

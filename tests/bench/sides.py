@@ -34,17 +34,17 @@ class Side:
 
     @property
     def rate(self) -> float:
-        """Requests/s: the median of the bursts."""
+        """Return the median rate of the bursts, in requests per second."""
         return median(self.rates)
 
     @property
     def p99(self) -> float:
-        """Milliseconds: the median of the bursts' 99th percentiles."""
+        """Return the median of the bursts' 99th percentiles, in milliseconds."""
         return median(self.p99s)
 
     @property
     def cpu_ms(self) -> float:
-        """Milliseconds of the server's own processes for each request."""
+        """Return the CPU time of the server's processes for each request, in milliseconds."""
         return 1000 * self.cpu_seconds / self.done
 
     def forget(self) -> None:
@@ -59,17 +59,17 @@ class Side:
         done = subprocess.run(command, cwd=ROOT, input=json.dumps(job), capture_output=True, text=True, timeout=120)
         if done.returncode:
             raise RuntimeError(f"The load generator ended: {done.stderr}")
-        told: dict[str, Any] = json.loads(done.stdout)
-        if told["failed"]:
-            raise RuntimeError(f"The server at port {self.port} answered with {told['failed']}.")
+        result: dict[str, Any] = json.loads(done.stdout)
+        if result["failed"]:
+            raise RuntimeError(f"The server at port {self.port} answered with {result['failed']}.")
         self.cpu_seconds += cpu_seconds(self.pids()) - before
-        self.done += told["done"]
-        self.rates.append(told["done"] / told["seconds"])
-        self.p99s.append(quantiles(told["latencies"], n=100, method="inclusive")[98])
+        self.done += result["done"]
+        self.rates.append(result["done"] / result["seconds"])
+        self.p99s.append(quantiles(result["latencies"], n=100, method="inclusive")[98])
 
 
 def started(stack: Stack, name: str, command: Sequence[str], port: int) -> Program:
-    """A server beside the service's own processes, once its /healthz answers."""
+    """Start a server beside the service's own processes and wait until its /healthz answers."""
     program = Program(name, command, environ={**stack.environ, "PYTHONPATH": str(ROOT)}, logs=stack.logs)
     stack.manager.add(program)
     wait_until(lambda: _answers(port), name)
@@ -77,7 +77,7 @@ def started(stack: Stack, name: str, command: Sequence[str], port: int) -> Progr
 
 
 def cpu_seconds(pids: Sequence[int]) -> float:
-    """User and system time so far of these processes and all below them."""
+    """Return the user and system time so far of these processes and all their descendants."""
     ticks, seen = 0, set(pids)
     waiting = list(seen)
     while waiting:
@@ -93,7 +93,7 @@ def cpu_seconds(pids: Sequence[int]) -> float:
 def request(
     method: str, path: str, *, port: int, key: str, body: dict[str, Any] | None = None, repeat_key: str = ""
 ) -> str:
-    """A whole HTTP/1.1 request; `repeat_key` is its Idempotency-Key."""
+    """Return a complete HTTP/1.1 request; `repeat_key` is its Idempotency-Key."""
     content = "" if body is None else json.dumps(body)
     lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Authorization: Bearer {key}"]
     if body is not None:

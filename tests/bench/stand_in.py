@@ -1,6 +1,6 @@
 """A platform stand-in that accepts every post after a pause and records its time: `python -m tests.bench.stand_in`.
 
-It speaks the few AT Protocol methods that publishing a text needs. GET /came answers [[text, unix seconds], …], GET
+It speaks the few AT Protocol methods that publishing a text needs. GET /received answers [[text, unix seconds], …], GET
 /count how many they are.
 """
 
@@ -19,14 +19,14 @@ FAR = 4_000_000_000  # seconds since 1970: the tokens outlive any run
 
 
 class StandIn:
-    """Answers after `pause` seconds; /hush forgets what came."""
+    """Answers after `pause` seconds; /clear clears the received posts."""
 
     def __init__(self, pause: float) -> None:
         self.pause = pause
-        self.came: list[tuple[str, float]] = []
+        self.received: list[tuple[str, float]] = []
 
     async def sign_in(self, request: web.Request) -> web.Response:
-        """com.atproto.server.createSession, and getSession alike."""
+        """Answer com.atproto.server.createSession and getSession."""
         if request.method == "POST":
             handle = str((await request.json())["identifier"])
         else:
@@ -36,10 +36,10 @@ class StandIn:
         return web.json_response({**body, "accessJwt": token, "refreshJwt": token})
 
     async def put(self, request: web.Request) -> web.Response:
-        """com.atproto.repo.putRecord."""
-        came = time.time()
+        """Answer com.atproto.repo.putRecord."""
+        arrived_at = time.time()
         record = await request.json()
-        self.came.append((record["record"]["text"], came))
+        self.received.append((record["record"]["text"], arrived_at))
         if self.pause:
             await asyncio.sleep(self.pause)
         uri = f"at://{record['repo']}/{record['collection']}/{record['rkey']}"
@@ -48,14 +48,14 @@ class StandIn:
     async def profile(self, request: web.Request) -> web.Response:
         return web.json_response({"error": "MethodNotImplemented"}, status=501)
 
-    async def told(self, request: web.Request) -> web.Response:
-        return web.json_response(self.came)
+    async def list_received(self, request: web.Request) -> web.Response:
+        return web.json_response(self.received)
 
     async def count(self, request: web.Request) -> web.Response:
-        return web.json_response(len(self.came))
+        return web.json_response(len(self.received))
 
-    async def hush(self, request: web.Request) -> web.Response:
-        self.came.clear()
+    async def clear(self, request: web.Request) -> web.Response:
+        self.received.clear()
         if "pause" in request.query:
             self.pause = float(request.query["pause"])
         return web.json_response({})
@@ -68,20 +68,20 @@ def _token(handle: str) -> str:
 
 def _subject(authorization: str) -> str:
     claims = authorization.split(".")[1]
-    told: dict[str, Any] = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
-    return str(told["sub"])
+    content: dict[str, Any] = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+    return str(content["sub"])
 
 
 def application(pause: float) -> web.Application:
-    """The routes."""
+    """Return the stand-in's application with its routes."""
     stand_in, app = StandIn(pause), web.Application()
     app.router.add_post("/xrpc/com.atproto.server.createSession", stand_in.sign_in)
     app.router.add_get("/xrpc/com.atproto.server.getSession", stand_in.sign_in)
     app.router.add_post("/xrpc/com.atproto.repo.putRecord", stand_in.put)
     app.router.add_get("/xrpc/{method}", stand_in.profile)
-    app.router.add_get("/came", stand_in.told)
+    app.router.add_get("/received", stand_in.list_received)
     app.router.add_get("/count", stand_in.count)
-    app.router.add_post("/hush", stand_in.hush)
+    app.router.add_post("/clear", stand_in.clear)
     return app
 
 

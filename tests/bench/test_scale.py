@@ -1,4 +1,4 @@
-"""With a long history the hot reads go by indexes alone (PostgreSQL; make scale does it with ten million targets)."""
+"""With a long history the hot reads use only indexes (PostgreSQL; `make scale` tests ten million targets)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROUPS = 20_000
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="the plans are PostgreSQL's")
-def test_no_hot_read_goes_through_a_whole_table(workspace: Workspace) -> None:
+def test_no_frequent_read_scans_a_whole_table(workspace: Workspace) -> None:
     accounts = [account.id for account in factories.AccountFactory.create_batch(2, workspace=workspace)]
     history.load(workspace_id=workspace.id, account_ids=accounts, first=1, last=GROUPS)
     history.analyze()

@@ -23,7 +23,7 @@ from tests.chaos.load import Load, Settling, new_clients, plan_posts
 from tests.chaos.networks import Networks
 from tests.chaos.receivers import Receivers
 from tests.chaos.stack import CannotRun, DistributedStack, EmbeddedStack, Stack
-from tests.chaos.verdict import Evidence, Verdict, judge, table
+from tests.chaos.verdict import Evidence, Verdict, compare, table
 from tests.chaos.weather import Weather
 
 PROGRESS_SECONDS = 5.0
@@ -62,7 +62,7 @@ class Run:
         self.settled = False
 
     def go(self) -> Evidence:
-        """Start, send under faults, settle, and gather the evidence."""
+        """Start the service, send posts under faults, wait for the end and collect the evidence."""
         options, seed = self.options, self.options.seed
         say(f"seed {seed}; starting the service in {self.home}")
         self.stack.start()
@@ -137,10 +137,10 @@ class Run:
     def _evidence(self, load: Load) -> Evidence:
         say("settled; the last look" if self.settled else "NOT settled in time; the last look")
         self.stack.stop_service()
-        found = self.home / "final_look.json"
-        self.stack.run("-m", "tests.chaos.final_look", str(found))
-        told = [{"marker": post.marker, "group": post.body} for post in load.posts]
-        (self.home / "posts.json").write_text(json.dumps(told, indent=1))
+        found = self.home / "final_state.json"
+        self.stack.run("-m", "tests.chaos.final_state", str(found))
+        posts = [{"marker": post.marker, "group": post.body} for post in load.posts]
+        (self.home / "posts.json").write_text(json.dumps(posts, indent=1))
         receipts = self.receivers.receipts
         return Evidence(
             posts=load.posts,
@@ -173,14 +173,14 @@ class Run:
 
 
 def main() -> int:
-    """Run it; 0 when everything holds, 1 when not, 2 when it cannot be run here."""
+    """Run the chaos test; return 0 without faults, 1 with faults, 2 when it cannot run on this machine."""
     options = options_of(sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     home = Path(tempfile.mkdtemp(prefix="chaos-"))
     home.chmod(0o711)  # the database's user has to pass through
     began = time.monotonic()
-    kept = True
+    keep_files = True
     try:
         with contextlib.ExitStack() as opened:
             gates = opened.enter_context(Gates(rng_of(options.seed, "gates")))
@@ -188,11 +188,11 @@ def main() -> int:
             receivers = opened.enter_context(Receivers(gates, rng_of(options.seed, "receivers")))
             run = Run(options, home, networks, receivers)
             opened.callback(run.stop)
-            verdict = judge(run.go())
+            verdict = compare(run.go())
         rows = {**run.rows(), "seconds": round(time.monotonic() - began)}
         report(options, verdict, rows)
-        kept = options.keep or not verdict.holds
-        return 0 if verdict.holds else 1
+        keep_files = options.keep or not verdict.passed
+        return 0 if verdict.passed else 1
     except (CannotRun, Unanswered) as error:
         say(f"cannot run: {error}")
         return 2
@@ -200,7 +200,7 @@ def main() -> int:
         say("interrupted; everything that was started is ended")
         return 130
     finally:
-        if kept:
+        if keep_files:
             say(f"the output of every process, and more, is in {home}")
         else:
             shutil.rmtree(home)
@@ -209,10 +209,10 @@ def main() -> int:
 def report(options: Options, verdict: Verdict, rows: dict[str, object]) -> None:
     """Print the table, or the same as JSON."""
     if options.json:
-        content: dict[str, Any] = {"holds": verdict.holds, "seed": options.seed, "counts": dict(verdict.counts)}
+        content: dict[str, Any] = {"holds": verdict.passed, "seed": options.seed, "counts": dict(verdict.counts)}
         sys.stdout.write(json.dumps({**content, "rows": rows, "findings": verdict.findings}, indent=2) + "\n")
     else:
-        sys.stdout.write(f"{table(verdict, rows)}\n{'everything holds' if verdict.holds else 'IT DOES NOT HOLD'}\n")
+        sys.stdout.write(f"{table(verdict, rows)}\n{'everything holds' if verdict.passed else 'IT DOES NOT HOLD'}\n")
     sys.stdout.flush()
 
 
@@ -229,12 +229,12 @@ def options_of(arguments: list[str]) -> Options:
     parser.add_argument("--beats", type=int, default=2, help="how many beats run; 0: it is dead all the time")
     parser.add_argument("--json", action="store_true", help="print the result for machines")
     parser.add_argument("--keep", action="store_true", help="keep the output of the processes in any case")
-    told = vars(parser.parse_args(arguments))
-    if told.pop("short"):
-        told |= {"posts": 150, "minutes": 1.0}
+    values = vars(parser.parse_args(arguments))
+    if values.pop("short"):
+        values |= {"posts": 150, "minutes": 1.0}
     # `up` waits longer and longer before it restarts what dies again and again.
-    told["pause"] = told["pause"] or (8.0 if told["embedded"] else 2.5)
-    return Options(**told)
+    values["pause"] = values["pause"] or (8.0 if values["embedded"] else 2.5)
+    return Options(**values)
 
 
 def rng_of(seed: int, part: str) -> random.Random:

@@ -38,7 +38,7 @@ class Storm:
 
     @property
     def running(self) -> bool:
-        """Whether the thread still injects faults."""
+        """Return whether the thread still injects faults."""
         return self._thread.is_alive()
 
     def start(self) -> None:

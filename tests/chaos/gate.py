@@ -39,10 +39,10 @@ class Gate:
 
     @property
     def url(self) -> str:
-        """Its address without a trailing slash."""
+        """Return the proxy's address without a trailing slash."""
         return f"http://127.0.0.1:{self.port}"
 
-    def stand(self, door: Door) -> None:
+    def set_door(self, door: Door) -> None:
         """Set how new connections are treated, and close ignored ones."""
         self._run(self._move(door))
 

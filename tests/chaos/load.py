@@ -35,15 +35,15 @@ class Post:
     refusal: str = ""
     cancelled: bool = False  # the service said so
     another_round: bool = False
-    body: dict[str, Any] = field(default_factory=dict)  # the group as the API told it last
+    body: dict[str, Any] = field(default_factory=dict)  # the group as the API last returned it
 
     @property
     def group_id(self) -> str:
-        """The id of the created post group, or ""."""
+        """Return the id of the created post group, or ""."""
         return min(self.group_ids, default="")
 
     def is_late(self, now: datetime) -> bool:
-        """Whether the service was down so long that the post's time is too late."""
+        """Return whether the service was down so long that the post's time is too late."""
         return self.scheduled_at is not None and now > self.scheduled_at + PAST_IS_NOW
 
     def request(self, now: datetime) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Load:
 
     @property
     def running(self) -> bool:
-        """Whether a client still has posts to send."""
+        """Return whether a client still has posts to send."""
         return any(thread.is_alive() for thread in self._threads)
 
     def stop(self) -> None:
@@ -190,7 +190,7 @@ class Settling:
         return False
 
     def another_round(self, rng: random.Random, accepted: Accepted, deadline: float) -> int:
-        """Look at the platforms for half of the posts with an open end, say what is there, and retry the rest; how many.
+        """Resolve half of the unconfirmed posts by checking the platforms and retry the rest; return how many.
 
         Where sending again is harmless nobody has to look.
         """
@@ -202,8 +202,8 @@ class Settling:
             for target in open_ends:
                 if target["status"] == "unconfirmed" and not harmless:
                     out = accepted[target["connected_account_id"], post.marker] > 0
-                    told = {"permalink": "https://example.com/seen"} if out else {"published": False}
-                    self._ask(post, "resolve", {"target_id": target["id"], **told}, deadline)
+                    resolution = {"permalink": "https://example.com/seen"} if out else {"published": False}
+                    self._ask(post, "resolve", {"target_id": target["id"], **resolution}, deadline)
             self._ask(post, "retry", {"include_unconfirmed": harmless}, deadline)
             post.another_round = True
         return sum(post.another_round for post in self._posts)

@@ -49,7 +49,7 @@ class Machine:
             program.stop(signal.SIGTERM)
 
     def start(self, *programs: Program) -> None:
-        """Start these programs (all of them when none is named); returns when the web program answers, if it should."""
+        """Start these programs (all if none is named) and wait until the web program answers, if it should."""
         for program in programs or (self.worker, self.web):
             program.wanted = True
             wait_until(lambda program=program: program.running, f"{program.name} of {self.name}")  # type: ignore[misc]
@@ -88,7 +88,7 @@ class Machines(DistributedStack):
         self.wait_ready()
 
     def held(self) -> Machine:
-        """A machine whose web program's socket this process holds, as systemd does; it runs when it answers.
+        """Create a machine whose web program's socket this process holds, as systemd does; returns when it answers.
 
         It shares the worker of the first.
         """

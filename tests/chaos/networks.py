@@ -190,7 +190,7 @@ class Networks:
 
     @property
     def accounts(self) -> list[Account]:
-        """The connected accounts of all platforms."""
+        """Return the connected accounts of all platforms."""
         return [account for platform in self.all for account in platform.accounts]
 
     def settings(self) -> dict[str, str]:

@@ -81,7 +81,7 @@ class Platform:
         raise NotImplementedError
 
     def end_access(self) -> bool:
-        """End the access tokens, where the platform has such and they are not quite new; whether it was done."""
+        """End the access tokens that are not quite new, where the platform has any; return whether it did."""
         return False
 
     def connected(self, account_id: str) -> None:

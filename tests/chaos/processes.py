@@ -25,7 +25,7 @@ LOOK_SECONDS = 0.1
 
 
 class Program:
-    """One program, run in a session of its own with its output in a file; `wanted` says whether it should run.
+    """One program in its own session with its output in a file; `wanted` says whether it should run.
 
     `keep` is the process manager's look at it: one that died is buried and, after a pause, started again.
     """
@@ -53,7 +53,7 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Whether the main process is running."""
+        """Return whether the main process is running."""
         process = self._process
         return process is not None and process.poll() is None
 
@@ -67,7 +67,7 @@ class Program:
             return [process.pid, *map(int, children.split())]
         return [process.pid]
 
-    def keep(self, pause: float) -> None:
+    def keep_running(self, pause: float) -> None:
         """Restart the program `pause` seconds after it ended, if it should run."""
         with self._lock:
             now = time.monotonic()
@@ -139,7 +139,7 @@ class ProcessManager:
             self._thread.start()
 
     def stop_all(self) -> None:
-        """End every program: the service's all at once, then its servers."""
+        """End all of the service's programs at once, then its servers."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -154,11 +154,11 @@ class ProcessManager:
     def _run(self) -> None:
         while not self._stop.wait(LOOK_SECONDS):
             for program in list(self.programs):
-                program.keep(self._rng.uniform(0.3, 2.0))
+                program.keep_running(self._rng.uniform(0.3, 2.0))
 
 
 class PostgresServer(Program):
-    """A PostgreSQL server on data of its own. It must not run as root, so root starts it as the user postgres."""
+    """A PostgreSQL server with its own data. It must not run as root, so root starts it as the user postgres."""
 
     def __init__(self, binaries: Path, home: Path, logs: Path) -> None:
         user = "postgres" if os.getuid() == 0 else None
@@ -201,7 +201,7 @@ class PostgresServer(Program):
         return True
 
     def cut_sessions(self, share: float) -> bool:
-        """End a share (0 to 1) of its sessions in the middle of whatever they do; False when it does not answer."""
+        """End a share (0 to 1) of the server's sessions in the middle of their work; False when it does not answer."""
         statement = (
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND random() < %s"
@@ -241,7 +241,7 @@ class RedisServer(Program):
 
 
 def free_port() -> int:
-    """A port of PORTS on which nothing listens."""
+    """Return a free port of PORTS."""
     while True:
         port = random.choice(PORTS)
         with socket.socket() as probe, suppress(OSError):
@@ -251,7 +251,7 @@ def free_port() -> int:
 
 @contextmanager
 def borrowed_database(server: str) -> Iterator[str]:
-    """The URL of a new, empty database on the server of this URL; it is dropped in the end."""
+    """Yield the URL of a new, empty database on the server of this URL; drop it afterwards."""
     name = f"chaos_{os.getpid()}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
@@ -262,10 +262,13 @@ def borrowed_database(server: str) -> Iterator[str]:
 
 
 def postgres_binaries() -> Path | None:
-    """The folder of `postgres` and `initdb`; None where there are none, or root finds no user to run them as."""
+    """Return the folder of `postgres` and `initdb`; None if there is none, or if root has no user to run them as."""
     if os.getuid() == 0 and not any(account.pw_name == "postgres" for account in pwd.getpwall()):
         return None
     asked = shutil.which("pg_config")
-    told = subprocess.run([asked, "--bindir"], capture_output=True, text=True).stdout.strip() if asked else ""
-    folders = [*([Path(told)] if told else []), *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    bin_folder = subprocess.run([asked, "--bindir"], capture_output=True, text=True).stdout.strip() if asked else ""
+    folders = [
+        *([Path(bin_folder)] if bin_folder else []),
+        *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
+    ]
     return next((each for each in folders if (each / "postgres").exists() and (each / "initdb").exists()), None)

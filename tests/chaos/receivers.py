@@ -25,7 +25,7 @@ DRIPS = 60
 
 @dataclass
 class Receipts:
-    """What all receivers got: by delivery id the attempts, those answered well among them, and the body's digest."""
+    """The attempts that all receivers got by delivery id, those answered with success, and the digest of the body."""
 
     attempts: Counter[str] = field(default_factory=Counter)
     answered_well: Counter[str] = field(default_factory=Counter)
@@ -113,14 +113,14 @@ class Receivers:
     def come_back(self) -> None:
         """Make the receiver that was down answer from now on."""
         for gate in self._away:
-            gate.stand(Door.OPEN)
+            gate.set_door(Door.OPEN)
 
     def _add(self, manner: Manner, chance: float, weight: int, *, away: bool = False) -> str:
         receiver = ChaosReceiver(self.receipts, manner, chance, random.Random(self._rng.random()))
         url = f"{self._open.enter_context(receiver).url}/hook"
         if away:
             gate = self._gates.before(receiver.port)
-            gate.stand(Door.REFUSING)
+            gate.set_door(Door.REFUSING)
             self._away.append(gate)
             url = f"{gate.url}/hook"
             self.hopeless.add(url)

@@ -107,7 +107,7 @@ class Run:
         return accounts
 
     def _post_to(self, accounts: Sequence[Account], delay: timedelta | None = None) -> list[Post]:
-        """EACH posts to each account, due now or after `delay`."""
+        """Create EACH posts for each account, due now or after `delay`."""
         posts = []
         at = datetime.now(UTC) + delay if delay else None
         for account in [account for account in accounts for _ in range(EACH)]:
@@ -184,7 +184,7 @@ def say(line: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run it; 0 when everything holds, 1 when not, 2 when it cannot be run here."""
+    """Run the restore test; return 0 without faults, 1 with faults, 2 when it cannot run on this machine."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos.restore", description="A restore doubles nothing.")
     parser.add_argument("--unguarded", action="store_true", help="leave after_restore out, to see what it is for")
     guarded = not parser.parse_args(arguments).unguarded
@@ -197,8 +197,8 @@ def main(arguments: list[str]) -> int:
             run = Run(home, opened.enter_context(Networks(gates)))
             opened.callback(run.stack.stop)
             problems = run.go(guarded=guarded)
-        told = "\n".join(problems) or "nothing was doubled, and everything that may go out has gone out"
-        sys.stdout.write(f"{told}\n")
+        result = "\n".join(problems) or "nothing was doubled, and everything that may go out has gone out"
+        sys.stdout.write(f"{result}\n")
         return int(bool(problems))
     except CannotRun as error:
         say(f"cannot run: {error}")

@@ -58,7 +58,7 @@ class Tally:
 
 
 class Caller:
-    """One caller behind the load balancer; not for several threads. `patient` connections are kept for further requests."""
+    """One caller behind the load balancer; not for several threads. `patient` connections are reused for further requests."""
 
     def __init__(self, urls: Sequence[str], token: str, tally: Tally, *, patient: bool) -> None:
         self._urls = urls
@@ -92,7 +92,7 @@ class Caller:
         return None
 
     def _pass_on(self, turn: int, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
-        """The answer of the machine whose turn it is, or of the next where no connection was made."""
+        """Return the answer of the machine whose turn it is, or of the next one if no connection was made."""
         for tries in range(len(self._urls)):
             url = self._urls[(turn + tries) % len(self._urls)]
             try:
@@ -111,7 +111,7 @@ class Caller:
 
 
 class Requests:
-    """Requests at a steady rate until `stop`: new posts, posts that wait for their end, and reads of them."""
+    """Sends requests at a steady rate until `stop`: new posts, posts that wait for their result, and reads of them."""
 
     def __init__(self, urls: Sequence[str], demo: dict[str, str], rate: float, tally: Tally, name: str) -> None:
         self._demo, self._rate, self._tally, self._name = demo, rate, tally, name
@@ -178,8 +178,8 @@ def posts_go_out_elsewhere(stack: Machines, tally: Tally) -> None:
             began = time.monotonic()
 
             def is_out(caller: Caller = caller, group: str = group) -> bool:
-                told = caller.call(0, "GET", f"/posts/{group}") or {}
-                return bool(told["post_group"]["status"] == "published")
+                answer = caller.call(0, "GET", f"/posts/{group}") or {}
+                return bool(answer["post_group"]["status"] == "published")
 
             wait_until(is_out, f"the post {key}")
             took = time.monotonic() - began
@@ -213,7 +213,7 @@ def restart(machine: Machine, kind: str) -> None:
 
 
 def everything_went_out(stack: Machines, tally: Tally) -> None:
-    """Each post that was taken is one group, and each group is published."""
+    """Check that each accepted post is one group and that each group is published."""
     expected = len(tally.groups)
     doubled = [key for key, groups in tally.groups.items() if len(groups) > 1]
     with psycopg.connect(stack.environ["DATABASE_URL"]) as connection:
@@ -234,8 +234,8 @@ def report(tallies: dict[str, Tally], stack: Machines) -> bool:
         rows = [(str(times), what) for what, times in sorted(tally.counts.items())]
         if len(tally.seconds) > 1:
             cuts = statistics.quantiles(tally.seconds, n=100, method="inclusive")
-            told = f"{cuts[49]:.2f} {cuts[98]:.2f} {max(tally.seconds):.2f}"
-            rows.append((told, "seconds to the answer: median, p99, most"))
+            times = f"{cuts[49]:.2f} {cuts[98]:.2f} {max(tally.seconds):.2f}"
+            rows.append((times, "seconds to the answer: median, p99, most"))
         rows.append((str(len(tally.lost)), "lost"))
         lines = [f"{figure:>18}  {what}" for figure, what in rows] + [f"    {line}" for line in tally.lost[:20]]
         sys.stdout.write("\n".join([name, *lines, ""]))
@@ -250,7 +250,7 @@ def say(line: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run it; 0 when nothing was lost, 1 when something was, 2 when it cannot be run here."""
+    """Run the restarts; return 0 when no request was lost, 1 when one was, 2 when the test cannot run on this machine."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos.rolling", description="No request is lost.")
     parser.add_argument("--rate", type=float, default=20.0, help="requests a second (default: %(default)s)")
     rate = parser.parse_args(arguments).rate

@@ -63,14 +63,14 @@ class Stack:
         self.left_out = ""  # what cannot be done on this machine
         self._borrowed = ExitStack()
         # What the caller's shell has set, a database above all, is not this service's.
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+        inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
         own = {"DATA_DIR": str(home / "data"), "BASE_URL": self.base_url, "REDIS_URL": ""}
         own["DATABASE_URL"] = f"sqlite:///{home / 'data' / 'service.sqlite3'}"
-        self.environ = {**kept, **SETTINGS, **own, **settings}
+        self.environ = {**inherited, **SETTINGS, **own, **settings}
 
     @property
     def base_url(self) -> str:
-        """Where the API answers."""
+        """Return the address of the API."""
         return f"http://127.0.0.1:{self.port}"
 
     def note(self, what: str) -> None:
@@ -83,7 +83,7 @@ class Stack:
         raise NotImplementedError
 
     def pids(self, kind: str) -> list[int]:
-        """The living processes of a kind of KINDS."""
+        """Return the ids of the living processes of a kind of KINDS."""
         raise NotImplementedError
 
     def restart_gently(self) -> None:
@@ -91,7 +91,7 @@ class Stack:
         raise NotImplementedError
 
     def stop_service(self) -> None:
-        """End web, workers and beats; the database stays for the final look."""
+        """End web, workers and beats; the database runs on for the final reading."""
         raise NotImplementedError
 
     def stop(self) -> None:
@@ -101,7 +101,7 @@ class Stack:
 
     @property
     def demo(self) -> dict[str, str]:
-        """The workspace and its key, as the service wrote them on its first start."""
+        """Return the workspace and its key, as the service wrote them on its first start."""
         content: dict[str, str] = json.loads((self.home / "data" / "demo.json").read_text())
         return content
 
@@ -126,7 +126,7 @@ class Stack:
 
 
 class DistributedStack(Stack):
-    """gunicorn, two workers and `beats` beats (embedded there are none), on a PostgreSQL and a Redis server of its own.
+    """gunicorn, two workers and `beats` beat processes (none if embedded) on their own PostgreSQL and Redis servers.
 
     Where no PostgreSQL server can be started, DATABASE_URL names one, which is then never stopped.
     """

@@ -13,7 +13,7 @@ import pytest
 
 from tests.chaos.load import Post, plan_posts
 from tests.chaos.platforms import Account
-from tests.chaos.verdict import FAULTS, HELD, Evidence, judge, table
+from tests.chaos.verdict import FAULTS, HELD, Evidence, compare, table
 
 FIRST = Account("acc_1", "bluesky", repeatable=True)
 SECOND = Account("acc_2", "bluesky", repeatable=True)
@@ -44,8 +44,8 @@ def evidence() -> Evidence:
         ("post.published", None),
     ]
     events = [
-        {"id": f"evt_{number}", "kind": kind, "target_id": told, "post_group_id": "pgr_1"}
-        for number, (kind, told) in enumerate(kinds)
+        {"id": f"evt_{number}", "kind": kind, "target_id": target_id, "post_group_id": "pgr_1"}
+        for number, (kind, target_id) in enumerate(kinds)
     ]
     deliveries = [
         {"id": f"dlv_{number}", "event_id": f"evt_{number}", "url": HOOK, "status": "delivered", "last_error": None}
@@ -72,17 +72,17 @@ def evidence() -> Evidence:
     )
 
 
-def test_a_run_without_faults_holds() -> None:
-    verdict = judge(evidence())
+def test_a_run_without_faults_passes() -> None:
+    verdict = compare(evidence())
 
-    assert verdict.holds
+    assert verdict.passed
     assert verdict.findings == []
     assert verdict.counts["published once"] == 2
     assert verdict.counts["deliveries made"] == verdict.counts["deliveries expected"] == 4
 
 
 def second_target(status: str, code: str | None = None) -> Callable[[Evidence], None]:
-    """The second target's state; its group and the events go with it as far as they do not matter."""
+    """Return a function that changes the second target's state in the evidence, with its group and events as needed."""
 
     def change(found: Evidence) -> None:
         found.posts[0].body["targets"][1] = target(2, status, code)
@@ -114,7 +114,7 @@ FOUND: dict[str, tuple[str, Callable[[Evidence], Any]]] = {
     "twice at the platform": ("doubled", lambda found: found.accepted.update([("acc_1", MARKER)])),
     "cancelled yet out": ("doubled", second_target("cancelled")),
     "one key, two groups": ("doubled", lambda found: found.posts[0].group_ids.add("pgr_2")),
-    "a group that no answer told of": (
+    "a group that no answer named": (
         "doubled",
         lambda found: found.database["groups"].append({"id": "pgr_9", "text": MARKER, "status": "published"}),
     ),
@@ -128,15 +128,15 @@ FOUND: dict[str, tuple[str, Callable[[Evidence], Any]]] = {
     "before its time": ("early", lambda found: found.first_seen.update({MARKER: DUE.timestamp() - 0.01})),  # type: ignore[attr-defined]
     "no answer at all": ("refused", lambda found: found.posts[0].group_ids.clear()),
     "a refusal of what nothing was wrong with": ("refused", lambda found: setattr(found.posts[0], "refusal", "422")),
-    "an event that was never told": ("deliveries missing", lambda found: found.database["events"].pop(0)),
+    "an event that was never sent": ("deliveries missing", lambda found: found.database["events"].pop(0)),
     "an event without a delivery": ("deliveries missing", lambda found: found.database["deliveries"].pop()),
     "delivered by its word only": ("deliveries missing", lambda found: found.attempts.pop("dlv_0")),  # type: ignore[attr-defined]
     "a dead letter to a good receiver": (
         "deliveries missing",
         lambda found: found.database["deliveries"][0].update(status="dead_letter", last_error="500"),
     ),
-    "an event told again": (
-        "events told twice",
+    "an event sent again": (
+        "events sent twice",
         lambda found: found.database["events"].append({**found.database["events"][3], "id": "evt_0"}),
     ),
     "an account that has to be connected again": (
@@ -150,57 +150,57 @@ FOUND: dict[str, tuple[str, Callable[[Evidence], Any]]] = {
 
 
 @pytest.mark.parametrize("what", FOUND)
-def test_what_must_not_be_is_found(what: str) -> None:
+def test_every_kind_of_fault_is_found(what: str) -> None:
     name, spoil = FOUND[what]
     found = evidence()
     spoil(found)
 
-    verdict = judge(found)
+    verdict = compare(found)
 
-    assert not verdict.holds
+    assert not verdict.passed
     assert verdict.counts[name] >= 1
     assert any(finding.startswith(f"{name}: ") for finding in verdict.findings)
     assert {other for other in FAULTS if verdict.counts[other]} <= {name, "lost"}  # a group that is gone is lost, too
 
 
-def test_what_the_harness_heard_counts() -> None:
-    verdict = judge(replace(evidence(), receiver_faults=["dlv_1: no fit"], wrong_answers=["500"]))
+def test_faults_seen_by_the_harness_are_counted() -> None:
+    verdict = compare(replace(evidence(), receiver_faults=["dlv_1: no fit"], wrong_answers=["500"]))
 
     assert (verdict.counts["bad signatures"], verdict.counts["wrong answers"]) == (1, 1)
 
 
 @pytest.mark.parametrize("out", [0, 1])
-def test_an_unconfirmed_target_may_be_out_or_not(out: int) -> None:
+def test_an_unconfirmed_target_may_be_published_or_not(out: int) -> None:
     found = evidence()
     second_target("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")(found)
     found.accepted["acc_2", MARKER] = out
 
-    assert judge(found).findings == []
+    assert compare(found).findings == []
 
 
-def test_a_dead_letter_is_right_where_nobody_takes_it() -> None:
+def test_a_dead_letter_is_correct_if_the_receiver_never_accepts() -> None:
     found = replace(evidence(), hopeless=frozenset({HOOK}))
     found.database["deliveries"][0].update(status="dead_letter", last_error="connection refused")
 
-    verdict = judge(found)
+    verdict = compare(found)
 
-    assert verdict.holds
+    assert verdict.passed
     assert verdict.counts["dead letters with a reason"] == 1
 
 
-def test_an_attempt_that_a_receiver_gets_again_is_counted_and_allowed() -> None:
+def test_a_repeated_delivery_attempt_is_counted_and_allowed() -> None:
     again = {"dlv_0": 2, "dlv_1": 1}
 
-    verdict = judge(replace(evidence(), answered_well=again))
+    verdict = compare(replace(evidence(), answered_well=again))
 
-    assert verdict.holds
+    assert verdict.passed
     assert verdict.counts["deliveries repeated"] == 1
 
 
-def test_the_table_marks_what_must_not_be() -> None:
+def test_the_table_marks_faults() -> None:
     found = evidence()
     not_at_the_platform(found)
-    lines = table(judge(found), {"kill -9 worker": 3}).splitlines()
+    lines = table(compare(found), {"kill -9 worker": 3}).splitlines()
 
     assert [line.split() for line in lines if line.startswith("  ! ")] == [["!", "LOST", "1"]]
     assert ["kill", "-9", "worker", "3"] in [line.split() for line in lines]

@@ -25,7 +25,7 @@ FAULTS = (
     "refused",
     "accounts cut off",
     "deliveries missing",
-    "events told twice",
+    "events sent twice",
     "bad signatures",
     "drift in cents",
     "wrong answers",
@@ -38,7 +38,7 @@ class Evidence:
     """The data of a run that the verdict compares."""
 
     posts: Sequence[Post]
-    database: Mapping[str, Any]  # as tests/chaos/final_look.py tells it
+    database: Mapping[str, Any]  # as tests/chaos/final_state.py writes it
     accepted: Accepted
     first_seen: Mapping[str, float]  # marker -> unix seconds
     attempts: Mapping[str, int]  # delivery id -> attempts that a receiver got
@@ -56,8 +56,8 @@ class Verdict:
     findings: list[str] = field(default_factory=list)
 
     @property
-    def holds(self) -> bool:
-        """Whether no fault was found."""
+    def passed(self) -> bool:
+        """Return whether no fault was found."""
         return not any(self.counts[name] for name in FAULTS)
 
     def find(self, name: str, what: str, times: int = 1) -> None:
@@ -66,14 +66,14 @@ class Verdict:
         self.findings.append(f"{name}: {what}")
 
 
-def judge(evidence: Evidence) -> Verdict:
+def compare(evidence: Evidence) -> Verdict:
     """Compare all data and return the verdict."""
     verdict = Verdict()
     for post in evidence.posts:
-        _judge_post(verdict, evidence, post)
-    _judge_strangers(verdict, evidence)
-    _judge_deliveries(verdict, evidence)
-    _judge_money(verdict, evidence.database)
+        _check_post(verdict, evidence, post)
+    _check_unanswered(verdict, evidence)
+    _check_deliveries(verdict, evidence)
+    _check_money(verdict, evidence.database)
     for account in evidence.database["accounts"]:
         if account["status"] != "active":
             verdict.find("accounts cut off", f"{account['id']} ({account['platform']}) is {account['status']}")
@@ -84,7 +84,7 @@ def judge(evidence: Evidence) -> Verdict:
 
 
 def table(verdict: Verdict, rows: Mapping[str, object]) -> str:
-    """The table for people: what was counted, then `rows`, then what must be 0, then what was found."""
+    """Format the table for people: counts, then `rows`, then what must be 0, then the faults found."""
     counted = {name: count for name, count in verdict.counts.items() if name not in FAULTS}
     lines = [f"  {name:34} {value}" for name, value in {**counted, **rows}.items()]
     lines += [f"  {'! ' if verdict.counts[name] else ''}{name.upper():34} {verdict.counts[name]}" for name in FAULTS]
@@ -96,7 +96,7 @@ def table(verdict: Verdict, rows: Mapping[str, object]) -> str:
     return "\n".join(lines)
 
 
-def _judge_post(verdict: Verdict, evidence: Evidence, post: Post) -> None:
+def _check_post(verdict: Verdict, evidence: Evidence, post: Post) -> None:
     counts = verdict.counts
     counts["posts sent"] += 1
     if post.refusal or not post.group_ids:
@@ -112,20 +112,20 @@ def _judge_post(verdict: Verdict, evidence: Evidence, post: Post) -> None:
         verdict.find("stuck", f"{post.marker}: {post.group_id} is {status}")
     if post.cancelled and status != "cancelled":
         verdict.find("lost", f"{post.marker}: the cancellation of {post.group_id} was taken, and it is {status}")
-    told = {target["connected_account_id"]: target for target in post.body.get("targets", [])}
+    targets = {target["connected_account_id"]: target for target in post.body.get("targets", [])}
     for account in post.accounts:
         counts["targets"] += 1
-        if account.id not in told:
+        if account.id not in targets:
             verdict.find("lost", f"{post.marker}: {post.group_id} has no target on {account.id}")
         else:
-            _judge_target(verdict, post, told[account.id], evidence.accepted[account.id, post.marker])
+            _check_target(verdict, post, targets[account.id], evidence.accepted[account.id, post.marker])
     seen = evidence.first_seen.get(post.marker)
     if post.scheduled_at and seen is not None and seen < post.scheduled_at.timestamp():
         early = post.scheduled_at.timestamp() - seen
         verdict.find("early", f"{post.marker}: {post.group_id} arrived {early:.3f} s before its time")
 
 
-def _judge_target(verdict: Verdict, post: Post, target: Mapping[str, Any], times: int) -> None:
+def _check_target(verdict: Verdict, post: Post, target: Mapping[str, Any], times: int) -> None:
     """Check one target's status against how often the platform published it."""
     status, counts = target["status"], verdict.counts
     what = f"{post.marker}: {target['id']} ({target['platform']}) is {status} and {times} times at the platform"
@@ -158,7 +158,7 @@ def _fault_of(status: str, times: int, code: str | None) -> str:
     return "failed without a code" if status in {"failed", "unconfirmed"} and not code else ""
 
 
-def _judge_strangers(verdict: Verdict, evidence: Evidence) -> None:
+def _check_unanswered(verdict: Verdict, evidence: Evidence) -> None:
     """Check for posts without an answer: a second group with the same marker, or an unplanned post."""
     groups = Counter(marker_of(group["text"]) for group in evidence.database["groups"])
     accounts = {post.marker: {account.id for account in post.accounts} for post in evidence.posts}
@@ -171,40 +171,40 @@ def _judge_strangers(verdict: Verdict, evidence: Evidence) -> None:
     stored = {group["id"]: group["status"] for group in evidence.database["groups"]}
     for post in evidence.posts:
         if post.group_id and stored.get(post.group_id) != post.body.get("status"):
-            told = f"the API says {post.body.get('status')}, the database {stored.get(post.group_id)}"
-            verdict.find("lost", f"{post.marker}: of {post.group_id} {told}")
+            difference = f"the API says {post.body.get('status')}, the database {stored.get(post.group_id)}"
+            verdict.find("lost", f"{post.marker}: of {post.group_id} {difference}")
 
 
-def _judge_deliveries(verdict: Verdict, evidence: Evidence) -> None:
+def _check_deliveries(verdict: Verdict, evidence: Evidence) -> None:
     deliveries = {each["event_id"]: each for each in evidence.database["deliveries"]}
     events: defaultdict[str, defaultdict[tuple[str, str | None], list[str]]] = defaultdict(lambda: defaultdict(list))
     for event in evidence.database["events"]:
         events[event["post_group_id"]][event["kind"], event["target_id"]].append(event["id"])
     for post in evidence.posts:
         if post.group_id and post.body.get("status") in ENDED:
-            _judge_events(verdict, evidence, post, events[post.group_id], deliveries)
+            _check_events(verdict, evidence, post, events[post.group_id], deliveries)
     verdict.counts["delivery attempts"] += sum(evidence.attempts.values())
     # At least once, not exactly once: an answer that a killed worker did not write down is asked for again.
     verdict.counts["deliveries repeated"] += sum(times - 1 for times in evidence.answered_well.values() if times > 1)
 
 
-def _judge_events(
+def _check_events(
     verdict: Verdict,
     evidence: Evidence,
     post: Post,
     events: Mapping[tuple[str, str | None], list[str]],
     deliveries: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    """The events of an ended group: each that is due is there, and delivered where the post named a receiver."""
+    """Check the events of an ended group: each expected one exists and is delivered if the post named a receiver."""
     for due in _events_due(post):
         if due not in events:
             verdict.find("deliveries missing", f"{post.marker}: {post.group_id} has no event {due}")
     for kind, ids in events.items():
         if len(ids) > 1 and not post.another_round:
-            verdict.find("events told twice", f"{post.marker}: {kind} of {post.group_id}: {ids}")
+            verdict.find("events sent twice", f"{post.marker}: {kind} of {post.group_id}: {ids}")
         for event_id in ids if post.webhook_url else ():
             verdict.counts["deliveries expected"] += 1
-            _judge_delivery(verdict, evidence, f"{post.marker}: {kind}", deliveries.get(event_id))
+            _check_delivery(verdict, evidence, f"{post.marker}: {kind}", deliveries.get(event_id))
 
 
 def _events_due(post: Post) -> Iterator[tuple[str, str | None]]:
@@ -217,7 +217,7 @@ def _events_due(post: Post) -> Iterator[tuple[str, str | None]]:
             yield f"post.target.{target['status']}", target["id"]
 
 
-def _judge_delivery(verdict: Verdict, evidence: Evidence, what: str, delivery: Mapping[str, Any] | None) -> None:
+def _check_delivery(verdict: Verdict, evidence: Evidence, what: str, delivery: Mapping[str, Any] | None) -> None:
     if delivery is None:
         verdict.find("deliveries missing", f"{what} has no delivery")
         return
@@ -230,7 +230,7 @@ def _judge_delivery(verdict: Verdict, evidence: Evidence, what: str, delivery: M
         verdict.find("deliveries missing", what)
 
 
-def _judge_money(verdict: Verdict, database: Mapping[str, Any]) -> None:
+def _check_money(verdict: Verdict, database: Mapping[str, Any]) -> None:
     """Check the counters against the ledger, and both against the published and possibly published targets."""
     if database["drift_cents"]:
         verdict.find("drift in cents", "counters and ledger disagree", database["drift_cents"])

@@ -30,7 +30,7 @@ class Weather:
 
     @property
     def running(self) -> bool:
-        """Whether the thread still injects faults."""
+        """Return whether the thread still injects faults."""
         return self._thread.is_alive()
 
     def start(self) -> None:
@@ -44,7 +44,7 @@ class Weather:
             self._thread.join()
         for platform in self._platforms:
             platform.server.forget_faults()
-            platform.gate.stand(Door.OPEN)
+            platform.gate.set_door(Door.OPEN)
 
     def _run(self) -> None:
         acts, weights = list(FAULTS), list(FAULTS.values())
@@ -100,12 +100,12 @@ def hangs_after_taking(platform: Platform, rng: random.Random) -> bool:
 
 def takes_nothing_up(platform: Platform, rng: random.Random) -> bool:
     """Accept connections for a while without reading."""
-    return _stand_for(platform, Door.SILENT, rng.uniform(1.0, 6.0))
+    return _set_door_for(platform, Door.SILENT, rng.uniform(1.0, 6.0))
 
 
 def refuses_connections(platform: Platform, rng: random.Random) -> bool:
     """Refuse connections for a while."""
-    return _stand_for(platform, Door.REFUSING, rng.uniform(1.0, 4.0))
+    return _set_door_for(platform, Door.REFUSING, rng.uniform(1.0, 4.0))
 
 
 def ends_access(platform: Platform, rng: random.Random) -> bool:
@@ -126,13 +126,13 @@ FAULTS: dict[Callable[[Platform, random.Random], bool], int] = {
 }
 
 
-def _stand_for(platform: Platform, door: Door, seconds: float) -> bool:
+def _set_door_for(platform: Platform, door: Door, seconds: float) -> bool:
     """Change the platform's proxy and restore it later."""
-    platform.gate.stand(door)
+    platform.gate.set_door(door)
 
     def reopen() -> None:
         with suppress(RuntimeError, TimeoutError):  # the run is over
-            platform.gate.stand(Door.OPEN)
+            platform.gate.set_door(Door.OPEN)
 
     _later(seconds, reopen)
     return True

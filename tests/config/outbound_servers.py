@@ -32,7 +32,7 @@ def replies(answer: bytes) -> Behaviour:
     return lambda connection, closing: connection.sendall(answer)
 
 
-def keeps(answer: bytes) -> Behaviour:
+def answers_all(answer: bytes) -> Behaviour:
     """Send `answer` to every request on the connection."""
 
     def behave(connection: socket.socket, closing: threading.Event) -> None:
@@ -62,7 +62,7 @@ def hangs(connection: socket.socket, closing: threading.Event) -> None:
 class Server:
     """A TCP server on 127.0.0.1 that stores each request and answers with `behave` in a thread.
 
-    Without `reads` the request is left unread. `requests` holds what was read, `accepted` counts connections.
+    Without `reads` the request is not read. `requests` lists the requests that were read, `accepted` counts connections.
     """
 
     def __init__(self, behave: Behaviour, *, tls: ssl.SSLContext | None = None, reads: bool = True) -> None:
@@ -144,7 +144,7 @@ def closed_port() -> int:
 
 
 def tls_server_context(certificate: Path, on_name: Callable[[str | None], None] | None = None) -> ssl.SSLContext:
-    """Return a server's TLS context; `on_name` is told the name that each client asks for."""
+    """Return a server's TLS context; `on_name` is called with the host name that each client sends (SNI)."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     if on_name:

@@ -1,4 +1,4 @@
-"""Pauses before further attempts."""
+"""Pauses between attempts (config/jobs/backoff.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 from config.jobs.backoff import doubling_pause, scheduled_pause
 
 
-def test_a_schedules_pauses_vary_by_a_fifth_and_end() -> None:
+def test_scheduled_pauses_vary_by_20_percent_until_the_schedule_is_used_up() -> None:
     pauses = [scheduled_pause([10, 100], 2) for _ in range(200)]
 
     assert {timedelta(seconds=80) <= pause <= timedelta(seconds=120) for pause in pauses if pause} == {True}
@@ -21,7 +21,7 @@ def test_a_longer_retry_after_replaces_the_pause() -> None:
     assert doubling_pause(1, first=10, longest=60, retry_after=90) == timedelta(seconds=90)
 
 
-def test_a_doubling_pause_ends_at_the_longest() -> None:
+def test_a_doubling_pause_is_at_most_the_longest() -> None:
     pauses = [doubling_pause(failures, first=10, longest=60).total_seconds() for failures in (1, 2, 3, 4, 1000)]
 
     assert pauses == [10, 20, 40, 60, 60]

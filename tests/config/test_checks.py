@@ -1,4 +1,4 @@
-"""Production refuses to start with a bad setting, and names it."""
+"""The system check of settings: production does not start with invalid settings and reports them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def manage(tmp_path: Path, *command: str, **environment: str) -> subprocess.Comp
     )
 
 
-def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
+def test_valid_production_settings_have_no_errors(settings: Settings) -> None:
     assert apply(settings) == []
     require_valid_settings()
 
@@ -89,7 +89,7 @@ def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
         ("OUTBOUND_NAMESERVERS", ["10.0.0.2/53"]),
     ],
 )
-def test_each_bad_setting_is_named_alone(settings: Settings, name: str, value: Any) -> None:
+def test_each_invalid_setting_is_one_error(settings: Settings, name: str, value: Any) -> None:
     problems = apply(settings, **{name: value})
 
     assert len(problems) == 1
@@ -98,11 +98,11 @@ def test_each_bad_setting_is_named_alone(settings: Settings, name: str, value: A
         require_valid_settings()
 
 
-def test_name_servers_are_addresses_with_or_without_a_port(settings: Settings) -> None:
+def test_name_servers_must_be_addresses_with_or_without_a_port(settings: Settings) -> None:
     assert apply(settings, OUTBOUND_NAMESERVERS=["10.0.0.2", "10.0.0.2:5353", "[::1]", "[2606:4700::1]:53"]) == []
 
 
-def test_development_may_be_open_but_not_broken(settings: Settings) -> None:
+def test_development_settings_are_checked_for_invalid_values_only(settings: Settings) -> None:
     loose = {"ENVIRONMENT": "development", "PRODUCTION": False, "DEBUG": True, "OUTBOUND_ALLOW_LOOPBACK": True}
 
     assert apply(settings, **loose, BASE_URL="http://127.0.0.1:8000", MEDIA_SCANNER="none", ALLOWED_HOSTS=[]) == []
@@ -110,17 +110,17 @@ def test_development_may_be_open_but_not_broken(settings: Settings) -> None:
     assert [problem[:15] for problem in apply(settings, **loose, ENCRYPTION_KEYS=["x"])] == ["ENCRYPTION_KEYS"]
 
 
-def test_a_bare_production_is_told_all_that_is_missing(tmp_path: Path) -> None:
-    told = manage(tmp_path, "manage.py", "check", ENVIRONMENT="production", DEBUG="true")
+def test_production_without_settings_reports_all_that_are_missing(tmp_path: Path) -> None:
+    result = manage(tmp_path, "manage.py", "check", ENVIRONMENT="production", DEBUG="true")
 
-    assert told.returncode != 0
+    assert result.returncode != 0
     wanted = ("DEBUG", "SECRET_KEY", "ENCRYPTION_KEYS", "ALLOWED_HOSTS", "BASE_URL", "MEDIA_SCANNER")
-    assert [name for name in wanted if name not in told.stderr] == []
-    assert "Traceback" not in told.stderr
+    assert [name for name in wanted if name not in result.stderr] == []
+    assert "Traceback" not in result.stderr
 
 
-def test_the_web_process_of_an_unfit_production_does_not_start(tmp_path: Path) -> None:
-    told = manage(tmp_path, "-c", "import config.wsgi", ENVIRONMENT="production")
+def test_the_web_process_does_not_start_with_invalid_production_settings(tmp_path: Path) -> None:
+    result = manage(tmp_path, "-c", "import config.wsgi", ENVIRONMENT="production")
 
-    assert told.returncode != 0
-    assert "ENCRYPTION_KEYS is missing" in told.stderr
+    assert result.returncode != 0
+    assert "ENCRYPTION_KEYS is missing" in result.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import OperationalError, close_old_connections, connection
 
-from config.db import connection as kept
+from config.db import connection as db_connection
 from tests.at_once import at_once
 
 pytestmark = [
@@ -17,7 +17,7 @@ pytestmark = [
 def work() -> int:
     """Run a query as a request or a publishing thread does."""
     close_old_connections()
-    kept.trust_if_fresh()
+    db_connection.trust_if_fresh()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         return int(cursor.fetchone()[0])
@@ -38,16 +38,16 @@ def after_a_cut(_: int) -> bool:
     return work() != first
 
 
-def test_an_idle_connection_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "FRESH_SECONDS", 0.0)
+def test_an_idle_connection_is_checked_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(db_connection, "FRESH_SECONDS", 0.0)
 
     assert at_once(1, after_a_cut) == [True]
 
 
-def test_one_that_was_just_used_is_not_and_the_next_piece_of_work_is_done_again(
+def test_a_fresh_connection_is_not_checked_and_replaced_after_it_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept, "FRESH_SECONDS", 3600.0)
+    monkeypatch.setattr(db_connection, "FRESH_SECONDS", 3600.0)
 
     def twice(_: int) -> bool:
         with pytest.raises(OperationalError):

@@ -49,7 +49,7 @@ def claim(limit: int = 10) -> list[PostTarget]:
     return claim_due(rows(), limit=limit, lease=MINUTE)
 
 
-def test_what_is_due_is_claimed_the_earliest_first(db: None, clock: Any) -> None:
+def test_due_rows_are_claimed_earliest_first(db: None, clock: Any) -> None:
     late, later, _, at_noon = make(-30, -10, 0.001, 0)
     make(None)
 
@@ -58,7 +58,7 @@ def test_what_is_due_is_claimed_the_earliest_first(db: None, clock: Any) -> None
     assert claim() == []
 
 
-def test_a_claim_is_written_with_its_lease_and_number(db: None, clock: Any) -> None:
+def test_a_claim_stores_its_lease_and_fence(db: None, clock: Any) -> None:
     make(0)
     claimed = claim()[0]
     stored = rows().get()
@@ -68,7 +68,7 @@ def test_a_claim_is_written_with_its_lease_and_number(db: None, clock: Any) -> N
     assert stored.due_at == NOON
 
 
-def test_a_row_whose_lease_ended_goes_to_another_and_the_first_cannot_settle_it(db: None, clock: Any) -> None:
+def test_after_the_lease_another_worker_claims_the_row_and_the_first_cannot_write_it(db: None, clock: Any) -> None:
     make(0)
     first = claim()[0]
     clock.shift(MINUTE - timedelta(microseconds=1))
@@ -82,7 +82,7 @@ def test_a_row_whose_lease_ended_goes_to_another_and_the_first_cannot_settle_it(
     assert rows().get().status == "failed"
 
 
-def test_what_is_given_back_is_due_at_once(db: None, clock: Any) -> None:
+def test_a_released_row_is_due_at_once(db: None, clock: Any) -> None:
     make(0, 0)
     claimed = claim()
     give_back(claimed[:1])
@@ -91,7 +91,7 @@ def test_what_is_given_back_is_due_at_once(db: None, clock: Any) -> None:
     assert [row.fence for row in claim()] == [2]
 
 
-def test_who_lost_a_row_cannot_give_it_back(db: None, clock: Any) -> None:
+def test_a_worker_that_lost_its_claim_cannot_release_the_row(db: None, clock: Any) -> None:
     make(0)
     first = claim()
     clock.shift(MINUTE)
@@ -102,14 +102,14 @@ def test_who_lost_a_row_cannot_give_it_back(db: None, clock: Any) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -3])
-def test_who_has_no_room_claims_nothing(db: None, clock: Any, limit: int) -> None:
+def test_a_limit_of_zero_or_less_claims_no_rows(db: None, clock: Any, limit: int) -> None:
     make(0)
 
     assert claim(limit) == []
     assert rows().get().fence == 0
 
 
-def test_an_idle_look_is_one_query(db: None, clock: Any, django_assert_num_queries: Any) -> None:
+def test_an_idle_poll_is_one_query(db: None, clock: Any, django_assert_num_queries: Any) -> None:
     make(60)
     with django_assert_num_queries(1):
         claim()

@@ -34,7 +34,7 @@ def account(db: None) -> ConnectedAccount:
     return factories.AccountFactory.create(credentials=SECRETS)
 
 
-def test_a_value_is_sealed_in_the_table_and_open_in_code(account: ConnectedAccount) -> None:
+def test_a_value_is_encrypted_in_the_table_and_decrypted_when_read(account: ConnectedAccount) -> None:
     text = stored(account, "credentials")
 
     assert text
@@ -44,7 +44,7 @@ def test_a_value_is_sealed_in_the_table_and_open_in_code(account: ConnectedAccou
     assert (account.credentials, read(account).credentials) == (SECRETS, SECRETS)
 
 
-def test_the_same_value_is_never_sealed_alike(account: ConnectedAccount) -> None:
+def test_the_same_value_has_a_new_ciphertext_each_time(account: ConnectedAccount) -> None:
     first = stored(account, "credentials")
     account.save()
 
@@ -52,7 +52,7 @@ def test_the_same_value_is_never_sealed_alike(account: ConnectedAccount) -> None
     assert read(account).credentials == SECRETS
 
 
-def test_what_is_only_loaded_and_saved_is_kept_as_it_is_sealed(account: ConnectedAccount, settings: Settings) -> None:
+def test_loading_and_saving_a_row_does_not_change_the_ciphertext(account: ConnectedAccount, settings: Settings) -> None:
     sealed = stored(account, "credentials")
     loaded = read(account)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
@@ -62,15 +62,15 @@ def test_what_is_only_loaded_and_saved_is_kept_as_it_is_sealed(account: Connecte
     assert stored(account, "credentials") == sealed
 
 
-def test_nothing_is_sealed_as_nothing(account: ConnectedAccount) -> None:
+def test_null_is_stored_as_null(account: ConnectedAccount) -> None:
     assert (stored(account, "tokens"), read(account).tokens) == (None, None)
 
 
-def test_a_deferred_value_opens_when_it_is_read(account: ConnectedAccount) -> None:
+def test_a_deferred_value_is_decrypted_when_it_is_read(account: ConnectedAccount) -> None:
     assert ConnectedAccount.objects.defer("credentials").get(pk=account.pk).credentials == SECRETS
 
 
-def test_a_value_moved_to_another_row_does_not_open(account: ConnectedAccount) -> None:
+def test_a_ciphertext_copied_to_another_row_does_not_decrypt(account: ConnectedAccount) -> None:
     other = factories.AccountFactory.create(workspace=account.workspace, credentials={"app_password": "own"})
     ConnectedAccount.objects.filter(pk=other.pk).update(credentials=Sealed(stored(account, "credentials")))
 
@@ -78,14 +78,14 @@ def test_a_value_moved_to_another_row_does_not_open(account: ConnectedAccount) -
         read(other).credentials  # noqa: B018
 
 
-def test_a_value_moved_to_another_column_does_not_open(account: ConnectedAccount) -> None:
+def test_a_ciphertext_copied_to_another_column_does_not_decrypt(account: ConnectedAccount) -> None:
     ConnectedAccount.objects.filter(pk=account.pk).update(tokens=Sealed(stored(account, "credentials")))
 
     with pytest.raises(SealedValueError, match="belongs to another row"):
         read(account).tokens  # noqa: B018
 
 
-def test_a_value_that_was_changed_does_not_open(account: ConnectedAccount) -> None:
+def test_a_changed_ciphertext_does_not_decrypt(account: ConnectedAccount) -> None:
     text = stored(account, "credentials") or ""
     ConnectedAccount.objects.filter(pk=account.pk).update(credentials=Sealed(text[:-9] + "A" * 9))
 
@@ -98,17 +98,17 @@ def test_keys_are_rotated_by_putting_a_new_one_first(account: ConnectedAccount, 
     settings.ENCRYPTION_KEYS = [new, old]
     both = read(account)
     assert both.credentials == SECRETS
-    both.credentials = {"app_password": "anew"}
+    both.credentials = {"app_password": "new"}
     both.save()
     settings.ENCRYPTION_KEYS = [new]
-    assert read(account).credentials == {"app_password": "anew"}
+    assert read(account).credentials == {"app_password": "new"}
     settings.ENCRYPTION_KEYS = [old]
 
     with pytest.raises(SealedValueError):
         read(account).credentials  # noqa: B018
 
 
-def test_an_update_takes_sealed_values_only(account: ConnectedAccount) -> None:
+def test_a_queryset_update_accepts_only_sealed_values(account: ConnectedAccount) -> None:
     rows = ConnectedAccount.objects.filter(pk=account.pk)
     with pytest.raises(TypeError, match=r"field\.seal"), transaction.atomic():
         rows.update(credentials={"app_password": "plain"})
@@ -124,7 +124,7 @@ def test_a_filter_by_a_plain_value_is_refused(account: ConnectedAccount) -> None
         ConnectedAccount.objects.filter(credentials="abcd-efgh-ijkl-mnop").exists()
 
 
-def test_rows_made_in_bulk_are_sealed_each_for_itself(workspace: Workspace) -> None:
+def test_rows_created_in_bulk_are_encrypted_each_for_its_own_row(workspace: Workspace) -> None:
     made = factories.AccountFactory.build_batch(2, workspace=workspace, credentials=SECRETS)
     ConnectedAccount.objects.bulk_create(made)
 
@@ -132,7 +132,7 @@ def test_rows_made_in_bulk_are_sealed_each_for_itself(workspace: Workspace) -> N
     assert [read(row).credentials for row in made] == [SECRETS] * 2
 
 
-def test_signing_secrets_are_sealed_too(workspace: Workspace) -> None:
+def test_signing_secrets_are_encrypted(workspace: Workspace) -> None:
     row = SigningSecret.objects.create(workspace=workspace, secret="whsec_plain")
 
     assert "whsec_plain" not in str(stored(row, "secret"))

@@ -50,12 +50,12 @@ def test_malformed_json_is_refused(api: ApiClient, body: bytes) -> None:
     assert_envelope(api.post("/auth/api-keys", sent), 400, "MALFORMED_REQUEST")
 
 
-def test_nesting_up_to_32_levels_is_read(api: ApiClient) -> None:
+def test_nesting_up_to_32_levels_is_accepted(api: ApiClient) -> None:
     assert_envelope(api.post("/auth/api-keys", nested(32)), 422, "VALIDATION_FAILED")
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"text"', b"1", b"null"])
-def test_a_body_that_is_no_object_is_invalid(api: ApiClient, body: bytes) -> None:
+def test_a_body_that_is_not_an_object_is_invalid(api: ApiClient, body: bytes) -> None:
     assert_envelope(api.post("/auth/api-keys", body), 422, "VALIDATION_FAILED")
 
 
@@ -63,12 +63,12 @@ def test_a_large_body_is_refused_before_it_is_parsed(api: ApiClient) -> None:
     assert_envelope(api.post("/posts", b"[" * 1_000_001), 413, "PAYLOAD_TOO_LARGE")
 
 
-def test_another_content_type_is_refused(api: ApiClient) -> None:
+def test_a_content_type_other_than_json_is_refused(api: ApiClient) -> None:
     answer = api.post("/auth/api-keys", b"a=b", content_type="application/x-www-form-urlencoded")
     assert_envelope(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_only_json_is_answered(api: ApiClient) -> None:
+def test_an_accept_header_without_json_is_refused(api: ApiClient) -> None:
     assert_envelope(api.get("/capabilities", accept="text/html"), 406, "NOT_ACCEPTABLE")
 
 
@@ -77,14 +77,14 @@ def test_an_unknown_path_is_not_found(api: ApiClient, path: str) -> None:
     assert_envelope(api.get(path), 404, "NOT_FOUND")
 
 
-def test_a_method_that_an_address_does_not_take(api: ApiClient) -> None:
+def test_a_method_that_a_path_does_not_allow_is_refused(api: ApiClient) -> None:
     answer = api.request("PATCH", "/capabilities")
     assert_envelope(answer, 405, "METHOD_NOT_ALLOWED")
     assert "GET" in answer["allow"]
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "TRACE"])
-def test_a_method_without_an_operation_asks_for_a_bearer_where_the_operations_do(method: str) -> None:
+def test_a_method_without_an_operation_needs_a_token_where_the_operations_do(method: str) -> None:
     nobody = ApiClient()
     assert_envelope(nobody.request(method, "/billing/webhooks/processor"), 405, "METHOD_NOT_ALLOWED")
     assert_envelope(nobody.request(method, "/posts"), 401, "UNAUTHENTICATED")
@@ -94,7 +94,7 @@ def test_a_foreign_host_is_refused(api: ApiClient) -> None:
     assert_envelope(api.get("/capabilities", host="evil.example"), 400, "MALFORMED_REQUEST")
 
 
-def test_a_fault_of_the_service_tells_nothing_of_itself(api: ApiClient, owner: User, settings: Any) -> None:
+def test_an_internal_error_reveals_no_details(api: ApiClient, owner: User, settings: Any) -> None:
     settings.WORKSPACE_PROVISIONERS = ["no.such.Provisioner"]
     answer = api.post("/workspaces", {"owner_user_id": owner.id, "name": "A"})
     assert "Provisioner" not in str(assert_envelope(answer, 500, "INTERNAL_ERROR"))
@@ -106,7 +106,7 @@ def test_a_trace_is_continued(api: ApiClient) -> None:
 
 
 @pytest.mark.parametrize("sent", ["", "00-" + "0" * 32 + "-b7ad6b7169203331-01", "01-junk", "x" * 500])
-def test_a_bad_traceparent_begins_a_new_trace(api: ApiClient, sent: str) -> None:
+def test_an_invalid_traceparent_starts_a_new_trace(api: ApiClient, sent: str) -> None:
     assert len(api.get("/nothing", traceparent=sent).json()["trace_id"]) == 32
 
 

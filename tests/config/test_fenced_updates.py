@@ -40,7 +40,7 @@ def written(target: PostTarget) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in ("id", "group_id", "created_at", "updated_at")}
 
 
-def test_it_writes_what_an_update_writes(targets: list[PostTarget]) -> None:
+def test_update_rows_writes_the_same_as_a_queryset_update(targets: list[PostTarget]) -> None:
     one_by_one, at_once = targets[: len(CHANGES)], targets[len(CHANGES) :]
     for target, changes in zip(one_by_one, CHANGES, strict=True):
         changes = {**changes, "external_id": f"{changes['external_id']} 1"} if "external_id" in changes else changes
@@ -55,7 +55,7 @@ def test_it_writes_what_an_update_writes(targets: list[PostTarget]) -> None:
         assert {name: getattr(together, name) for name in changes} == changes
 
 
-def test_a_row_that_another_worker_took_or_that_has_ended_stays_as_it_is(targets: list[PostTarget]) -> None:
+def test_a_row_that_another_worker_claimed_or_finished_is_not_changed(targets: list[PostTarget]) -> None:
     taken, ended, mine = targets[:3]
     PostTarget.objects.filter(pk=taken.pk).update(fence=8)
     PostTarget.objects.filter(pk=ended.pk).update(status=TargetStatus.PUBLISHED)
@@ -69,7 +69,7 @@ def test_a_row_that_another_worker_took_or_that_has_ended_stays_as_it_is(targets
     assert written(mine)["status"] == TargetStatus.FAILED
 
 
-def test_rows_that_nobody_claims_are_written_whatever_their_state(targets: list[PostTarget]) -> None:
+def test_rows_without_fence_are_written_whatever_their_status(targets: list[PostTarget]) -> None:
     first, second, other = (target.group for target in targets[:3])
 
     assert update_rows(

@@ -86,7 +86,7 @@ def test_a_key_replays_the_first_answer(stamp: Any) -> None:
     assert [answer.get("Idempotency-Request-Differs") for answer in (again, other)] == [None, "true"]
 
 
-def test_a_refusal_is_entered_in_the_audit_log(stamp: Any) -> None:
+def test_a_refusal_is_recorded_in_the_audit_log(stamp: Any) -> None:
     assert stamp("text=bad").status_code == 409
     assert stamp("text=bad&dry_run=true").status_code == 409
 

@@ -81,7 +81,7 @@ def differs(answer: Any) -> bool:
     return bool(answer.headers.get("Idempotency-Request-Differs") == "true")
 
 
-def test_a_repeat_answers_the_first_result_and_does_nothing(send: Send) -> None:
+def test_a_repeated_request_gets_the_first_answer_and_has_no_effect(send: Send) -> None:
     first = send("1")
     made = effects()
     again = send("1")
@@ -93,7 +93,7 @@ def test_a_repeat_answers_the_first_result_and_does_nothing(send: Send) -> None:
     assert effects() == made
 
 
-def test_a_repeat_that_asks_for_something_else_is_told_so(send: Send) -> None:
+def test_a_repeated_key_with_different_input_is_marked_in_the_answer(send: Send) -> None:
     first = send("1")
     made = effects()
     again = send("1", name="Another")
@@ -103,7 +103,7 @@ def test_a_repeat_that_asks_for_something_else_is_told_so(send: Send) -> None:
     assert effects() == made
 
 
-def test_a_failure_is_not_kept(send: Send) -> None:
+def test_a_failed_request_is_not_stored(send: Send) -> None:
     before = effects()
     refused = send("1", right=False)
 
@@ -112,7 +112,7 @@ def test_a_failure_is_not_kept(send: Send) -> None:
     assert (send("1").status_code < 300, is_replay(send("1"))) == (True, True)
 
 
-def test_a_dry_run_uses_no_key_up_and_is_never_a_replay(send: Send) -> None:
+def test_a_dry_run_neither_stores_nor_replays_an_answer(send: Send) -> None:
     previews = [send("1", dry_run=True)]
     records = IdempotencyRecord.objects.count()
     real = send("1")
@@ -124,19 +124,19 @@ def test_a_dry_run_uses_no_key_up_and_is_never_a_replay(send: Send) -> None:
     assert not any(is_replay(preview) for preview in previews)
 
 
-def test_a_key_lives_for_24_hours(send: Send) -> None:
+def test_a_key_is_valid_for_24_hours(send: Send) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         send("1")
         clock.move_to(NOON + timedelta(hours=23, minutes=59, seconds=59))
         last = send("1")
         clock.move_to(NOON + timedelta(hours=24, seconds=1))
-        anew, after = send("1"), send("1")
+        later, after = send("1"), send("1")
 
-    assert [is_replay(answer) for answer in (last, anew, after)] == [True, False, True]
+    assert [is_replay(answer) for answer in (last, later, after)] == [True, False, True]
     assert IdempotencyRecord.objects.count() == 1
 
 
-def test_secrets_stand_nowhere_in_the_database(send: Send) -> None:
+def test_secrets_are_not_stored_in_the_database(send: Send) -> None:
     secret = next((value for name, value in send("my-key").json().items() if name in ("token", "claim_token")), None)
     send("my-key")
     stored = ""
@@ -146,10 +146,10 @@ def test_secrets_stand_nowhere_in_the_database(send: Send) -> None:
             stored += str(cursor.fetchall())
 
     assert IdempotencyRecord.objects.get().operation in stored
-    assert [kept for kept in (secret, APP_PASSWORD, "my-key") if kept and kept in stored] == []
+    assert [each for each in (secret, APP_PASSWORD, "my-key") if each and each in stored] == []
 
 
-def test_the_same_input_written_another_way_is_the_same_request(api: ApiClient, workspace: Workspace) -> None:
+def test_the_same_input_in_another_notation_is_the_same_request(api: ApiClient, workspace: Workspace) -> None:
     scopes = '"scopes": ["posts.read"]'
     api.post("/auth/api-keys", f'{{"workspace_id":"{workspace.id}","name":"A",{scopes}}}'.encode(), idempotency_key="1")
     text = f'{{ {scopes}, "name" : "\\u0041", "workspace_id": "{workspace.id}" }}'
@@ -159,20 +159,20 @@ def test_the_same_input_written_another_way_is_the_same_request(api: ApiClient, 
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "schlüssel", "tab\there", "\x7f"])
-def test_a_key_that_is_none_is_refused(api: ApiClient, workspace: Workspace, key: str) -> None:
+def test_an_invalid_key_is_refused(api: ApiClient, workspace: Workspace, key: str) -> None:
     answer = api.post("/auth/api-keys", new_key(workspace), idempotency_key=key)
 
     assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["field"] == "Idempotency-Key"
 
 
 @pytest.mark.parametrize("key", ["1", " ", "x" * 255, 'any "printable" ~ ASCII'])
-def test_a_key_is_any_printable_ascii(api: ApiClient, workspace: Workspace, key: str) -> None:
+def test_a_key_may_be_any_printable_ascii(api: ApiClient, workspace: Workspace, key: str) -> None:
     answers = [api.post("/auth/api-keys", new_key(workspace), idempotency_key=key) for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [201, 200]
 
 
-def test_reads_take_no_notice_of_a_key(api: ApiClient) -> None:
+def test_reads_ignore_a_key(api: ApiClient) -> None:
     assert api.get("/capabilities", idempotency_key="").status_code == 200
 
 
@@ -184,14 +184,18 @@ def test_a_key_belongs_to_one_operation(api: ApiClient, workspace: Workspace, ow
     assert [(answer.status_code, is_replay(answer)) for answer in answers] == [(201, False)] * 2
 
 
-def test_two_keys_of_a_workspace_do_not_meet(api: ApiClient, key_with: Any, workspace: Workspace) -> None:
+def test_two_api_keys_of_a_workspace_do_not_share_idempotency_keys(
+    api: ApiClient, key_with: Any, workspace: Workspace
+) -> None:
     other = key_with("api_keys.write", "posts.read")
     answers = [client.post("/auth/api-keys", new_key(workspace), idempotency_key="1") for client in (api, other)]
 
     assert [(answer.status_code, is_replay(answer)) for answer in answers] == [(201, False)] * 2
 
 
-def test_two_agents_do_not_meet_but_one_agents_keys_do(workspace: Workspace, account: ConnectedAccount) -> None:
+def test_the_api_keys_of_one_agent_share_idempotency_keys_and_agents_do_not(
+    workspace: Workspace, account: ConnectedAccount
+) -> None:
     agents = [factories.AgentFactory.create(workspace=workspace) for _ in range(2)]
     clients = [ApiClient(factories.agent_key(agent)) for agent in (agents[0], agents[1], agents[0])]
     target = {"platform": account.platform, "connected_account_id": account.id}
@@ -202,7 +206,7 @@ def test_two_agents_do_not_meet_but_one_agents_keys_do(workspace: Workspace, acc
     assert PostGroup.objects.count() == 2
 
 
-def test_a_persons_keys_do_not_cross_workspaces(owner: User, workspace: Workspace) -> None:
+def test_a_users_idempotency_key_applies_to_one_workspace(owner: User, workspace: Workspace) -> None:
     person, other = as_user(owner), factories.WorkspaceFactory.create(owner_user=owner)
     made = [person.post("/auth/api-keys", new_key(each), idempotency_key="1") for each in (workspace, other)]
     ids = [answer.json()["api_key"]["id"] for answer in made]
@@ -212,13 +216,13 @@ def test_a_persons_keys_do_not_cross_workspaces(owner: User, workspace: Workspac
     assert ApiKey.objects.filter(pk__in=ids, revoked_at=None).count() == 0
 
 
-def test_the_purge_takes_what_has_expired_and_nothing_else(api: ApiClient, workspace: Workspace) -> None:
+def test_the_purge_deletes_only_expired_records(api: ApiClient, workspace: Workspace) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         api.post("/auth/api-keys", new_key(workspace), idempotency_key="old")
         clock.shift(timedelta(hours=1))
         api.post("/auth/api-keys", new_key(workspace), idempotency_key="young")
         clock.move_to(NOON + timedelta(hours=24))
         purged = IdempotencyRecords().purge(100)
-        kept = is_replay(api.post("/auth/api-keys", new_key(workspace), idempotency_key="young"))
+        replayed = is_replay(api.post("/auth/api-keys", new_key(workspace), idempotency_key="young"))
 
-    assert (purged, kept) == (1, True)
+    assert (purged, replayed) == (1, True)

@@ -35,7 +35,7 @@ def answer_of(result: str) -> StoredAnswer:
 
 
 @in_threads
-def test_of_forty_requests_at_once_one_makes_the_key(api: ApiClient, workspace: Workspace) -> None:
+def test_forty_concurrent_requests_create_one_key(api: ApiClient, workspace: Workspace) -> None:
     body = {"workspace_id": workspace.id, "name": "Once", "scopes": ["posts.read"]}
     answers = at_once(40, lambda n: api.post("/auth/api-keys", {**body, "name": f"{n}"}, idempotency_key="1"))
 
@@ -48,7 +48,7 @@ def test_of_forty_requests_at_once_one_makes_the_key(api: ApiClient, workspace: 
 
 
 @in_threads
-def test_two_keys_at_once_do_not_hinder_each_other(api: ApiClient, workspace: Workspace, owner: User) -> None:
+def test_two_keys_can_be_used_concurrently(api: ApiClient, workspace: Workspace, owner: User) -> None:
     body = {"workspace_id": workspace.id, "owner_user_id": owner.id, "scopes": ["posts.read"], "default_mode": "draft"}
     answers = at_once(20, lambda n: api.post("/agents", {**body, "name": "A"}, idempotency_key=str(n % 2)))
 
@@ -57,7 +57,7 @@ def test_two_keys_at_once_do_not_hinder_each_other(api: ApiClient, workspace: Wo
 
 
 @in_threads
-def test_of_twelve_connections_at_once_one_asks_the_platform(
+def test_twelve_concurrent_connections_call_the_platform_once(
     api: ApiClient, workspace: Workspace, settings: Settings
 ) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
@@ -88,7 +88,7 @@ def died(api: ApiClient, workspace: Workspace, settings: Settings) -> Any:
         yield lambda: api.post("/accounts/connect", body, idempotency_key="1")
 
 
-def test_while_a_call_runs_its_repeat_is_told_to_wait(died: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeat_of_a_running_request_gets_retry_after(died: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idempotency, "WAIT_SECONDS", 0.1)
     answer = died()
 
@@ -96,7 +96,7 @@ def test_while_a_call_runs_its_repeat_is_told_to_wait(died: Any, monkeypatch: py
     assert answer["retry-after"] == "1"
 
 
-def test_a_call_whose_process_died_is_taken_over_when_its_lease_ends(died: Any) -> None:
+def test_after_the_lease_a_repeat_takes_over_from_a_dead_process(died: Any) -> None:
     with time_machine.travel(timezone.now() + idempotency.LEASE, tick=False):
         taken_over, again = died(), died()
 
@@ -105,16 +105,16 @@ def test_a_call_whose_process_died_is_taken_over_when_its_lease_ends(died: Any) 
     assert again["Idempotency-Replayed"] == "true"
 
 
-def kept() -> Any:
+def stored_body() -> Any:
     """Return the answer to a repeated request."""
-    record = run_under_lease(SLIP, lambda: "done anew", answer_of)
+    record = run_under_lease(SLIP, lambda: "done again", answer_of)
     return record.body if isinstance(record, IdempotencyRecord) else record
 
 
 @in_threads
 @pytest.mark.parametrize("fails", [False, True], ids=["it succeeds", "it fails"])
 @pytest.mark.parametrize("meanwhile", ["while the other runs", "after the other"])
-def test_who_comes_back_after_its_lease_changes_nothing(fails: bool, meanwhile: str) -> None:
+def test_a_request_that_finishes_after_its_lease_does_not_change_the_record(fails: bool, meanwhile: str) -> None:
     begun, may_end = threading.Event(), threading.Event()
 
     def first() -> str:
@@ -133,11 +133,11 @@ def test_who_comes_back_after_its_lease_changes_nothing(fails: bool, meanwhile: 
     def second() -> str:
         """A second request that took the key over after the lease expired."""
         if meanwhile == "while the other runs":
-            let_first_end()
+            finish_first()
             assert IdempotencyRecord.objects.filter(answered_at=None).count() == 1
         return "the second"
 
-    def let_first_end() -> None:
+    def finish_first() -> None:
         may_end.set()
         assert isinstance(late.exception(10), ValueError) == fails
 
@@ -146,17 +146,17 @@ def test_who_comes_back_after_its_lease_changes_nothing(fails: bool, meanwhile: 
         assert begun.wait(10)
         IdempotencyRecord.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
         assert run_under_lease(SLIP, second, answer_of) == "the second"
-        let_first_end()
+        finish_first()
 
-    assert kept() == {"result": "the second"}
+    assert stored_body() == {"result": "the second"}
 
 
-def test_the_work_of_a_lease_runs_outside_any_transaction(transactional_db: None) -> None:
+def test_work_in_lease_mode_runs_outside_a_transaction(transactional_db: None) -> None:
     assert run_under_lease(SLIP, lambda: str(connection.in_atomic_block), answer_of) == "False"
-    assert kept() == {"result": "False"}
+    assert stored_body() == {"result": "False"}
 
 
-def test_effect_and_record_come_and_go_together(transactional_db: None) -> None:
+def test_effect_and_record_are_committed_or_rolled_back_together(transactional_db: None) -> None:
     def work() -> str:
         AuditEntry.objects.create(operation="a.call", actor_type="user", actor_id="1", outcome="succeeded")
         raise ValueError("broken")
@@ -170,7 +170,7 @@ def test_effect_and_record_come_and_go_together(transactional_db: None) -> None:
 
 @in_threads
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets in one writer at a time")
-def test_a_repeat_waits_for_a_transaction_no_longer_than_the_lock_timeout() -> None:
+def test_a_repeat_waits_for_another_transaction_at_most_the_lock_timeout() -> None:
     def repeat(ticket: KeyedRequest) -> None:
         try:
             with connection.cursor() as cursor:

@@ -24,20 +24,20 @@ def test_an_id_is_a_uuid_of_version_7() -> None:
     assert (made.version, made.variant) == (7, uuid.RFC_4122)
 
 
-def test_ids_are_unique_and_sort_as_they_were_made() -> None:
+def test_ids_are_unique_and_sort_by_creation() -> None:
     made = [new_id("tgt") for _ in range(10_000)]
 
     assert len(set(made)) == 10_000
     assert sorted(made) == made
 
 
-def test_an_id_tells_when_it_was_made() -> None:
+def test_the_creation_time_is_read_from_an_id() -> None:
     for at in (datetime(1970, 1, 1, tzinfo=UTC), datetime(2027, 3, 10, 12, 0, 0, 7000, tzinfo=UTC)):
         assert made_at(first_id("pgr", at)) == at
     assert abs(made_at(new_id("pgr")) - datetime.now(UTC)) < timedelta(minutes=1)
 
 
-def test_the_first_id_of_a_time_divides_what_was_made_before_and_after() -> None:
+def test_first_id_lies_between_the_ids_created_before_and_after_the_time() -> None:
     made = new_id("log")
     at = datetime.fromtimestamp((as_uuid(made).int >> 80) / 1000, UTC)
 
@@ -45,7 +45,7 @@ def test_the_first_id_of_a_time_divides_what_was_made_before_and_after() -> None
     assert is_id(first_id("log", at), "log")
 
 
-def test_an_id_is_told_from_another() -> None:
+def test_ids_of_other_prefixes_are_not_accepted() -> None:
     made = new_id("wrk")
 
     assert len(made) == 30
@@ -62,11 +62,11 @@ def test_an_id_is_told_from_another() -> None:
         *("WRK_" + "0" * 26, " wrk_" + "0" * 26, "wrk_" + "0" * 26 + "\n"),
     ],
 )
-def test_anything_else_is_no_id(value: object) -> None:
+def test_malformed_ids_are_not_accepted(value: object) -> None:
     assert not is_id(value, "wrk")
 
 
-def test_a_row_has_its_id_before_it_is_saved_and_keeps_it(workspace: Workspace) -> None:
+def test_a_row_has_its_final_id_before_it_is_saved(workspace: Workspace) -> None:
     row = Workspace(name="A", slug="a", owner_user=workspace.owner_user)
     made = row.id
     row.save()

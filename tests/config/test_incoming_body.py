@@ -18,7 +18,7 @@ def chunked(pieces: list[bytes], trailers: bytes = b"") -> bytes:
 
 
 @given(pieces=CONTENT, cuts=st.lists(st.integers(1, 30), min_size=1), rest=st.binary(max_size=10))
-def test_chunks_are_put_together_however_they_arrive(pieces: list[bytes], cuts: list[int], rest: bytes) -> None:
+def test_chunks_are_joined_however_they_are_split(pieces: list[bytes], cuts: list[int], rest: bytes) -> None:
     decoder, wire, content, behind = ChunkDecoder(), chunked(pieces, b"X-Sum: 1\r\n") + rest, b"", b""
     turn = 0
     while wire and not decoder.ended:
@@ -34,16 +34,16 @@ def test_chunks_are_put_together_however_they_arrive(pieces: list[bytes], cuts: 
     "wire",
     [b"nonsense\r\n", b"\r\n", b"-1\r\n", b"5\r\nabcdefg\r\n", b"f" * 20 + b"\r\n", b"1" * 9000, b"0x5\r\nabcde\r\n"],
 )
-def test_chunks_that_are_none_are_refused(wire: bytes) -> None:
+def test_invalid_chunks_are_refused(wire: bytes) -> None:
     with pytest.raises(MalformedRequest):
         ChunkDecoder().decode(wire)
 
 
-def test_an_extension_of_a_chunk_is_ignored() -> None:
+def test_a_chunk_extension_is_ignored() -> None:
     assert ChunkDecoder().decode(b'3 ;name="value"\r\nabc\r\n0\r\n\r\n') == (b"abc", b"")
 
 
-def test_a_body_is_read_once_it_is_complete() -> None:
+def test_a_body_can_be_read_when_it_is_complete() -> None:
     body = IncomingBody(6, "")
     body.feed(b"abc")
     with pytest.raises(BodyNotReceived):
@@ -53,7 +53,7 @@ def test_a_body_is_read_once_it_is_complete() -> None:
     assert (body.read(2), body.readline(), body.read()) == (b"ab", b"cdef", b"")
 
 
-def test_a_body_that_is_too_long_is_refused_before_it_is_received() -> None:
+def test_a_body_with_a_too_large_content_length_is_refused_before_it_is_received() -> None:
     body = IncomingBody(5_000, "")
     body.limit = 4_999
     assert body.ready
@@ -61,7 +61,7 @@ def test_a_body_that_is_too_long_is_refused_before_it_is_received() -> None:
         body.read()
 
 
-def test_a_body_in_chunks_is_refused_when_it_becomes_too_long(tmp_path: object) -> None:
+def test_a_chunked_body_is_refused_when_it_becomes_too_long(tmp_path: object) -> None:
     body = IncomingBody(None, str(tmp_path))
     body.limit = 10
     body.feed(b"8\r\nabcdefgh\r\n")
@@ -71,7 +71,7 @@ def test_a_body_in_chunks_is_refused_when_it_becomes_too_long(tmp_path: object) 
         body.read()
 
 
-def test_a_body_that_broke_off_or_came_too_slowly_says_so() -> None:
+def test_an_incomplete_or_slow_body_raises_its_fault() -> None:
     broken, slow = IncomingBody(5, ""), IncomingBody(5, "")
     broken.connection_ended()
     slow.fault = RequestTimeout()

@@ -38,7 +38,7 @@ def lines() -> Iterator[Lines]:
     logging.getLogger().removeHandler(handler)
 
 
-def test_a_request_leaves_one_line_that_says_who_did_what_where(
+def test_a_request_logs_one_line_with_operation_actor_and_workspace(
     api: ApiClient, workspace: Workspace, lines: Lines
 ) -> None:
     answer = api.get(f"/agents?workspace_id={workspace.id}")
@@ -51,20 +51,20 @@ def test_a_request_leaves_one_line_that_says_who_did_what_where(
     assert line["time"].endswith("Z")
 
 
-def test_a_person_is_told_with_the_workspace_that_they_entered(owner: User, workspace: Workspace, lines: Lines) -> None:
+def test_a_users_log_line_has_the_workspace_of_the_request(owner: User, workspace: Workspace, lines: Lines) -> None:
     as_user(owner).get(f"/agents?workspace_id={workspace.id}")
 
     assert (lines()[-1]["actor"], lines()[-1]["workspace_id"]) == (f"user:{owner.id}", workspace.id)
 
 
-def test_nobody_is_told_of_the_request_after(api: ApiClient, lines: Lines) -> None:
+def test_the_actor_of_a_request_is_not_logged_for_the_next_one(api: ApiClient, lines: Lines) -> None:
     api.get("/capabilities?surprise=1")
     ApiClient().get("/capabilities")
 
     assert ["actor" in each for each in lines() if each["logger"] == "access"] == [True, False]
 
 
-def test_a_balancers_looks_and_static_files_are_not_told(lines: Lines, db: None, settings: Any) -> None:
+def test_health_probes_and_static_files_are_not_logged(lines: Lines, db: None, settings: Any) -> None:
     settings.WHITENOISE_USE_FINDERS = True
     codes = [ApiClient().get(path).status_code for path in ("/healthz", "/static/site/dashboard.css", "/nothing")]
 
@@ -72,7 +72,7 @@ def test_a_balancers_looks_and_static_files_are_not_told(lines: Lines, db: None,
     assert [line["status"] for line in lines()] == [404]
 
 
-def test_no_secret_gets_into_a_line(workspace: Workspace, operator: ApiClient, lines: Lines) -> None:
+def test_no_secret_is_logged(workspace: Workspace, operator: ApiClient, lines: Lines) -> None:
     token = factories.workspace_key(workspace)
     canaries = (token, "body-canary", "query-canary", "header-canary", str(operator.token))
     ApiClient(token).post("/posts?surprise=query-canary", {"text": "body-canary"}, x_note="header-canary")
@@ -89,7 +89,7 @@ def test_no_secret_gets_into_a_line(workspace: Workspace, operator: ApiClient, l
     assert "RuntimeError: 401" in lines()[-1]["exception"]
 
 
-def test_lines_for_people_keep_secrets_back_as_well() -> None:
+def test_plain_text_lines_contain_no_secrets() -> None:
     record = logging.LogRecord("x", logging.INFO, "", 0, "Bearer %s", ("abc",), None)
 
     assert LineFormatter("%(message)s").format(record) == "Bearer …"
@@ -99,13 +99,13 @@ def test_lines_for_people_keep_secrets_back_as_well() -> None:
     ("environment", "is_json"),
     [({}, False), ({"LOG_FORMAT": "json"}, True), ({"ENVIRONMENT": "production"}, True)],
 )
-def test_the_form_is_a_setting(tmp_path: Path, environment: dict[str, str], is_json: bool) -> None:
-    told = _configured(tmp_path, environment)
+def test_the_log_format_is_a_setting(tmp_path: Path, environment: dict[str, str], is_json: bool) -> None:
+    output = _configured(tmp_path, environment)
 
-    assert told.stderr.strip().startswith("{") == is_json, told.stderr
+    assert output.stderr.strip().startswith("{") == is_json, output.stderr
 
 
-def test_a_form_that_there_is_not_is_named(tmp_path: Path) -> None:
+def test_an_unknown_log_format_is_reported(tmp_path: Path) -> None:
     assert "LOG_FORMAT='xml' is unknown: use line or json." in _configured(tmp_path, {"LOG_FORMAT": "xml"}).stderr
 
 

@@ -1,4 +1,4 @@
-"""Writes that wait for a database that is down."""
+"""Writes that are repeated while the database is down (config/db/outage.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.db.outage import retry_while_database_down
 
 
 class Write:
-    """Fails so many times, then returns its argument."""
+    """A write that fails the given number of times, then returns its argument."""
 
     def __init__(self, failures: int) -> None:
         self.failures, self.calls = failures, 0
@@ -36,7 +36,7 @@ def test_a_write_is_repeated_until_the_database_is_up() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_long_outage_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_30_seconds_of_outage_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outage, "LONGEST_OUTAGE_SECONDS", 0.01)
 
     with pytest.raises(OperationalError):

@@ -1,4 +1,4 @@
-"""Which addresses count as public."""
+"""Which IP addresses outbound requests may connect to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 from pytest_django import Settings
 
-from config.outbound import address_allowed, is_loopback_address, is_public_address
+from config.outbound.destinations import address_allowed, is_loopback_address, is_public_address
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "192.0.1.1", "223.255.255.254", "2606:4700:4700::1111", "2a00:1450::1"]
 
@@ -46,18 +46,18 @@ def test_public_addresses_are_public(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_every_other_form_is_not_public(address: str) -> None:
+def test_other_addresses_are_not_public(address: str) -> None:
     assert is_public_address(address) is False
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1"])
-def test_loopback_is_told(address: str) -> None:
+def test_loopback_addresses_are_recognized(address: str) -> None:
     assert is_loopback_address(address) is True
     assert is_loopback_address(ip_address(address)) is True
 
 
 @pytest.mark.parametrize("address", ["128.0.0.1", "::2", "::ffff:127.0.0.1", "::127.0.0.1", "::1%1", "localhost", ""])
-def test_what_only_looks_like_loopback_is_not(address: str) -> None:
+def test_similar_addresses_are_not_loopback(address: str) -> None:
     assert is_loopback_address(address) is False
 
 

@@ -112,19 +112,19 @@ def test_proxies_and_netrc_of_the_environment_are_ignored(monkeypatch: pytest.Mo
     ],
     ids=["length", "until closed"],
 )
-def test_no_more_than_the_limit_is_read_of_a_long_answer(answer: bytes) -> None:
+def test_at_most_the_limit_of_a_long_answer_is_read(answer: bytes) -> None:
     with Server(drips(answer)) as server, elapsed_under(2):
         [read] = deliver(server.url, read_limit=100)
 
     assert (read.status, read.excerpt) == (200, b"x" * 100)
 
 
-def test_a_compressed_answer_is_not_unpacked() -> None:
+def test_a_compressed_answer_is_not_decompressed() -> None:
     with Server(replies(OK.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n"))) as server:
         assert deliver(server.url)[0].excerpt == b"ok"
 
 
-def test_a_refused_destination_was_not_sent(settings: Settings) -> None:
+def test_a_refused_destination_raises_destination_refused(settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
     with Server(replies(OK)) as server, pytest.raises(DestinationRefused) as refused:
         deliver(server.url)
@@ -133,7 +133,7 @@ def test_a_refused_destination_was_not_sent(settings: Settings) -> None:
     assert server.accepted == 0
 
 
-def test_nothing_is_dialled_when_one_of_the_addresses_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_connection_is_made_when_one_of_the_addresses_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, [PUBLIC_ADDRESS, "10.0.0.1"])
     dials = Dials(monkeypatch)
 
@@ -156,9 +156,7 @@ def test_a_name_that_changes_its_address_gets_the_checked_one(monkeypatch: pytes
     assert dials.addresses == [PUBLIC_ADDRESS]
 
 
-def test_the_session_itself_dials_no_address_that_is_not_public(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings
-) -> None:
+def test_the_session_does_not_connect_to_private_addresses(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
     dials = Dials(monkeypatch)
 
@@ -172,20 +170,20 @@ def test_the_session_itself_dials_no_address_that_is_not_public(
     assert dials.addresses == []
 
 
-def test_a_name_that_does_not_resolve_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_does_not_resolve_raises_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, [])
 
     with pytest.raises(NotSent, match=r"hooks\.example\.com does not resolve\."):
         deliver("https://hooks.example.com/")
 
 
-def test_a_lookup_that_hangs_is_left_at_the_total_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_lookup_ends_at_the_total_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     silent_name_servers(monkeypatch)
     with elapsed_under(2), pytest.raises(NoAnswer, match=r"within 0\.1 s"):
         deliver("https://hooks.example.com/", timeout=0.1)
 
 
-def test_a_refused_connection_was_not_sent() -> None:
+def test_a_refused_connection_raises_not_sent() -> None:
     with pytest.raises(NotSent, match="Connect call failed"):
         deliver(f"http://127.0.0.1:{closed_port()}/")
 
@@ -204,7 +202,7 @@ def test_a_refused_connection_was_not_sent() -> None:
     ],
     ids=["nothing", "status", "headers", "body", "chunk", "interim", "another protocol", "a long header"],
 )
-def test_a_broken_answer_leaves_it_unknown(answer: bytes) -> None:
+def test_a_broken_answer_raises_no_answer(answer: bytes) -> None:
     with Server(replies(answer)) as server, pytest.raises(NoAnswer):
         deliver(server.url)
 
@@ -221,12 +219,12 @@ def test_a_broken_answer_leaves_it_unknown(answer: bytes) -> None:
     ],
     ids=["status", "header", "body until closed", "body"],
 )
-def test_a_dripping_server_is_cut_at_the_total_deadline(answer: bytes) -> None:
+def test_a_dripping_server_is_disconnected_at_the_total_deadline(answer: bytes) -> None:
     with Server(drips(answer)) as server, elapsed_under(2), pytest.raises(NoAnswer, match=r"within 0\.3 s"):
         deliver(server.url, timeout=0.3)
 
 
-def test_a_silent_receiver_delays_no_other() -> None:
+def test_a_silent_receiver_does_not_delay_others() -> None:
     async def run(slow: str, fast: str) -> list[Any]:
         async with create_session(connections=10) as session:
             posts = [
@@ -241,23 +239,25 @@ def test_a_silent_receiver_delays_no_other() -> None:
     assert [type(outcome) for outcome in outcomes] == [NoAnswer, PostAnswer, NoAnswer, PostAnswer]
 
 
-def test_the_name_is_asked_for_and_checked_over_tls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_tls_sends_the_host_name_and_checks_the_certificate_against_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     certificate = self_signed_certificate(tmp_path / "localhost.pem", "localhost")
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     tls_context.cache_clear()
-    asked: list[str | None] = []
-    with Server(replies(OK), tls=tls_server_context(certificate, asked.append)) as server:
+    names: list[str | None] = []
+    with Server(replies(OK), tls=tls_server_context(certificate, names.append)) as server:
         [answer] = deliver(f"https://localhost:{server.port}/")
         with pytest.raises(NotSent):
             deliver(f"https://127.0.0.1:{server.port}/")
     tls_context.cache_clear()
 
     assert answer.excerpt == b"ok"
-    assert asked[0] == "localhost"
+    assert names[0] == "localhost"
     assert [request.split(b"\r\n")[1] for request in server.requests] == [f"Host: localhost:{server.port}".encode()]
 
 
-def test_a_certificate_that_nobody_vouches_for_was_not_sent(tmp_path: Path) -> None:
+def test_an_untrusted_certificate_raises_not_sent(tmp_path: Path) -> None:
     certificate = self_signed_certificate(tmp_path / "localhost.pem", "localhost")
     server = Server(replies(OK), tls=tls_server_context(certificate))
     with server, pytest.raises(NotSent, match="ClientConnectorCertificateError"):

@@ -18,7 +18,7 @@ def _loopback(settings: Settings) -> None:
     settings.OUTBOUND_USER_AGENT = "Publisher/1"
 
 
-def test_the_request_is_written_as_it_was_given() -> None:
+def test_method_path_headers_and_body_are_sent_unchanged() -> None:
     with Server(replies(OK)) as server:
         request("POST", server.url, headers={"Authorization": "Bearer t"}, json={"a": 1}, params={"q": "ä b"})
 
@@ -47,7 +47,7 @@ def test_the_answer_is_returned_whatever_its_status() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"1", b'"text"', b"null", b"\xff", b"[" * 100_000])
-def test_json_that_is_no_object_or_array_is_a_value_error(body: bytes) -> None:
+def test_json_other_than_an_object_or_array_raises_value_error(body: bytes) -> None:
     with Server(replies(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))) as server:
         response = request("GET", server.url)
 
@@ -99,7 +99,7 @@ def test_proxies_and_netrc_of_the_environment_are_ignored(monkeypatch: pytest.Mo
     assert b"Authorization" not in server.requests[0]
 
 
-def test_every_request_has_a_connection_of_its_own() -> None:
+def test_every_request_uses_a_new_connection() -> None:
     with Server(replies(OK)) as server:
         request("GET", server.url)
         request("GET", server.url)
@@ -121,28 +121,28 @@ def test_a_body_of_exactly_the_limit_is_read() -> None:
     ],
     ids=["length", "chunked", "until closed"],
 )
-def test_a_longer_body_is_an_error(answer: bytes) -> None:
+def test_a_body_above_the_limit_raises_response_too_large(answer: bytes) -> None:
     with Server(replies(answer)) as server, pytest.raises(ResponseTooLarge, match="longer than 2 bytes"):
         request("GET", server.url, max_bytes=2)
 
 
-def test_no_more_than_the_limit_of_an_endless_body_is_read() -> None:
+def test_at_most_the_limit_of_an_endless_body_is_read() -> None:
     with Server(drips(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 300_000)) as server, pytest.raises(ResponseTooLarge):
         request("GET", server.url, max_bytes=100_000)
 
 
-def test_a_chunk_that_claims_a_negative_size_is_not_read_without_end() -> None:
+def test_a_chunk_with_a_negative_size_is_not_read_endlessly() -> None:
     answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n" + b"x" * 300_000
     with Server(drips(answer)) as server, elapsed_under(2), pytest.raises(ResponseTooLarge):
         request("GET", server.url, max_bytes=1000)
 
 
-def test_a_compressed_answer_is_not_unpacked() -> None:
+def test_a_compressed_answer_is_not_decompressed() -> None:
     with Server(replies(OK.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n"))) as server:
         assert request("GET", server.url).body == b"ok"
 
 
-def test_an_answer_that_comes_before_the_body_is_taken_counts() -> None:
+def test_an_answer_before_the_body_was_received_is_returned() -> None:
     refusal = b"HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     with Server(replies(refusal), reads=False) as server:
         assert request("POST", server.url, data=b"x" * 5_000_000).status == 401

@@ -12,7 +12,6 @@ from pytest_django import Settings
 from config.outbound import (
     DestinationNotAllowed,
     DestinationRefused,
-    DestinationUnresolved,
     NoAnswer,
     NotSent,
     OutboundError,
@@ -41,7 +40,7 @@ def resets(connection: socket.socket, closing: threading.Event) -> None:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
-def test_every_fault_is_an_outbound_error_and_a_too_long_answer_is_an_unknown_fate() -> None:
+def test_all_errors_are_outbound_errors_and_response_too_large_is_a_no_answer() -> None:
     assert issubclass(DestinationRefused, NotSent)
     assert issubclass(ResponseTooLarge, NoAnswer)
     assert issubclass(NotSent, OutboundError)
@@ -49,7 +48,7 @@ def test_every_fault_is_an_outbound_error_and_a_too_long_answer_is_an_unknown_fa
     assert not issubclass(NotSent, NoAnswer)
 
 
-def test_a_refused_destination_was_not_sent(settings: Settings) -> None:
+def test_a_refused_destination_raises_destination_refused(settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
     with Server(replies(b"")) as server, pytest.raises(DestinationRefused) as refused:
         request("POST", server.url, data=b"x")
@@ -59,34 +58,32 @@ def test_a_refused_destination_was_not_sent(settings: Settings) -> None:
     assert server.accepted == 0
 
 
-def test_a_name_with_a_private_address_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_with_a_private_address_raises_destination_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, ["93.184.215.14", "10.0.0.1"])
 
     with pytest.raises(DestinationRefused):
         request("POST", "https://hooks.example.com/", data=b"x")
 
 
-def test_a_name_that_does_not_resolve_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_does_not_resolve_raises_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, [])
 
-    with pytest.raises(NotSent, match=r"hooks\.example\.com does not resolve\.") as unsent:
+    with pytest.raises(NotSent, match=r"hooks\.example\.com does not resolve\."):
         request("POST", "https://hooks.example.com/", data=b"x")
 
-    assert isinstance(unsent.value.__cause__, DestinationUnresolved)
 
-
-def test_a_lookup_that_hangs_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_lookup_raises_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     silent_name_servers(monkeypatch)
     with elapsed_under(2), pytest.raises(NotSent, match="in time"):
         request("POST", "https://hooks.example.com/", data=b"x", timeout=0.1)
 
 
-def test_a_refused_connection_was_not_sent() -> None:
+def test_a_refused_connection_raises_not_sent() -> None:
     with pytest.raises(NotSent, match="ConnectionRefusedError: Connection refused"):
         request("POST", f"http://127.0.0.1:{closed_port()}/", data=b"x")
 
 
-def test_a_connection_that_is_never_made_was_not_sent() -> None:
+def test_a_hanging_connection_attempt_raises_not_sent() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
@@ -97,7 +94,7 @@ def test_a_connection_that_is_never_made_was_not_sent() -> None:
 
 
 @pytest.mark.parametrize("value", ["a\r\nInjected: b", "€"])
-def test_a_header_that_cannot_be_written_was_not_sent_and_is_not_quoted(value: str) -> None:
+def test_an_invalid_header_raises_not_sent_and_is_not_quoted(value: str) -> None:
     with Server(replies(b"")) as server, pytest.raises(NotSent) as unsent:
         request("POST", server.url, headers={"Authorization": value}, data=b"x")
 
@@ -105,19 +102,19 @@ def test_a_header_that_cannot_be_written_was_not_sent_and_is_not_quoted(value: s
     assert value not in str(unsent.value)
 
 
-def test_a_server_that_closes_without_an_answer_leaves_it_unknown() -> None:
+def test_a_server_that_closes_without_an_answer_raises_no_answer() -> None:
     with Server(replies(b"")) as server, pytest.raises(NoAnswer):
         request("POST", server.url, data=b"x")
 
     assert len(server.requests) == 1
 
 
-def test_a_server_that_closes_before_it_reads_leaves_it_unknown() -> None:
+def test_a_server_that_closes_before_it_reads_raises_no_answer() -> None:
     with Server(resets, reads=False) as server, pytest.raises(NoAnswer):
         request("POST", server.url, data=b"x" * 1_000_000)
 
 
-def test_a_reset_after_the_request_leaves_it_unknown() -> None:
+def test_a_reset_after_the_request_raises_no_answer() -> None:
     with Server(resets) as server, pytest.raises(NoAnswer):
         request("POST", server.url, data=b"x")
 
@@ -149,12 +146,12 @@ def test_a_reset_after_the_request_leaves_it_unknown() -> None:
         "a long header",
     ],
 )
-def test_a_broken_answer_leaves_it_unknown(answer: bytes) -> None:
+def test_a_broken_answer_raises_no_answer(answer: bytes) -> None:
     with Server(replies(answer)) as server, pytest.raises(NoAnswer):
         request("POST", server.url, data=b"x")
 
 
-def test_a_silent_server_is_left_at_the_deadline() -> None:
+def test_a_silent_server_is_disconnected_at_the_deadline() -> None:
     with Server(hangs) as server, elapsed_under(2), pytest.raises(NoAnswer):
         request("POST", server.url, data=b"x", timeout=0.2)
 
@@ -171,17 +168,17 @@ def test_a_silent_server_is_left_at_the_deadline() -> None:
     ],
     ids=["first byte", "status", "header", "interim answer", "body until closed", "body"],
 )
-def test_a_dripping_server_is_cut_at_the_total_deadline(answer: bytes) -> None:
+def test_a_dripping_server_is_disconnected_at_the_total_deadline(answer: bytes) -> None:
     with Server(drips(answer)) as server, elapsed_under(2), pytest.raises(NoAnswer):
         request("POST", server.url, data=b"x", timeout=0.3)
 
 
-def test_a_server_that_never_reads_a_large_body_is_left_at_the_deadline() -> None:
+def test_a_server_that_does_not_read_a_large_body_is_disconnected_at_the_deadline() -> None:
     with Server(hangs, reads=False) as server, elapsed_under(2), pytest.raises(NoAnswer):
         request("POST", server.url, data=b"x" * 30_000_000, timeout=0.3)
 
 
-def test_an_answer_in_time_is_not_cut_by_its_slowness() -> None:
+def test_a_slow_answer_within_the_deadline_is_returned() -> None:
     def slow(connection: socket.socket, closing: threading.Event) -> None:
         for piece in (b"HTTP/1.1 200 OK\r\n", b"Content-Length: 2\r\n\r\n", b"o", b"k"):
             closing.wait(0.03)

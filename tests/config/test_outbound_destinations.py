@@ -1,16 +1,12 @@
-"""Which URLs are allowed, by their syntax and by the addresses of their host."""
+"""Which URLs outbound requests may use, by their syntax and by the addresses of their host."""
 
 from __future__ import annotations
 
 import pytest
 from pytest_django import Settings
 
-from config.outbound import (
-    Destination,
-    DestinationNotAllowed,
-    check_destinations,
-    check_url,
-)
+from config.outbound import DestinationNotAllowed, check_destinations, check_url
+from config.outbound.destinations import Destination
 from tests.config.outbound_servers import Names
 
 PUBLIC_ADDRESS = "93.184.215.14"
@@ -146,7 +142,7 @@ def _public_only(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(("url", "host", "port"), TAKEN)
-def test_https_urls_with_public_names_are_taken(url: str, host: str, port: int) -> None:
+def test_https_urls_with_public_names_are_accepted(url: str, host: str, port: int) -> None:
     assert check_url(url) == Destination("https", host, port, is_ip=False)
 
 
@@ -154,12 +150,12 @@ def test_https_urls_with_public_names_are_taken(url: str, host: str, port: int) 
     ("url", "host"),
     [("https://8.8.8.8/", "8.8.8.8"), ("https://[2606:4700:4700:0::1111]/", "2606:4700:4700::1111")],
 )
-def test_public_literal_addresses_are_taken(url: str, host: str) -> None:
+def test_public_ip_addresses_are_accepted(url: str, host: str) -> None:
     assert check_url(url) == Destination("https", host, 443, is_ip=True)
 
 
 @pytest.mark.parametrize("url", REFUSED)
-def test_every_other_form_is_refused_with_a_sentence(url: str) -> None:
+def test_other_urls_are_refused_with_a_reason(url: str) -> None:
     with pytest.raises(DestinationNotAllowed) as refused:
         check_url(url)
 
@@ -168,7 +164,7 @@ def test_every_other_form_is_refused_with_a_sentence(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", REFUSED)
-def test_the_loopback_setting_admits_nothing_but_loopback(settings: Settings, url: str) -> None:
+def test_the_loopback_setting_allows_only_loopback(settings: Settings, url: str) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     if url in {"https://localhost/", "https://LOCALHOST/", "https://127.0.0.1/", "https://[::1]/"}:
         assert check_url(url).host in {"localhost", "127.0.0.1", "::1"}
@@ -189,7 +185,7 @@ def test_the_loopback_setting_admits_nothing_but_loopback(settings: Settings, ur
         ("https://localhost/", Destination("https", "localhost", 443, is_ip=False)),
     ],
 )
-def test_the_setting_admits_loopback_over_http_on_any_port(settings: Settings, url: str, expected: Destination) -> None:
+def test_the_setting_allows_loopback_over_http_on_any_port(settings: Settings, url: str, expected: Destination) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     assert check_url(url) == expected
 
@@ -199,14 +195,14 @@ def test_the_setting_admits_loopback_over_http_on_any_port(settings: Settings, u
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.2/", "https://127.0.0.2/", "http://127.1/", "http://a.localhost/"])
-def test_the_setting_admits_no_other_loopback_host(settings: Settings, url: str) -> None:
+def test_the_setting_allows_no_other_loopback_host(settings: Settings, url: str) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
 
     with pytest.raises(DestinationNotAllowed):
         check_url(url)
 
 
-def test_a_name_with_public_addresses_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_with_public_addresses_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(monkeypatch, [PUBLIC_ADDRESS, "2606:4700::1"])
 
     check_destinations(["https://hooks.example.com/x"], seconds=5)
@@ -214,7 +210,7 @@ def test_a_name_with_public_addresses_is_taken(monkeypatch: pytest.MonkeyPatch) 
     assert names.lookups == ["hooks.example.com"]
 
 
-def test_a_name_that_does_not_resolve_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_does_not_resolve_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, [])
 
     check_destinations(["https://not-yet.example.com/x"], seconds=5)
@@ -233,7 +229,7 @@ def test_a_name_with_one_address_that_is_not_public_is_refused(
         check_destinations(["https://hooks.example.com/x"], seconds=5)
 
 
-def test_a_literal_address_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ip_address_is_not_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(monkeypatch, ["10.0.0.1"])
 
     check_destinations([f"https://{PUBLIC_ADDRESS}/"], seconds=5)
@@ -241,7 +237,7 @@ def test_a_literal_address_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> 
     assert names.lookups == []
 
 
-def test_a_public_name_of_loopback_is_refused_even_where_loopback_is_admitted(
+def test_a_public_name_of_loopback_is_refused_even_if_loopback_is_allowed(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True

@@ -55,7 +55,7 @@ def test_a_name_that_changes_its_address_gets_the_checked_one(monkeypatch: pytes
     assert dials.addresses == [PUBLIC_ADDRESS]
 
 
-def test_nothing_is_dialled_when_one_of_the_addresses_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_connection_is_made_when_one_of_the_addresses_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, [PUBLIC_ADDRESS, "10.0.0.1"])
     dials = Dials(monkeypatch)
 
@@ -65,7 +65,7 @@ def test_nothing_is_dialled_when_one_of_the_addresses_is_private(monkeypatch: py
     assert dials.addresses == []
 
 
-def test_each_request_checks_the_name_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_request_resolves_the_name_again(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, [PUBLIC_ADDRESS], ["127.0.0.1"])
     dials = Dials(monkeypatch)
 
@@ -77,7 +77,7 @@ def test_each_request_checks_the_name_again(monkeypatch: pytest.MonkeyPatch) -> 
     assert dials.addresses == [PUBLIC_ADDRESS]
 
 
-def test_a_connection_that_ends_elsewhere_is_dropped_before_a_byte_is_sent(
+def test_a_connection_to_another_peer_is_closed_before_a_byte_is_sent(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
@@ -99,7 +99,7 @@ def test_the_next_address_is_tried_when_one_does_not_answer(monkeypatch: pytest.
     assert f"Host: localhost:{server.port}\r\n".encode() in server.requests[0]
 
 
-def test_an_ipv6_address_is_dialled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ipv6_address_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
     dials = Dials(monkeypatch)
 
     with pytest.raises(NotSent, match="ConnectionRefusedError"):
@@ -108,17 +108,17 @@ def test_an_ipv6_address_is_dialled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dials.addresses == ["::1"]
 
 
-def test_the_name_is_asked_for_and_checked_over_tls(trusted_localhost_certificate: Path) -> None:
-    asked: list[str | None] = []
-    with Server(replies(OK), tls=tls_server_context(trusted_localhost_certificate, asked.append)) as server:
+def test_tls_sends_the_host_name_and_checks_the_certificate_against_it(trusted_localhost_certificate: Path) -> None:
+    names: list[str | None] = []
+    with Server(replies(OK), tls=tls_server_context(trusted_localhost_certificate, names.append)) as server:
         response = request("POST", f"https://localhost:{server.port}/", data=b"x")
 
     assert response.body == b"ok"
-    assert asked == ["localhost"]
+    assert names == ["localhost"]
     assert f"Host: localhost:{server.port}\r\n".encode() in server.requests[0]
 
 
-def test_a_certificate_for_another_name_was_not_sent(trusted_localhost_certificate: Path) -> None:
+def test_a_certificate_for_another_name_raises_not_sent(trusted_localhost_certificate: Path) -> None:
     server = Server(replies(OK), tls=tls_server_context(trusted_localhost_certificate))
     with server, pytest.raises(NotSent, match="SSLCertVerificationError"):
         request("POST", f"https://127.0.0.1:{server.port}/", data=b"x")
@@ -126,7 +126,7 @@ def test_a_certificate_for_another_name_was_not_sent(trusted_localhost_certifica
     assert server.requests == []
 
 
-def test_a_certificate_that_nobody_vouches_for_was_not_sent(localhost_certificate: Path) -> None:
+def test_an_untrusted_certificate_raises_not_sent(localhost_certificate: Path) -> None:
     server = Server(replies(OK), tls=tls_server_context(localhost_certificate))
     with server, pytest.raises(NotSent, match="self-signed certificate"):
         request("POST", f"https://localhost:{server.port}/", data=b"x")
@@ -134,18 +134,18 @@ def test_a_certificate_that_nobody_vouches_for_was_not_sent(localhost_certificat
     assert server.requests == []
 
 
-def test_a_server_without_tls_was_not_sent() -> None:
+def test_a_server_without_tls_raises_not_sent() -> None:
     with Server(replies(b"HTTP/1.1 400 Bad\r\n\r\n"), reads=False) as server, pytest.raises(NotSent):
         request("POST", f"https://localhost:{server.port}/", data=b"x")
 
 
-def test_a_handshake_that_stalls_was_not_sent() -> None:
+def test_a_stalled_handshake_raises_not_sent() -> None:
     with Server(hangs, reads=False) as server, elapsed_under(2), pytest.raises(NotSent):
         request("POST", f"https://localhost:{server.port}/", data=b"x", timeout=0.2)
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 200 ", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["status", "body"])
-def test_a_dripping_server_is_cut_at_the_total_deadline_over_tls(
+def test_a_dripping_server_is_disconnected_at_the_total_deadline_over_tls(
     trusted_localhost_certificate: Path, answer: bytes
 ) -> None:
     server = Server(drips(answer), tls=tls_server_context(trusted_localhost_certificate))
@@ -153,7 +153,9 @@ def test_a_dripping_server_is_cut_at_the_total_deadline_over_tls(
         request("POST", f"https://localhost:{server.port}/", data=b"x", timeout=0.3)
 
 
-def test_a_server_that_never_reads_is_left_at_the_deadline_over_tls(trusted_localhost_certificate: Path) -> None:
+def test_a_server_that_never_reads_is_disconnected_at_the_deadline_over_tls(
+    trusted_localhost_certificate: Path,
+) -> None:
     context = tls_server_context(trusted_localhost_certificate)
     with Server(hangs, tls=context, reads=False) as server, elapsed_under(2), pytest.raises(NoAnswer):
         request("POST", f"https://localhost:{server.port}/", data=b"x" * 30_000_000, timeout=0.3)

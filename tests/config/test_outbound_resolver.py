@@ -10,7 +10,6 @@ import pytest
 from config.outbound import (
     DestinationNotAllowed,
     DestinationRefused,
-    DestinationUnresolved,
     NotSent,
     check_destinations,
     create_session,
@@ -18,6 +17,7 @@ from config.outbound import (
     request,
     resolver,
 )
+from config.outbound.errors import DestinationUnresolved
 from config.outbound.resolver import Resolver, webhook_resolver
 from tests.config.outbound_servers import Dials
 from tests.conftest import ServeNames
@@ -55,7 +55,7 @@ def test_a_name_that_cannot_be_in_the_dns_is_unresolved(name_server: ServeNames,
     assert server.lookups == []
 
 
-def test_search_domains_and_ndots_of_the_system_complete_no_name(
+def test_search_domains_and_ndots_of_the_system_do_not_apply(
     name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOCALDOMAIN", "corp.example")
@@ -67,7 +67,7 @@ def test_search_domains_and_ndots_of_the_system_complete_no_name(
     assert set(server.lookups) == {"hooks.example.com"}
 
 
-def test_localhost_is_known_without_a_name_server() -> None:
+def test_localhost_resolves_without_a_name_server() -> None:
     assert set(found("localhost")) <= {"127.0.0.1", "::1"}
 
 
@@ -81,19 +81,19 @@ def test_the_hosts_file_of_the_system_applies() -> None:
     assert address in found(name)
 
 
-def test_a_name_server_that_nobody_runs_fails_at_once() -> None:
+def test_an_unreachable_name_server_fails_at_once() -> None:
     with pytest.raises(DestinationUnresolved, match="does not resolve"):
         found("hooks.example.com")
 
 
-def test_a_silent_name_server_is_left_after_the_seconds_given(name_server: ServeNames) -> None:
+def test_a_silent_name_server_is_given_up_after_the_time_out(name_server: ServeNames) -> None:
     name_server(silent)
 
     with pytest.raises(DestinationUnresolved, match="in time"):
         Resolver().look_up("hooks.example.com", seconds=0.01)
 
 
-def test_an_answer_that_comes_after_the_cancellation_is_ignored(name_server: ServeNames) -> None:
+def test_an_answer_after_the_cancellation_is_ignored(name_server: ServeNames) -> None:
     server = name_server(silent)
     names = Resolver()
     given_up = names.begin("slow.example.com")
@@ -104,7 +104,7 @@ def test_an_answer_that_comes_after_the_cancellation_is_ignored(name_server: Ser
     assert names.look_up("quick.example.com", seconds=LONG) == [PUBLIC]
 
 
-def test_many_lookups_wait_at_once_and_delay_no_other(name_server: ServeNames, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_waiting_lookups_do_not_delay_others(name_server: ServeNames, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolver, "FIRST_TRY_SECONDS", LONG)
     server = name_server(lambda name: Records([PUBLIC]) if name == "quick.example.com" else None)
     names = Resolver()
@@ -115,9 +115,7 @@ def test_many_lookups_wait_at_once_and_delay_no_other(name_server: ServeNames, m
     assert not any(lookup.done() for lookup in waiting)
 
 
-def test_a_channel_is_replaced_and_what_it_began_is_still_answered(
-    name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replaced_channel_still_answers_its_lookups(name_server: ServeNames, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolver, "LOOKUPS_PER_CHANNEL", 2)
     name_server(lambda name: Records([PUBLIC]))
     names = Resolver()
@@ -126,7 +124,7 @@ def test_a_channel_is_replaced_and_what_it_began_is_still_answered(
     assert [lookup.result(LONG) for lookup in lookups] == [[PUBLIC]] * 7
 
 
-def test_each_name_is_looked_up_once_and_all_at_the_same_time(name_server: ServeNames) -> None:
+def test_each_name_is_resolved_once_and_all_concurrently(name_server: ServeNames) -> None:
     server = name_server(lambda name: Records([PUBLIC]), together=20)
 
     check_destinations(
@@ -183,7 +181,7 @@ def test_an_address_that_changes_after_the_check_is_not_connected_to(
     assert server.lookups == ["rebinding.example.com"] * 3
 
 
-def test_webhook_lookups_that_hang_leave_those_of_platforms_alone(
+def test_hanging_webhook_lookups_do_not_delay_those_of_platforms(
     name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = name_server(lambda name: Records([PUBLIC]) if name == "api.example.com" else None)

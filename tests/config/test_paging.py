@@ -1,4 +1,4 @@
-"""Cursor pagination."""
+"""Cursor pagination of lists (config/api/paging.py)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def walk(api: ApiClient, workspace: Workspace, limit: int) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 5), (2, [2, 2, 1]), (4, [4, 1]), (5, [5]), (200, [5])])
-def test_pages_hold_each_row_once_the_newest_first(
+def test_pages_contain_each_row_once_newest_first(
     api: ApiClient, workspace: Workspace, made: list[str], limit: int, sizes: list[int]
 ) -> None:
     pages = walk(api, workspace, limit)
@@ -51,7 +51,7 @@ def test_pages_hold_each_row_once_the_newest_first(
     assert [each for page in pages for each in page] == made
 
 
-def test_what_comes_or_goes_meanwhile_moves_no_page(workspace: Workspace, made: list[str]) -> None:
+def test_rows_created_or_deleted_meanwhile_do_not_shift_pages(workspace: Workspace, made: list[str]) -> None:
     rows = ConnectedAccount.objects.filter(workspace=workspace)
     first = paginate(rows, limit=2)
     factories.AccountFactory.create(workspace=workspace)
@@ -63,7 +63,7 @@ def test_what_comes_or_goes_meanwhile_moves_no_page(workspace: Workspace, made: 
 @pytest.mark.parametrize(
     ("span", "found"), [(1, [[], [1], [], [], [4], []]), (2, [[1], [], [4]]), (4, [[1], [4]]), (9, [[1, 4]])]
 )
-def test_what_is_wanted_is_found_in_looks_of_so_many_rows(
+def test_a_scan_reads_at_most_span_rows_for_each_page(
     workspace: Workspace, made: list[str], span: int, found: list[list[int]]
 ) -> None:
     rows, wanted = ConnectedAccount.objects.filter(workspace=workspace), Q(pk__in=[made[1], made[4]])
@@ -74,7 +74,7 @@ def test_what_is_wanted_is_found_in_looks_of_so_many_rows(
     assert [[made.index(row.pk) for row in page.rows] for page in pages] == found
 
 
-def test_what_did_not_fit_a_page_is_on_the_next_of_the_same_look(workspace: Workspace, made: list[str]) -> None:
+def test_matches_that_exceed_the_limit_are_on_the_next_page_of_the_scan(workspace: Workspace, made: list[str]) -> None:
     rows = ConnectedAccount.objects.filter(workspace=workspace)
     first = paginate_scan(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2)
     second = paginate_scan(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2, cursor=first.next_cursor)
@@ -82,7 +82,7 @@ def test_what_did_not_fit_a_page_is_on_the_next_of_the_same_look(workspace: Work
     assert [[row.pk for row in page.rows] for page in (first, second)] == [made[:2], made[2:3]]
 
 
-def test_an_empty_list_is_a_page(api: ApiClient, workspace: Workspace) -> None:
+def test_an_empty_list_is_one_page(api: ApiClient, workspace: Workspace) -> None:
     answer = api.get(f"/accounts?workspace_id={workspace.id}")
 
     assert answer.json() == {"accounts": [], "next_cursor": None}
@@ -94,7 +94,7 @@ def test_a_page_is_one_query(workspace: Workspace, made: list[str], django_asser
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "201", "1.5", "x", "", "9" * 20, "1e2", "%202", "２"])
-def test_a_limit_lies_between_1_and_200(api: ApiClient, workspace: Workspace, limit: str) -> None:
+def test_a_limit_outside_1_to_200_is_refused(api: ApiClient, workspace: Workspace, limit: str) -> None:
     answer = api.get(f"/accounts?workspace_id={workspace.id}&limit={limit}")
 
     assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["field"] == "limit"
@@ -120,7 +120,7 @@ def test_a_limit_lies_between_1_and_200(api: ApiClient, workspace: Workspace, li
         cursor_of("1:" + "x" * 5000),
     ],
 )
-def test_a_cursor_that_the_service_did_not_give_is_refused(api: ApiClient, workspace: Workspace, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(api: ApiClient, workspace: Workspace, cursor: str) -> None:
     answer = api.get(f"/accounts?workspace_id={workspace.id}&cursor={cursor}")
 
     assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["field"] == "cursor"

@@ -34,7 +34,7 @@ def _production(settings: Any) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_token_in_the_clear_is_refused(api: ApiClient, path: str, method: str) -> None:
+def test_a_token_over_plain_http_is_refused(api: ApiClient, path: str, method: str) -> None:
     answer = api.request(method, path)
 
     assert_envelope(answer, 403, "FORBIDDEN")
@@ -46,26 +46,26 @@ def test_a_token_in_the_clear_is_refused(api: ApiClient, path: str, method: str)
 
 
 @pytest.mark.parametrize("authorization", [f"Bearer {OPERATORS_TOKEN}", "Basic dXNlcjpwYXNz", "nonsense", ""])
-def test_so_is_any_other_authorization_header(operator: ApiClient, authorization: str) -> None:
+def test_any_other_authorization_header_over_plain_http_is_refused(operator: ApiClient, authorization: str) -> None:
     answer = Client(headers={"authorization": authorization}).get("/ops/status")
 
     assert_envelope(answer, 403, "FORBIDDEN")
 
 
-def test_over_https_it_opens_what_it_opens(api: ApiClient) -> None:
+def test_a_token_over_https_is_accepted(api: ApiClient) -> None:
     assert api.get("/capabilities", x_forwarded_proto="https").status_code == 200
     assert_envelope(api.get("/capabilities", x_forwarded_proto="http"), 403, "FORBIDDEN")
     assert_envelope(api.get("/capabilities", x_forwarded_proto="http, https"), 403, "FORBIDDEN")
 
 
-def test_without_a_token_the_redirect_stays(db: None) -> None:
+def test_a_request_without_a_token_is_redirected_to_https(db: None) -> None:
     answer = Client().get("/dashboard/sign-in")
 
     assert (answer.status_code, answer["Location"]) == (301, "https://testserver/dashboard/sign-in")
     assert Client().get("/healthz").status_code == 200
 
 
-def test_development_takes_tokens_over_plain_http(api: ApiClient, settings: Any) -> None:
+def test_development_accepts_tokens_over_plain_http(api: ApiClient, settings: Any) -> None:
     settings.PRODUCTION = settings.SECURE_SSL_REDIRECT = False
 
     assert api.get("/capabilities").status_code == 200

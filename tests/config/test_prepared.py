@@ -38,7 +38,7 @@ def keys(workspace: Workspace) -> list[ApiKey]:
     return list(ApiKey.objects.select_related("workspace").filter(workspace=workspace).order_by("-created_at"))
 
 
-def test_the_rows_are_those_of_the_plain_queryset(workspace: Workspace, keys: list[ApiKey]) -> None:
+def test_a_prepared_query_returns_the_rows_of_the_plain_queryset(workspace: Workspace, keys: list[ApiKey]) -> None:
     for _ in range(2):  # the second time its SQL is known
         read = keys_of(workspace)
         assert read == keys
@@ -47,7 +47,7 @@ def test_the_rows_are_those_of_the_plain_queryset(workspace: Workspace, keys: li
         assert [each.agent for each in read] == [None, None]
 
 
-def test_one_statement_and_nothing_deferred(
+def test_a_prepared_query_is_one_statement_without_deferred_fields(
     workspace: Workspace, keys: list[ApiKey], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(1):
@@ -55,19 +55,19 @@ def test_one_statement_and_nothing_deferred(
         assert (first.workspace.name, first.agent_id, first.get_deferred_fields()) == (workspace.name, None, set())
 
 
-def test_other_values_bring_other_rows(workspace: Workspace, keys: list[ApiKey]) -> None:
+def test_other_values_return_other_rows(workspace: Workspace, keys: list[ApiKey]) -> None:
     assert keys_of(factories.WorkspaceFactory()) == []
     assert own_keys(workspace.id, "' OR ''='") == []
     assert len(keys_of(workspace)) == 2
 
 
-def test_what_is_fixed_in_it_still_counts(workspace: Workspace, keys: list[ApiKey]) -> None:
+def test_fixed_conditions_of_a_prepared_query_apply(workspace: Workspace, keys: list[ApiKey]) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(status="paused")
     assert keys_of(workspace) == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_each_thread_reads_by_its_own_connection(workspace: Workspace, keys: list[ApiKey]) -> None:
+def test_each_thread_uses_its_own_connection(workspace: Workspace, keys: list[ApiKey]) -> None:
     assert at_once(4, lambda _: keys_of(workspace)) == [keys] * 4
 
 
@@ -79,7 +79,7 @@ def test_each_thread_reads_by_its_own_connection(workspace: Workspace, keys: lis
     ],
     ids=["changed on the way", "not asked for"],
 )
-def test_a_value_that_does_not_stand_in_the_conditions_is_a_mistake(db: None, build: Any) -> None:
+def test_a_value_that_is_not_in_the_conditions_raises_type_error(db: None, build: Any) -> None:
     count = build.__code__.co_argcount
     with pytest.raises(TypeError, match="used unchanged"):
         Prepared(build)(*["x"] * count)

@@ -44,7 +44,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Clock:
     return made
 
 
-def told(answer: Any) -> tuple[int, int, int, int]:
+def limits_in(answer: Any) -> tuple[int, int, int, int]:
     """Return (status, limit, remaining, reset) of an answer."""
     limit, remaining, reset = (int(answer[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset"))
     return answer.status_code, limit, remaining, reset
@@ -54,25 +54,25 @@ def test_a_minutes_requests_may_come_at_once_and_then_one_by_one(
     api: ApiClient, settings: Settings, clock: Clock
 ) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 60
-    answers = [told(api.get("/capabilities")) for _ in range(60)]
+    answers = [limits_in(api.get("/capabilities")) for _ in range(60)]
 
     assert answers == [(200, 60, 59 - n, n + 1) for n in range(60)]
     refused = api.get("/capabilities")
     assert_envelope(refused, 429, "RATE_LIMITED")
-    assert (told(refused), refused["retry-after"]) == ((429, 60, 0, 60), "1")
+    assert (limits_in(refused), refused["retry-after"]) == ((429, 60, 0, 60), "1")
     clock.now += 0.999
     assert api.get("/capabilities").status_code == 429
     clock.now += 0.001
-    assert told(api.get("/capabilities")) == (200, 60, 0, 60)
+    assert limits_in(api.get("/capabilities")) == (200, 60, 0, 60)
     clock.now += 60
-    assert told(api.get("/capabilities")) == (200, 60, 59, 1)
+    assert limits_in(api.get("/capabilities")) == (200, 60, 59, 1)
 
 
-def test_retry_after_is_when_the_next_request_passes(agent_client: Any, clock: Clock) -> None:
+def test_retry_after_is_the_time_until_the_next_request_is_allowed(agent_client: Any, clock: Clock) -> None:
     agent = agent_client(rate_limit_per_minute=2)
     answers = [agent.get("/capabilities") for _ in range(3)]
 
-    assert [told(answer) for answer in answers] == [(200, 2, 1, 30), (200, 2, 0, 60), (429, 2, 0, 60)]
+    assert [limits_in(answer) for answer in answers] == [(200, 2, 1, 30), (200, 2, 0, 60), (429, 2, 0, 60)]
     assert answers[2]["retry-after"] == "30"
     clock.now += 12.5
     assert agent.get("/capabilities")["retry-after"] == "18"
@@ -103,10 +103,10 @@ def test_all_keys_and_agents_of_a_workspace_share_one_limit_and_people_do_not(
 ) -> None:
     settings.RATE_LIMIT_PER_MINUTE, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 60, 3
     for person in (owner, teammate, stranger):
-        assert told(as_user(person).get("/capabilities")) == (200, 60, 59, 1)
+        assert limits_in(as_user(person).get("/capabilities")) == (200, 60, 59, 1)
     clients = [api, key_with("posts.read"), agent_client(rate_limit_per_minute=600)]
 
-    assert [told(client.get("/capabilities")) for client in clients] == [
+    assert [limits_in(client.get("/capabilities")) for client in clients] == [
         (200, 3, 2, 20),
         (200, 3, 1, 40),
         (200, 3, 0, 60),
@@ -114,53 +114,53 @@ def test_all_keys_and_agents_of_a_workspace_share_one_limit_and_people_do_not(
     for client in (*clients, key_with("posts.read")):
         refused = client.get("/capabilities")
         assert_envelope(refused, 429, "RATE_LIMITED")
-        assert (told(refused), refused["retry-after"]) == ((429, 3, 0, 60), "20")
+        assert (limits_in(refused), refused["retry-after"]) == ((429, 3, 0, 60), "20")
     elsewhere = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
-    assert told(elsewhere.get("/capabilities")) == (200, 3, 2, 20)
+    assert limits_in(elsewhere.get("/capabilities")) == (200, 3, 2, 20)
     assert [as_user(person).get("/capabilities").status_code for person in (owner, teammate, stranger)] == [200] * 3
     clock.now += 20
-    assert told(api.get("/capabilities")) == (200, 3, 0, 60)
+    assert limits_in(api.get("/capabilities")) == (200, 3, 0, 60)
 
 
-def test_the_headers_tell_the_tighter_limit(api: ApiClient, key_with: Any, settings: Settings, clock: Clock) -> None:
+def test_the_headers_show_the_tighter_limit(api: ApiClient, key_with: Any, settings: Settings, clock: Clock) -> None:
     settings.RATE_LIMIT_PER_MINUTE, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 3, 4
     other = key_with("posts.read")
 
-    assert [told(api.get("/capabilities"))[:3] for _ in range(2)] == [(200, 3, 2), (200, 3, 1)]
-    assert told(other.get("/capabilities"))[:3] == (200, 4, 1)
-    assert told(api.get("/capabilities"))[:3] == (200, 3, 0)
-    assert told(api.get("/capabilities"))[:3] == (429, 3, 0)
-    assert told(other.get("/capabilities"))[:3] == (429, 4, 0)
+    assert [limits_in(api.get("/capabilities"))[:3] for _ in range(2)] == [(200, 3, 2), (200, 3, 1)]
+    assert limits_in(other.get("/capabilities"))[:3] == (200, 4, 1)
+    assert limits_in(api.get("/capabilities"))[:3] == (200, 3, 0)
+    assert limits_in(api.get("/capabilities"))[:3] == (429, 3, 0)
+    assert limits_in(other.get("/capabilities"))[:3] == (429, 4, 0)
 
 
 @pytest.mark.parametrize("stored", [601, 2**31 - 1])
-def test_an_agent_whose_stored_limit_is_higher_than_the_service_allows_gets_what_it_allows(
+def test_an_agents_stored_limit_is_capped_at_the_maximum_of_the_service(
     agent_client: Any, api: ApiClient, settings: Settings, clock: Clock, stored: int
 ) -> None:
     settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 10_000
     agent = agent_client(rate_limit_per_minute=stored)
 
-    assert told(agent.get("/capabilities"))[1:3] == (600, 599)
+    assert limits_in(agent.get("/capabilities"))[1:3] == (600, 599)
     shown = api.get(f"/agents/{Agent.objects.get().id}").json()["settings"]
     assert shown["rate_limit_per_minute"] == 600
 
 
-def test_what_is_refused_for_its_form_is_counted_too(api: ApiClient, settings: Settings, clock: Clock) -> None:
+def test_invalid_requests_are_counted_too(api: ApiClient, settings: Settings, clock: Clock) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 2
     answers = [api.post("/auth/api-keys", b"{"), api.get("/accounts/nonsense/status"), api.post("/posts", b"{")]
 
-    assert [told(answer) for answer in answers] == [(400, 2, 1, 30), (404, 2, 0, 60), (429, 2, 0, 60)]
+    assert [limits_in(answer) for answer in answers] == [(400, 2, 1, 30), (404, 2, 0, 60), (429, 2, 0, 60)]
 
 
-def test_who_is_nobody_is_told_no_limit(db: None) -> None:
+def test_requests_without_a_token_get_no_rate_limit_headers(db: None) -> None:
     assert "RateLimit-Limit" not in ApiClient().get("/capabilities").headers
 
 
-def test_a_refused_request_takes_from_no_bucket(clock: Clock) -> None:
-    assert_takes_from_all_or_none(LocalLimiter(), "key")
+def test_a_refused_request_is_counted_in_no_bucket(clock: Clock) -> None:
+    assert_counts_in_all_or_none(LocalLimiter(), "key")
 
 
-def assert_takes_from_all_or_none(limiter: LocalLimiter | SharedLimiter, key: str) -> None:
+def assert_counts_in_all_or_none(limiter: LocalLimiter | SharedLimiter, key: str) -> None:
     one, two, both = Bucket(f"{key}-one", 2), Bucket(f"{key}-two", 3), Bucket(f"{key}-both", 4)
 
     assert [limiter.take(one, both).allowed for _ in range(4)] == [True, True, False, False]
@@ -171,7 +171,7 @@ def assert_takes_from_all_or_none(limiter: LocalLimiter | SharedLimiter, key: st
     ]
 
 
-def test_the_local_limiter_counts_right_under_threads(clock: Clock) -> None:
+def test_the_local_limiter_is_thread_safe(clock: Clock) -> None:
     limiter = LocalLimiter()
     allowed: list[bool] = []
     threads = [
@@ -186,7 +186,7 @@ def test_the_local_limiter_counts_right_under_threads(clock: Clock) -> None:
     assert (allowed.count(True), allowed.count(False)) == (100, 300)
 
 
-def test_the_local_limiter_forgets_who_is_silent(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_local_limiter_deletes_empty_buckets(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "MAX_LOCAL_ENTRIES", 10)
     limiter = LocalLimiter()
     for n in range(11):
@@ -229,11 +229,11 @@ def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redi
     assert [processes[0].take(Bucket(key, 3)).allowed for _ in range(2)] == [True, False]
 
 
-def test_redis_takes_from_all_buckets_or_none(shared_key: tuple[str, redis.Redis]) -> None:
-    assert_takes_from_all_or_none(SharedLimiter(REDIS_URL), shared_key[0])
+def test_redis_counts_in_all_buckets_or_none(shared_key: tuple[str, redis.Redis]) -> None:
+    assert_counts_in_all_or_none(SharedLimiter(REDIS_URL), shared_key[0])
 
 
-def test_redis_tells_the_tighter_of_two_buckets(shared_key: tuple[str, redis.Redis]) -> None:
+def test_redis_returns_the_tighter_of_two_buckets(shared_key: tuple[str, redis.Redis]) -> None:
     limiter, key = SharedLimiter(REDIS_URL), shared_key[0]
     own, other, shared = Bucket(f"{key}-own", 3), Bucket(f"{key}-other", 3), Bucket(f"{key}-shared", 4)
     verdicts = [limiter.take(bucket, shared) for bucket in (own, own, other, own, own, other)]
@@ -248,7 +248,7 @@ def test_redis_tells_the_tighter_of_two_buckets(shared_key: tuple[str, redis.Red
     ]
 
 
-def test_threads_get_no_more_than_the_limit_from_redis(shared_key: tuple[str, redis.Redis]) -> None:
+def test_threads_together_get_no_more_than_the_limit_from_redis(shared_key: tuple[str, redis.Redis]) -> None:
     key, _ = shared_key
     limiter = SharedLimiter(REDIS_URL)
     allowed: list[bool] = []
@@ -264,7 +264,7 @@ def test_threads_get_no_more_than_the_limit_from_redis(shared_key: tuple[str, re
     assert (allowed.count(True), allowed.count(False)) == (10, 30)
 
 
-def test_while_redis_is_away_the_process_counts_for_itself(
+def test_while_redis_is_down_the_process_counts_by_itself(
     api: ApiClient, settings: Settings, caplog: pytest.LogCaptureFixture, clock: Clock
 ) -> None:
     with socket.socket() as closed:
@@ -279,7 +279,7 @@ def test_while_redis_is_away_the_process_counts_for_itself(
     assert [record.levelname for record in caplog.records if record.name == rate_limit.__name__] == ["WARNING"] * 2
 
 
-def test_a_redis_that_is_silent_costs_one_request_a_moment_and_the_others_nothing() -> None:
+def test_a_silent_redis_delays_one_request_only() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

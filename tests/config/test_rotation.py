@@ -31,16 +31,16 @@ def accounts(number: int) -> list[ConnectedAccount]:
 
 
 def run(**options: Any) -> str:
-    told = StringIO()
-    call_command("rotate_encryption", stdout=told, stderr=StringIO(), **options)
-    return told.getvalue()
+    output = StringIO()
+    call_command("rotate_encryption", stdout=output, stderr=StringIO(), **options)
+    return output.getvalue()
 
 
 def read(rows: list[ConnectedAccount]) -> list[Any]:
     return [(ConnectedAccount.objects.get(pk=row.pk).credentials or {})["number"] for row in rows]
 
 
-def test_afterwards_the_old_key_is_not_needed_any_more(
+def test_after_a_rotation_the_old_key_is_not_needed(
     settings: Settings, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rotation, "BATCH", 2)
@@ -56,17 +56,17 @@ def test_afterwards_the_old_key_is_not_needed_any_more(
     assert SigningSecret.objects.get().previous_secret == "whsec_before"
 
 
-def test_a_dry_run_counts_and_changes_nothing(settings: Settings) -> None:
+def test_a_dry_run_counts_without_changes(settings: Settings) -> None:
     rows = accounts(2)
     settings.ENCRYPTION_KEYS = [NEW, OLD]
-    told = run(dry_run=True)
+    output = run(dry_run=True)
     settings.ENCRYPTION_KEYS = [OLD]
 
-    assert "accounts.ConnectedAccount.credentials: 2 values, 2 of another key, 0 unreadable" in told
+    assert "accounts.ConnectedAccount.credentials: 2 values, 2 of another key, 0 unreadable" in output
     assert read(rows) == [0, 1]
 
 
-def test_a_run_that_was_cut_off_is_taken_up_where_it_was(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_rotation_can_be_continued(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rotation, "BATCH", 2)
     rows = accounts(4)
     settings.ENCRYPTION_KEYS = [NEW, OLD]
@@ -76,13 +76,13 @@ def test_a_run_that_was_cut_off_is_taken_up_where_it_was(settings: Settings, mon
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rotate(say=cut_off)
+        rotate(report=cut_off)
 
     assert "2 values were encrypted again" in run()
     assert read(rows) == [0, 1, 2, 3]
 
 
-def test_what_is_written_meanwhile_stands(settings: Settings) -> None:
+def test_a_concurrent_write_is_not_overwritten(settings: Settings) -> None:
     """A value that changes between reading and encrypting again keeps the writer's version."""
     (row,) = accounts(1)
     settings.ENCRYPTION_KEYS = [NEW, OLD]
@@ -103,7 +103,7 @@ def test_what_is_written_meanwhile_stands(settings: Settings) -> None:
     assert read([row]) == [99]
 
 
-def test_values_that_no_key_opens_are_told_and_hold_up_no_other(settings: Settings) -> None:
+def test_values_that_no_key_decrypts_are_reported_and_do_not_stop_the_rotation(settings: Settings) -> None:
     lost, whole = accounts(2)
     ConnectedAccount.objects.filter(pk=lost.pk).update(
         credentials=ConnectedAccount._meta.get_field("credentials").seal(whole.pk, {"number": 7})

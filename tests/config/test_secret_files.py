@@ -50,13 +50,13 @@ def test_a_secret_is_read_from_its_file(loaded: dict[str, Any], name: str) -> No
     assert loaded[setting] == value
 
 
-def test_so_are_addresses_that_hold_passwords(loaded: dict[str, Any]) -> None:
+def test_urls_with_passwords_are_read_from_their_files(loaded: dict[str, Any]) -> None:
     assert loaded["DATABASES"]["default"]["PASSWORD"] == "$ecret"
     assert loaded["STORAGES"]["default"]["OPTIONS"]["secret_key"] == "s"
     assert loaded["CELERY_BROKER_URL"] == FILES["REDIS_URL"][2]
 
 
-def test_so_are_the_secrets_of_platforms(loaded: dict[str, Any]) -> None:
+def test_the_secrets_of_platforms_are_read_from_their_files(loaded: dict[str, Any]) -> None:
     assert loaded["PLATFORM_SETTINGS"] == {"X_CLIENT_ID": "an id", "X_CLIENT_SECRET": "of X"}
 
 
@@ -69,7 +69,7 @@ def test_so_are_the_secrets_of_platforms(loaded: dict[str, Any]) -> None:
         (b"\xffhidden", "not a text file"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_named_with_its_setting(
+def test_an_unusable_file_is_reported_with_its_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, why: str
 ) -> None:
     file = tmp_path / "token"
@@ -84,7 +84,7 @@ def test_a_file_that_cannot_be_used_is_named_with_its_setting(
     assert "hidden" not in "".join(traceback.format_exception(refused.value))
 
 
-def test_a_folder_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_refused_as_a_secret_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADMIN_TOKEN_FILE", str(tmp_path))
 
     with pytest.raises(ImproperlyConfigured, match=r"ADMIN_TOKEN_FILE: .* cannot be read"):
@@ -92,7 +92,7 @@ def test_a_folder_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_read_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "token"
     file.write_text("hidden")
     file.chmod(0)
@@ -103,7 +103,9 @@ def test_a_file_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", [*FILES, "DATABASE_URL", "STORAGE_URL", "X_CLIENT_SECRET"])
-def test_both_at_once_are_refused_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_secret_with_both_a_value_and_a_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     (tmp_path / "file").write_text("hidden-in-the-file")
     monkeypatch.setenv(name, "hidden-in-the-variable")
     monkeypatch.setenv(f"{name}_FILE", str(tmp_path / "file"))
@@ -113,7 +115,7 @@ def test_both_at_once_are_refused_at_the_start(tmp_path: Path, monkeypatch: pyte
     assert str(refused.value) == f"{name} and {name}_FILE are both set: remove one of them."
 
 
-def test_an_empty_variable_beside_its_file_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_variable_beside_its_file_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("of the file")
     monkeypatch.setenv("ADMIN_TOKEN", "")
     monkeypatch.setenv("ADMIN_TOKEN_FILE", str(tmp_path / "file"))
@@ -121,12 +123,12 @@ def test_an_empty_variable_beside_its_file_is_none(tmp_path: Path, monkeypatch: 
     assert secret("ADMIN_TOKEN") == "of the file"
 
 
-def test_the_service_does_not_start_with_both(tmp_path: Path) -> None:
+def test_the_service_does_not_start_with_a_value_and_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("hidden-in-the-file")
-    told = manage(
+    result = manage(
         tmp_path, "manage.py", "check", X_CLIENT_SECRET="hidden-too", X_CLIENT_SECRET_FILE=str(tmp_path / "file")
     )
 
-    assert told.returncode != 0
-    assert "X_CLIENT_SECRET and X_CLIENT_SECRET_FILE are both set" in told.stderr
-    assert "hidden" not in told.stderr + told.stdout
+    assert result.returncode != 0
+    assert "X_CLIENT_SECRET and X_CLIENT_SECRET_FILE are both set" in result.stderr
+    assert "hidden" not in result.stderr + result.stdout

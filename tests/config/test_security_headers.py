@@ -59,7 +59,7 @@ def directives(answer: Any) -> dict[str, str]:
         ("/docs", 200),
     ],
 )
-def test_a_page_runs_nothing_inline_and_stands_in_no_frame(db: None, path: str, status: int) -> None:
+def test_pages_allow_no_inline_code_and_no_frames(db: None, path: str, status: int) -> None:
     answer = Client().get(path)
     policy = directives(answer)
 
@@ -73,7 +73,7 @@ def test_a_page_runs_nothing_inline_and_stands_in_no_frame(db: None, path: str, 
     assert not INLINE.findall(answer.content.decode())
 
 
-def test_no_page_of_the_console_needs_anything_inline(console: Client) -> None:
+def test_no_console_page_uses_inline_code(console: Client) -> None:
     index = console.get("/admin/").content.decode()
     pages = ["/admin/", *sorted(set(re.findall(r'href="(/admin/[a-z_]+/[a-z_]+/(?:add/)?)"', index)))]
 
@@ -87,7 +87,7 @@ def test_no_page_of_the_console_needs_anything_inline(console: Client) -> None:
     assert found == {}
 
 
-def test_the_documentation_runs_from_files_of_ours(client: Client, settings: Any) -> None:
+def test_the_api_documentation_loads_only_own_files(client: Client, settings: Any) -> None:
     settings.WHITENOISE_USE_FINDERS = True
     page = client.get("/docs").content.decode()
     sources = re.findall(r'(?:src|href)="([^"]+)"', page)
@@ -99,7 +99,7 @@ def test_the_documentation_runs_from_files_of_ours(client: Client, settings: Any
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/capabilities", "/nowhere", "/healthz"])
-def test_what_is_no_page_may_load_nothing_at_all(db: None, client: Client, path: str) -> None:
+def test_responses_other_than_html_may_load_nothing(db: None, client: Client, path: str) -> None:
     answer = client.get(path)
 
     assert answer["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
@@ -107,7 +107,7 @@ def test_what_is_no_page_may_load_nothing_at_all(db: None, client: Client, path:
     assert answer["Referrer-Policy"] == "same-origin"
 
 
-def test_a_body_that_is_too_long_is_answered_with_them_as_well(db: None) -> None:
+def test_the_error_for_a_too_long_body_has_security_headers(db: None) -> None:
     answer = Client().post("/posts", b"x" * 1_000_001, content_type="application/json")
 
     assert answer.status_code == 413
@@ -115,7 +115,7 @@ def test_a_body_that_is_too_long_is_answered_with_them_as_well(db: None) -> None
     assert answer["X-Content-Type-Options"] == "nosniff"
 
 
-def test_forms_lead_elsewhere_only_from_the_pages_that_send_people_to_others(
+def test_form_action_allows_other_sites_only_on_pages_that_redirect_there(
     owner: User, workspace: Any, settings: Any
 ) -> None:
     browser, base = Client(), f"/dashboard/workspaces/{workspace.id}"
@@ -153,11 +153,11 @@ def test_forms_lead_elsewhere_only_from_the_pages_that_send_people_to_others(
         ),
     ],
 )
-def test_pictures_come_from_where_uploads_are_stored(options: dict[str, str], origins: list[str]) -> None:
+def test_images_may_be_loaded_from_the_file_storage(options: dict[str, str], origins: list[str]) -> None:
     assert storage_origins(options) == origins
 
 
-def test_over_tls_browsers_are_told_to_stay_there(db: None, settings: Any) -> None:
+def test_https_responses_have_strict_transport_security(db: None, settings: Any) -> None:
     settings.SECURE_HSTS_SECONDS, settings.SECURE_HSTS_INCLUDE_SUBDOMAINS = 31_536_000, True
     for path in ("/dashboard/sign-in", "/nowhere", "/openapi.json"):
         answer = Client().get(path, secure=True)
@@ -179,7 +179,7 @@ def test_over_tls_browsers_are_told_to_stay_there(db: None, settings: Any) -> No
         ("192.0.2.1", "10.0.0.1, 198.51.100.1", ["*"], "198.51.100.1"),
     ],
 )
-def test_the_callers_address_is_what_our_own_proxies_saw(
+def test_the_clients_address_is_the_one_that_trusted_proxies_report(
     owner: User, settings: Any, peer: str, forwarded: str, proxies: list[str], counted: str
 ) -> None:
     settings.TRUSTED_PROXIES = proxies

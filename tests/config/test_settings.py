@@ -73,7 +73,7 @@ DEFAULTS = {
     "PRICE_LIST": {"default": 1, "x": 2, "x+url": 20},
     "PLATFORM_SETTINGS": {},
 }
-TELL = """
+PRINT_SETTINGS = """
 import json
 from config import settings
 print(json.dumps({name: value for name, value in vars(settings).items() if name.isupper()}, default=str))
@@ -82,8 +82,8 @@ print(json.dumps({name: value for name, value in vars(settings).items() if name.
 
 def load(data_dir: Path, **environment: str) -> dict[str, Any]:
     """Load the settings in a process with only this environment."""
-    told = subprocess.run(
-        [sys.executable, "-c", TELL],
+    result = subprocess.run(
+        [sys.executable, "-c", PRINT_SETTINGS],
         cwd=configured.BASE_DIR,
         env={"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir), **environment},
         capture_output=True,
@@ -91,7 +91,7 @@ def load(data_dir: Path, **environment: str) -> dict[str, Any]:
         timeout=60,
         check=True,
     )
-    return dict(json.loads(told.stdout))
+    return dict(json.loads(result.stdout))
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_a_setting_is_read_from_the_environment(full: dict[str, Any], name: str)
     assert full[setting] == value
 
 
-def test_the_database_and_the_broker_follow_their_addresses(full: dict[str, Any]) -> None:
+def test_database_and_broker_are_set_by_their_urls(full: dict[str, Any]) -> None:
     database = full["DATABASES"]["default"]
 
     assert database["ENGINE"] == "django.db.backends.postgresql"
@@ -136,11 +136,11 @@ def test_the_database_and_the_broker_follow_their_addresses(full: dict[str, Any]
     assert (full["CELERY_BROKER_URL"], full["EMBEDDED"]) == ("redis://127.0.0.1:6379/3", False)
 
 
-def test_platforms_are_set_up_by_their_names(full: dict[str, Any]) -> None:
+def test_platform_settings_are_read_by_name(full: dict[str, Any]) -> None:
     assert full["PLATFORM_SETTINGS"] == PLATFORMS
 
 
-def test_production_keeps_its_cookies_to_itself(full: dict[str, Any], bare: dict[str, Any]) -> None:
+def test_production_cookies_are_secure(full: dict[str, Any], bare: dict[str, Any]) -> None:
     assert (full["SESSION_COOKIE_NAME"], full["CSRF_COOKIE_NAME"]) == ("__Host-session", "__Host-csrf")
     assert full["SESSION_COOKIE_SECURE"] is full["CSRF_COOKIE_SECURE"] is full["SECURE_SSL_REDIRECT"] is True
     assert full["SECURE_HSTS_SECONDS"] >= 31_536_000
@@ -148,11 +148,11 @@ def test_production_keeps_its_cookies_to_itself(full: dict[str, Any], bare: dict
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-def test_what_nobody_sets_has_its_default(bare: dict[str, Any], name: str) -> None:
+def test_unset_settings_have_their_defaults(bare: dict[str, Any], name: str) -> None:
     assert bare[name] == DEFAULTS[name]
 
 
-def test_development_keeps_its_files_and_its_own_secrets_in_the_data_directory(bare: dict[str, Any]) -> None:
+def test_development_stores_its_files_and_generated_secrets_in_the_data_directory(bare: dict[str, Any]) -> None:
     folder = Path(bare["DATA_DIR"])
     again = load(folder)
 
@@ -164,13 +164,13 @@ def test_development_keeps_its_files_and_its_own_secrets_in_the_data_directory(b
     assert (again["SECRET_KEY"], again["ENCRYPTION_KEYS"]) == (bare["SECRET_KEY"], bare["ENCRYPTION_KEYS"])
 
 
-def test_two_data_directories_share_no_secret(bare: dict[str, Any], tmp_path: Path) -> None:
+def test_each_data_directory_has_its_own_secrets(bare: dict[str, Any], tmp_path: Path) -> None:
     other = load(tmp_path)
 
     assert {other["SECRET_KEY"], *other["ENCRYPTION_KEYS"]} & {bare["SECRET_KEY"], *bare["ENCRYPTION_KEYS"]} == set()
 
 
-def test_production_makes_up_no_secret(tmp_path: Path) -> None:
+def test_production_generates_no_secrets(tmp_path: Path) -> None:
     settings = load(tmp_path, ENVIRONMENT="production")
 
     assert (settings["SECRET_KEY"], settings["ENCRYPTION_KEYS"], settings["ALLOWED_HOSTS"]) == ("", [], [])

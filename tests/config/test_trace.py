@@ -24,7 +24,7 @@ def line() -> str:
     return str(vars(record)["trace_id"])
 
 
-def test_one_id_goes_from_the_request_to_its_answer_and_audit_entry(api: ApiClient, workspace: Workspace) -> None:
+def test_the_trace_id_of_a_request_is_in_its_answer_and_audit_entry(api: ApiClient, workspace: Workspace) -> None:
     body = {"workspace_id": workspace.id, "name": "A", "scopes": ["posts.read"]}
     answer = api.post("/auth/api-keys", body, traceparent=PARENT)
 
@@ -32,7 +32,7 @@ def test_one_id_goes_from_the_request_to_its_answer_and_audit_entry(api: ApiClie
     assert AuditEntry.objects.get(resource_id=ApiKey.objects.get(name="A").pk).trace_id == SENT
 
 
-def test_each_request_has_a_trace_of_its_own(api: ApiClient) -> None:
+def test_each_request_has_its_own_trace(api: ApiClient) -> None:
     traces = {api.get("/capabilities")["x-trace-id"] for _ in range(3)}
 
     assert len(traces) == 3
@@ -51,7 +51,7 @@ def test_each_request_has_a_trace_of_its_own(api: ApiClient) -> None:
         f"{PARENT}, {PARENT}",
     ],
 )
-def test_what_is_no_traceparent_is_not_continued(sent: str) -> None:
+def test_an_invalid_traceparent_is_not_continued(sent: str) -> None:
     assert SENT not in ApiClient().get("/healthz", traceparent=sent)["x-trace-id"].lower()
 
 

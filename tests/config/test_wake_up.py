@@ -57,7 +57,7 @@ def _own_app() -> Iterator[None]:
     app.set_default()
 
 
-def test_the_loop_is_woken_when_the_transaction_has_committed(transactional_db: None, heard: list[str]) -> None:
+def test_the_loop_is_woken_after_the_commit(transactional_db: None, heard: list[str]) -> None:
     with transaction.atomic():
         wake_up.wake("publish")
         assert heard == []
@@ -65,7 +65,7 @@ def test_the_loop_is_woken_when_the_transaction_has_committed(transactional_db: 
     assert heard == ["publish"]
 
 
-def test_what_is_rolled_back_rings_nothing(transactional_db: None, heard: list[str]) -> None:
+def test_a_rollback_wakes_no_loop(transactional_db: None, heard: list[str]) -> None:
     with transaction.atomic():
         wake_up.wake("publish")
         transaction.set_rollback(True)
@@ -73,19 +73,19 @@ def test_what_is_rolled_back_rings_nothing(transactional_db: None, heard: list[s
     assert heard == []
 
 
-def test_a_bell_for_another_duty_is_not_heard(heard: list[str]) -> None:
+def test_a_wake_up_for_another_loop_is_ignored(heard: list[str]) -> None:
     wake_up.wake_now("deliver")
 
     assert heard == []
 
 
-def test_a_ring_from_the_broker_wakes_the_worker(heard: list[str]) -> None:
+def test_a_wake_up_from_the_broker_wakes_the_loop(heard: list[str]) -> None:
     wake_task.run("publish")
 
     assert heard == ["publish"]
 
 
-def test_without_a_broker_nobody_is_told(settings: Settings) -> None:
+def test_without_a_broker_no_wake_up_is_sent(settings: Settings) -> None:
     settings.REDIS_URL = ""
 
     wake_up.wake_now("publish")
@@ -94,7 +94,7 @@ def test_without_a_broker_nobody_is_told(settings: Settings) -> None:
 
 
 @pytest.mark.usefixtures("_own_app")
-def test_through_the_broker_the_ring_goes_to_the_workers_task(settings: Settings) -> None:
+def test_a_wake_up_is_sent_to_the_workers_task_through_the_broker(settings: Settings) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:6379/0"
     broker = with_broker("memory://wake-test")
     wake_up.wake_now("deliver")
@@ -120,7 +120,7 @@ def silent_broker(settings: Settings) -> Iterator[socket.socket]:
 
 
 @pytest.mark.usefixtures("_own_app")
-def test_nobody_waits_for_a_broker_and_one_that_is_away_is_left_alone(
+def test_requests_do_not_wait_for_the_broker_and_failures_pause_sending(
     silent_broker: socket.socket, caplog: pytest.LogCaptureFixture, transactional_db: None
 ) -> None:
     with transaction.atomic():
@@ -133,7 +133,7 @@ def test_nobody_waits_for_a_broker_and_one_that_is_away_is_left_alone(
         thread.join(PATIENCE)
     wake_up.wake_now("publish")
 
-    told = [record.getMessage() for record in caplog.records if record.name == wake_up.__name__]
-    assert (len(senders), len(told)) == (1, 1)
-    assert "the poll will find the row" in told[0]
+    logged = [record.getMessage() for record in caplog.records if record.name == wake_up.__name__]
+    assert (len(senders), len(logged)) == (1, 1)
+    assert "the poll will find the row" in logged[0]
     assert sending() == []

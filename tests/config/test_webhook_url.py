@@ -25,7 +25,7 @@ def test_a_private_host_is_refused(name_server: ServeNames) -> None:
         check_webhook_hosts(["https://hooks.example.com/"], system_caller("wrk_a"))
 
 
-def test_a_workspace_waits_for_silent_names_in_one_thread_at_a_time(
+def test_a_workspace_waits_for_silent_name_servers_in_one_thread_at_a_time(
     name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(webhook_url, "LOOKUP_SECONDS", LONG)
@@ -44,7 +44,7 @@ def test_a_workspace_waits_for_silent_names_in_one_thread_at_a_time(
     assert set(server.lookups) == {"one.example.com", "two.example.com", "three.example.com"}
 
 
-def test_the_share_is_given_back(name_server: ServeNames, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lookup_thread_is_released(name_server: ServeNames, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_url, "LOOKUP_SECONDS", 0.01)
     name_server(silent)
 

@@ -66,22 +66,22 @@ def fault() -> bool:
     raise OSError("the database is away")
 
 
-def test_it_looks_by_itself_four_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loop_polls_four_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     assert worker_loop.POLL_SECONDS == 0.25
     monkeypatch.setattr(worker_loop, "POLL_SECONDS", 0.01)
     polling = Counting()
     polling.start()
-    looked = polling.wait_for(3)
+    polled = polling.wait_for(3)
     polling.stop(PATIENCE)
 
-    assert looked
+    assert polled
 
 
-def test_it_looks_again_at_once_while_there_is_more(begin: Callable[..., Counting]) -> None:
+def test_the_loop_runs_again_at_once_while_there_is_more_work(begin: Callable[..., Counting]) -> None:
     assert begin(lambda: True, lambda: True, lambda: False).wait_for(3)
 
 
-def test_the_bell_wakes_it(begin: Callable[..., Counting]) -> None:
+def test_a_wake_up_starts_a_run(begin: Callable[..., Counting]) -> None:
     sleeping = begin()
     assert sleeping.wait_for(1)
     wake_up.wake_now("counting")
@@ -89,15 +89,17 @@ def test_the_bell_wakes_it(begin: Callable[..., Counting]) -> None:
     assert sleeping.wait_for(2)
 
 
-def test_a_ring_during_a_round_is_not_lost(begin: Callable[..., Counting]) -> None:
-    def ring_meanwhile() -> bool:
+def test_a_wake_up_during_a_run_is_not_lost(begin: Callable[..., Counting]) -> None:
+    def wake_during_run() -> bool:
         wake_up.wake_now("counting")
         return False
 
-    assert begin(ring_meanwhile).wait_for(2)
+    assert begin(wake_during_run).wait_for(2)
 
 
-def test_a_fault_is_told_and_the_loop_goes_on(begin: Callable[..., Counting], caplog: pytest.LogCaptureFixture) -> None:
+def test_an_exception_is_logged_and_the_loop_continues(
+    begin: Callable[..., Counting], caplog: pytest.LogCaptureFixture
+) -> None:
     troubled = begin(fault, fault)
     assert troubled.wait_for(1)
     troubled.wake()
@@ -105,12 +107,12 @@ def test_a_fault_is_told_and_the_loop_goes_on(begin: Callable[..., Counting], ca
     troubled.wake()
 
     assert troubled.wait_for(3)
-    told = [record for record in caplog.records if record.name == worker_loop.__name__]
-    assert [str(record.exc_info[1]) for record in told if record.exc_info] == ["the database is away"] * 2
+    logged = [record for record in caplog.records if record.name == worker_loop.__name__]
+    assert [str(record.exc_info[1]) for record in logged if record.exc_info] == ["the database is away"] * 2
 
 
 @pytest.mark.parametrize(("round_", "shown"), [(bool, True), (fault, False)], ids=["well", "failed"])
-def test_only_a_round_that_went_well_is_a_sign_of_life(round_: Callable[[], bool], shown: bool) -> None:
+def test_only_a_successful_run_updates_last_run(round_: Callable[[], bool], shown: bool) -> None:
     running = Counting(round_)
     born = running.last_run
     running.start()
@@ -120,7 +122,7 @@ def test_only_a_round_that_went_well_is_a_sign_of_life(round_: Callable[[], bool
     assert (begun, running.last_run > born) == (True, shown)
 
 
-def test_stopping_ends_the_loop_and_finishes_what_is_in_hand(begin: Callable[..., Counting]) -> None:
+def test_stop_ends_the_loop_and_finishes_work_in_progress(begin: Callable[..., Counting]) -> None:
     running = begin()
     assert running.wait_for(1)
     running.stop(PATIENCE)

@@ -26,7 +26,7 @@ from accounts.platforms.errors import unmapped
 from billing.models import BillingAlarm
 from config import metrics
 from config.console import status
-from config.runtime.metrics_server import MetricsServer
+from config.runtime.worker import MetricsServer
 from posts.models import PostTarget
 from posts.publishing.worker_loop import PublishLoop, publish_due
 from tests.conftest import ApiClient

@@ -21,36 +21,36 @@ def assert_documented(method: str, path: str, answer: Any) -> None:
 
     What the document does not describe, such as an unknown path, is asked for the error envelope alone.
     """
-    told = f"{method} {path} answered {answer.status_code}"
+    summary = f"{method} {path} answered {answer.status_code}"
     template = _template_of(urlsplit(path).path)
     operation = _document()["paths"].get(template, {}).get({"HEAD": "get"}.get(method, method.lower()))
     if operation is None:
         if answer.status_code >= 400 and _media_type(answer) == "application/json":
-            _assert_schema(_validator("envelope", "", ""), json.loads(answer.content), told)
+            _assert_schema(_validator("envelope", "", ""), json.loads(answer.content), summary)
         return
     described_answer = operation["responses"].get(str(answer.status_code))
-    assert described_answer, f"{told}, which is not documented for {operation['operationId']}."
+    assert described_answer, f"{summary}, which is not documented for {operation['operationId']}."
     for name, header in described_answer["headers"].items():
-        assert not header.get("required") or name in answer, f"{told} without the header {name}."
+        assert not header.get("required") or name in answer, f"{summary} without the header {name}."
     if "content" in described_answer:
         media_type = _media_type(answer)
-        assert media_type in described_answer["content"], f"{told} as {media_type}, which is not documented."
+        assert media_type in described_answer["content"], f"{summary} as {media_type}, which is not documented."
         if media_type == "application/json" and method != "HEAD":
             body = json.loads(answer.content)
             validator = _validator(template, method.lower(), str(answer.status_code))
-            _assert_schema(validator, body, told)
+            _assert_schema(validator, body, summary)
             if answer.status_code >= 400:
                 codes = described_answer["content"]["application/json"]["examples"]
-                assert body["code"] in codes, f"{told} with {body['code']}, which is not documented."
+                assert body["code"] in codes, f"{summary} with {body['code']}, which is not documented."
 
 
 def _media_type(answer: Any) -> str:
     return str(answer.get("content-type", "")).partition(";")[0]
 
 
-def _assert_schema(validator: Draft202012Validator, body: Any, told: str) -> None:
+def _assert_schema(validator: Draft202012Validator, body: Any, summary: str) -> None:
     fault = best_match(validator.iter_errors(body))
-    assert fault is None, f"{told} with a body that its schema does not allow: {fault.json_path}: {fault.message}"
+    assert fault is None, f"{summary} with a body that its schema does not allow: {fault.json_path}: {fault.message}"
 
 
 @functools.cache

@@ -73,10 +73,10 @@ def send(client: ApiClient, route: Route, ids: Ids) -> tuple[int, str]:
     """Send a request; return (status, body) with ids replaced by prefixes and without the trace id."""
     body = None if route.method in SAFE_METHODS else body_of(route, ids)
     answer = client.request(route.method, f"{path_of(route, ids)}?{urlencode(query_of(route, ids))}", body)
-    told = json.dumps({name: value for name, value in answer.json().items() if name != "trace_id"})
+    text = json.dumps({name: value for name, value in answer.json().items() if name != "trace_id"})
     for prefix, value in ids.items():
-        told = told.replace(value, prefix)
-    return answer.status_code, told
+        text = text.replace(value, prefix)
+    return answer.status_code, text
 
 
 def _least(serializer: serializers.Serializer, ids: Ids) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 
 class Row(NamedTuple):
-    """`scopes`: a key needs one of these; none where any caller may ask or the service decides by who it is.
+    """An operation: a key needs one of `scopes`; empty where any caller may ask or the service decides by the caller.
 
-    `idempotent`: how an Idempotency-Key is kept, "lease" where the network is used; "" where no key is taken.
+    `idempotent`: how an Idempotency-Key is handled, "lease" where the network is used; "" where no key is accepted.
     `success`: the status of a call that did what was asked. `dry_run`: whether it can be previewed. `operator`: only the
     operator's token opens it.
     """

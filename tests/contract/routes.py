@@ -20,7 +20,7 @@ _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 @dataclass(frozen=True)
 class Route:
-    """One method at one path; `path` is written as in the document, such as /posts/{post_group_id}."""
+    """One method at one path; `path` is written as in the OpenAPI document, such as /posts/{post_group_id}."""
 
     method: str
     path: str
@@ -38,12 +38,12 @@ class Route:
         return re.findall(r"{(\w+)}", self.path)
 
     def at(self, ids: Mapping[str, str]) -> str:
-        """The path with its parameters filled in by name."""
+        """Return the path with its parameters filled in by name."""
         return self.path.format(**{name: ids[name] for name in self.parameters})
 
 
 def handlers() -> Iterator[tuple[str, str, Callable[..., Any]]]:
-    """(method, path, view method) of every route of an OperationViewSet."""
+    """Return (method, path, view method) of every route of an OperationViewSet."""
     for path, view in _views(get_resolver().url_patterns):
         cls = getattr(view, "cls", None)
         if isinstance(cls, type) and issubclass(cls, OperationViewSet):
@@ -58,13 +58,13 @@ def routes() -> list[Route]:
 
 
 def described() -> dict[str, Any]:
-    """Return the OpenAPI document. One thread at a time asks for it: while it is built, few threads may wait."""
+    """Return the OpenAPI document. Only one thread at a time requests it, because few may wait while it is built."""
     with _BUILDING:
         return dict(json.loads(openapi_document()[0]))
 
 
 def request_schemas(operation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The schemas of an operation's request body, one for each content type."""
+    """Return the schemas of an operation's request body, one for each content type."""
     return [content["schema"] for content in operation.get("requestBody", {}).get("content", {}).values()]
 
 

@@ -20,14 +20,14 @@ EMPTY: dict[str, Any] = {"workspaces": [], "next_cursor": None}
 LIST = "/workspaces?owner_user_id=usr_1"
 
 
-def test_what_is_documented_passes() -> None:
+def test_a_documented_answer_passes() -> None:
     assert_documented("GET", LIST, JsonResponse(EMPTY, headers=HEADERS))
     assert_documented("HEAD", LIST, HttpResponse(content_type="application/json", headers=HEADERS))
     assert_documented("GET", "/agents/agt_1", JsonResponse(FAULT, status=404, headers={"x-trace-id": "0" * 32}))
     assert_documented("GET", "/nowhere", JsonResponse(FAULT, status=404))
 
 
-def test_another_media_type_fails() -> None:
+def test_an_undocumented_media_type_fails() -> None:
     with pytest.raises(AssertionError, match="as text/plain, which is not documented"):
         assert_documented("GET", LIST, HttpResponse("{}", content_type="text/plain", headers=HEADERS))
 
@@ -47,7 +47,7 @@ def test_another_media_type_fails() -> None:
         ("/nowhere", {**FAULT, "trace_id": None}, 404, {}, "None is not of type 'string'"),
     ],
 )
-def test_what_is_not_documented_fails_and_says_why(
+def test_an_undocumented_answer_fails_with_a_reason(
     path: str, body: dict[str, Any], status: int, headers: dict[str, str], message: str
 ) -> None:
     with pytest.raises(AssertionError, match=message):

@@ -31,7 +31,7 @@ def _resolved(example: dict[str, Any]) -> dict[str, Any]:
 
 
 def bodies() -> Iterator[Any]:
-    """(schema, examples) of every JSON request and every JSON answer, errors included."""
+    """Return (schema, examples) of every JSON request and every JSON answer, errors included."""
     for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():
             if path == "/openapi.json":
@@ -47,7 +47,7 @@ def bodies() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("schema", "examples"), list(bodies()))
-def test_every_example_fits_its_schema(schema: dict[str, Any], examples: list[Any]) -> None:
+def test_every_example_matches_its_schema(schema: dict[str, Any], examples: list[Any]) -> None:
     validator = Draft202012Validator(inlined(schema), format_checker=FORMATS)
 
     assert examples
@@ -56,13 +56,13 @@ def test_every_example_fits_its_schema(schema: dict[str, Any], examples: list[An
         assert fault is None, f"{fault.json_path}: {fault.message}"
 
 
-def test_every_error_example_is_referred_to() -> None:
+def test_every_error_example_is_used() -> None:
     named = set(re.findall(r"#/components/examples/(\w+)", json.dumps(DOCUMENT["paths"])))
 
     assert set(DOCUMENT["components"]["examples"]) == named
 
 
-def test_every_error_example_stands_under_its_own_code() -> None:
+def test_every_error_example_is_named_by_its_code() -> None:
     for code, example in DOCUMENT["components"]["examples"].items():
         assert example["value"]["code"] == code
         assert example["value"]["message"]

@@ -42,7 +42,7 @@ def foreign(db: None) -> Ids:
 
 @pytest.fixture
 def callers(workspace: Workspace) -> list[ApiClient]:
-    """A key with every scope, an agent with every scope, and the owner."""
+    """Return a key with every scope, an agent with every scope, and the owner."""
     agent = factories.AgentFactory.create(workspace=workspace)
     return [
         ApiClient(factories.workspace_key(workspace)),
@@ -51,29 +51,31 @@ def callers(workspace: Workspace) -> list[ApiClient]:
     ]
 
 
-def tells_nothing(status: int, told: str) -> bool:
+def reveals_nothing(status: int, text: str) -> bool:
     """Return whether the answer is a refusal or an empty list."""
-    lists = [value for value in json.loads(told).values() if isinstance(value, list)]
+    lists = [value for value in json.loads(text).values() if isinstance(value, list)]
     return status in (403, 404, 422) or (status, lists) == (200, [[]])
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_a_foreign_id_is_answered_as_an_absent_one(callers: list[ApiClient], foreign: Ids, route: Route) -> None:
+def test_a_foreign_id_gets_the_same_answer_as_a_missing_one(
+    callers: list[ApiClient], foreign: Ids, route: Route
+) -> None:
     absent = Ids({prefix: new_id(prefix) for prefix in foreign})
     for caller in callers:
-        status, told = send(caller, route, foreign)
+        status, text = send(caller, route, foreign)
 
-        assert (status, told) == send(caller, route, absent)
-        assert tells_nothing(status, told)
+        assert (status, text) == send(caller, route, absent)
+        assert reveals_nothing(status, text)
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if prefixes_in(route) > {"wrk"}], ids=str)
-def test_so_it_is_under_the_name_of_the_callers_own_workspace(
+def test_a_foreign_id_with_the_callers_own_workspace_gets_the_same_answer_as_a_missing_one(
     workspace: Workspace, callers: list[ApiClient], foreign: Ids, route: Route
 ) -> None:
     absent = Ids({prefix: new_id(prefix) for prefix in foreign})
     for caller in callers:
-        status, told = send(caller, route, Ids({**foreign, "wrk": workspace.id}))
+        status, text = send(caller, route, Ids({**foreign, "wrk": workspace.id}))
 
-        assert (status, told) == send(caller, route, Ids({**absent, "wrk": workspace.id}))
-        assert tells_nothing(status, told)
+        assert (status, text) == send(caller, route, Ids({**absent, "wrk": workspace.id}))
+        assert reveals_nothing(status, text)

@@ -30,7 +30,7 @@ def test_the_document_is_valid_openapi_3_1() -> None:
     assert list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors()) == []
 
 
-def test_it_is_served_as_json_to_anybody() -> None:
+def test_the_document_is_served_as_json_without_a_token() -> None:
     answer = NOBODY.get("/openapi.json")
 
     assert (answer.status_code, answer["content-type"]) == (200, "application/json")
@@ -42,7 +42,7 @@ def test_every_process_serves_the_same_bytes() -> None:
         assert list(methods) == sorted(methods)
 
 
-def test_who_holds_it_already_is_told_so() -> None:
+def test_a_request_with_the_current_etag_gets_304() -> None:
     first = NOBODY.get("/openapi.json")
     again = NOBODY.get("/openapi.json", if_none_match=first["etag"])
     other = NOBODY.get("/openapi.json", if_none_match='"another"')
@@ -52,7 +52,7 @@ def test_who_holds_it_already_is_told_so() -> None:
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/healthz", "/readyz", "/metrics"])
-def test_what_is_only_read_wears_the_envelope_when_it_is_written_to(path: str) -> None:
+def test_a_write_to_a_read_only_path_gets_the_error_envelope(path: str) -> None:
     strict = ApiClient()
     strict.http.handler.enforce_csrf_checks = True
     answer = strict.post(path)
@@ -61,7 +61,7 @@ def test_what_is_only_read_wears_the_envelope_when_it_is_written_to(path: str) -
     assert answer["allow"] == "GET, HEAD"
 
 
-def test_a_form_without_its_token_is_refused_in_the_envelope_outside_the_pages() -> None:
+def test_a_csrf_failure_outside_the_dashboard_gets_the_error_envelope() -> None:
     strict = ApiClient()
     strict.http.handler.enforce_csrf_checks = True
 
@@ -69,7 +69,7 @@ def test_a_form_without_its_token_is_refused_in_the_envelope_outside_the_pages()
     assert strict.post("/dashboard/sign-out")["content-type"].startswith("text/html")
 
 
-def test_every_operation_but_reading_the_document_and_the_processors_needs_a_bearer() -> None:
+def test_every_operation_except_the_public_ones_needs_a_bearer_token() -> None:
     assert DOCUMENT["components"]["securitySchemes"]["bearerAuth"]["scheme"] == "bearer"
     assert {name for name, operation in OPERATIONS if operation["security"] == []} == {
         "GET /openapi.json",
@@ -79,7 +79,7 @@ def test_every_operation_but_reading_the_document_and_the_processors_needs_a_bea
         assert {scope for one in operation["security"] for scopes in one.values() for scope in scopes} <= set(SCOPES)
 
 
-def test_what_operators_do_has_a_token_and_a_tag_of_its_own() -> None:
+def test_operator_operations_have_their_own_token_and_tag() -> None:
     assert DOCUMENT["components"]["securitySchemes"]["adminToken"]["scheme"] == "bearer"
     for name, operation in OPERATIONS:
         operators = name.partition(" ")[2].startswith("/ops/")
@@ -103,7 +103,7 @@ def test_every_operation_is_described(name: str, operation: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize(("name", "operation"), OPERATIONS, ids=[name for name, _ in OPERATIONS])
-def test_request_bodies_say_what_they_take(name: str, operation: dict[str, Any]) -> None:
+def test_request_bodies_are_described(name: str, operation: dict[str, Any]) -> None:
     for schema in request_schemas(operation):
         for place, inner in _schemas(schema, name):
             if inner.get("type") == "object":
@@ -114,11 +114,11 @@ def test_request_bodies_say_what_they_take(name: str, operation: dict[str, Any])
                 assert {"type", "enum", "$ref", "allOf", "oneOf", "anyOf"} & set(inner), f"{place} takes anything"
 
 
-def test_every_event_is_a_webhook_of_the_document() -> None:
+def test_every_event_is_a_webhook_in_the_document() -> None:
     assert list(DOCUMENT["webhooks"]) == [kind.value for kind in DELIVERED_KINDS]
 
 
-def test_the_document_can_be_read_as_a_page(settings: Any) -> None:
+def test_the_document_is_shown_as_a_page(settings: Any) -> None:
     settings.WHITENOISE_USE_FINDERS = True
     reader = ApiClient()
     page = reader.get("/docs")
@@ -131,7 +131,7 @@ def test_the_document_can_be_read_as_a_page(settings: Any) -> None:
 
 
 def _schemas(schema: dict[str, Any], place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The schema and those inside it, references followed."""
+    """Return the schema and all schemas inside it, with references followed."""
     yield place, schema
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]

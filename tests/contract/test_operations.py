@@ -30,7 +30,7 @@ def declared(route: Route) -> Row:
     )
 
 
-def test_every_operation_stands_once_in_the_table() -> None:
+def test_every_operation_is_in_the_table_once() -> None:
     assert len(ROWS) == len({row.name for row in OPERATIONS}) == len(OPERATIONS)
 
 
@@ -39,7 +39,7 @@ def test_every_route_has_a_row_and_every_row_a_route() -> None:
     assert ROWS.keys() - ROUTES.keys() == PLAIN
 
 
-def test_everything_documented_has_a_row_and_every_row_is_documented() -> None:
+def test_every_documented_operation_has_a_row_and_every_row_is_documented() -> None:
     found = {(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods}
 
     assert found - ROWS.keys() == set()

@@ -47,11 +47,11 @@ def test_a_name_belongs_to_one_operation() -> None:
     assert [route.operation.name for route in ROUTES if not re.fullmatch("[a-z_]+[.][a-z_]+", str(route))] == []
 
 
-def test_what_writes_is_named_as_in_the_contract() -> None:
+def test_names_of_writing_operations_match_the_contract() -> None:
     assert {route.operation.name for route in ROUTES if route.writes} - SPECIFIED_WRITES == set()
 
 
-def test_the_document_holds_every_operation_and_nothing_else() -> None:
+def test_the_document_contains_exactly_the_declared_operations() -> None:
     documented = {
         (method.upper(), path, operation["operationId"])
         for path, methods in DOCUMENT["paths"].items()

@@ -46,7 +46,7 @@ def test_an_unknown_query_parameter_is_refused(api: ApiClient, route: Route) -> 
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if not route.operation.public], ids=str)
-def test_nobody_gets_in_without_a_token(db: None, route: Route) -> None:
+def test_requests_without_a_token_are_refused(db: None, route: Route) -> None:
     for token in (None, "sps_key_" + "0" * 49, tokens.new_token(tokens.WORKSPACE_KEY_PREFIX)):
         answer = ApiClient(token).request(route.method, path_of(route, Ids()), {"surprise": 1})
 
@@ -55,7 +55,7 @@ def test_nobody_gets_in_without_a_token(db: None, route: Route) -> None:
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.parameters], ids=str)
-def test_an_id_of_no_known_form_finds_nothing(api: ApiClient, owner: User, route: Route) -> None:
+def test_a_malformed_id_is_not_found(api: ApiClient, owner: User, route: Route) -> None:
     body = None if route.method in SAFE_METHODS else body_of(route, Ids())
     for value in ("nonsense", "%00", "%F0%9F%8E%88", "x" * 3000, "wrk_%2e%2e"):
         path = f"{route.at(dict.fromkeys(route.parameters, value))}?{urlencode(query_of(route, Ids()))}"

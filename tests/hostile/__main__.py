@@ -1,4 +1,4 @@
-"""`python -m tests.hostile`: attack the running service, and see whether a second tenant notices.
+"""`python -m tests.hostile`: attacks the running service and checks whether a second tenant is affected.
 
 Each attack runs for some seconds while the probes of another workspace read, post, receive events and ask for the
 service's health. A probe that fails, or whose 95th percentile passes LIMIT_SECONDS, fails the attack. Exit status 0 when
@@ -55,8 +55,8 @@ class Result:
     answers: dict[str, int]
 
     @property
-    def stood(self) -> bool:
-        """Whether the second tenant was not affected."""
+    def unaffected(self) -> bool:
+        """Return whether the second tenant was not affected."""
         return not self.faults and max(self.p95.values()) <= LIMIT_SECONDS
 
 
@@ -92,7 +92,7 @@ def run(stack: Stack, receiver: Receiver, tarpit: Tarpit, chosen: str) -> list[R
 
 
 def sandbox_accounts(base_url: str, workspace_id: str, key: str) -> list[dict[str, str]]:
-    """The workspace's sandbox accounts as targets of a post."""
+    """Return the workspace's sandbox accounts as targets of a post."""
     found = _session(key).get(f"{base_url}/accounts", params={"workspace_id": workspace_id}, timeout=10).json()
     return [
         {"platform": account["platform"], "connected_account_id": account["id"]}
@@ -116,10 +116,10 @@ def _session(key: str) -> requests.Session:
 
 
 def row(result: Result) -> str:
-    """One attack as a line of the table."""
+    """Format the result of one attack as a line of the table."""
     times = "".join(f"{result.p95[kind]:10.2f}" for kind in KINDS)
     answers = ", ".join(f"{count} x {answer}" for answer, count in sorted(result.answers.items()))
-    return f"{result.attack:26}{times}   {'stood' if result.stood else 'FAILED'}   {answers}"
+    return f"{result.attack:26}{times}   {'stood' if result.unaffected else 'FAILED'}   {answers}"
 
 
 def say(text: str) -> None:
@@ -147,7 +147,7 @@ def main() -> int:
             return 2
         finally:
             stack.stop()
-    failed = [result for result in results if not result.stood]
+    failed = [result for result in results if not result.unaffected]
     for result in failed:
         kinds = {fault: result.faults.count(fault) for fault in sorted(set(result.faults))}
         say(f"{result.attack}: " + ("; ".join(f"{count} x {fault}" for fault, count in kinds.items()) or "too slow"))

@@ -54,12 +54,12 @@ class Target:
             self.answers[answer] = self.answers.get(answer, 0) + 1
 
     def connect(self) -> socket.socket:
-        """A connection to the service."""
+        """Return a connection to the service."""
         parts = urlsplit(self.base_url)
         return socket.create_connection((parts.hostname or "", parts.port or 80), timeout=5)
 
     def post_body(self, **content: Any) -> dict[str, Any]:
-        """A sandbox post to one account."""
+        """Return the body of a sandbox post to one account."""
         return {"workspace_id": self.workspace_id, "text": "Hello", "targets": self.accounts[:1], **content}
 
 
@@ -182,7 +182,7 @@ def silent_receivers(target: Target) -> None:
 
 
 def held_deliveries(target: Target) -> None:
-    """Posts whose events go to a receiver that never answers, at the host and port of another tenant's receiver."""
+    """Create posts whose events go to a receiver that never answers, at the host and port of another tenant's receiver."""
 
     def ask(number: int) -> None:
         target.request("POST", "/posts", target.post_body(webhook_url=f"{target.held_url}/held{number}"))

@@ -65,7 +65,7 @@ class Probes:
         self._await_deliveries()
 
     def p95(self, kind: str) -> float:
-        """The 95th percentile of a kind's times in seconds."""
+        """Return the 95th percentile of a kind's times in seconds."""
         times = self.seconds[kind]
         return statistics.quantiles(times, n=20)[-1] if len(times) > 1 else float("inf")
 

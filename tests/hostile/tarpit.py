@@ -11,7 +11,7 @@ MOST_CONNECTIONS = 2_000
 
 
 class Tarpit:
-    """Listens on a free port of 127.0.0.1; a context manager."""
+    """A TCP server on a free port of 127.0.0.1 that never answers; a context manager."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
@@ -20,7 +20,7 @@ class Tarpit:
 
     @property
     def url(self) -> str:
-        """Its address, such as http://127.0.0.1:43127."""
+        """Return the tarpit's address, such as http://127.0.0.1:43127."""
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def __enter__(self) -> Self:

@@ -11,7 +11,7 @@ import pytest
 from pytest_django import Settings
 from urllib3.filepost import encode_multipart_formdata
 
-from config.api.upload_limits import MAX_BASE64_FILE_BYTES
+from config.api.uploads import MAX_BASE64_FILE_BYTES
 from media.models import MediaAsset
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient

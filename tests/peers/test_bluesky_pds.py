@@ -1,4 +1,4 @@
-"""The Bluesky adapter against a real PDS: BLUESKY_PDS_URL names one on loopback that lets anybody make an account."""
+"""The Bluesky adapter against a real PDS on loopback with open registration (BLUESKY_PDS_URL)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def bluesky() -> Bluesky:
 
 @pytest.fixture
 def credentials() -> dict[str, str]:
-    """A new account with an app password."""
+    """Create a new account with an app password and return its credentials."""
     name = f"u{secrets.token_hex(6)}"
     account = {"email": f"{name}@example.com", "handle": f"{name}.test", "password": secrets.token_hex(12)}
     owner = call("com.atproto.server.createAccount", body=account)
@@ -55,7 +55,7 @@ def grant(bluesky: Bluesky, credentials: dict[str, str]) -> Grant:
 
 
 def call(method: str, *, body: Any = None, params: Any = None, token: str = "") -> Any:
-    """Ask the PDS itself, past the adapter."""
+    """Call the PDS itself, without the adapter."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     verb = "POST" if body is not None else "GET"
     response = request(verb, f"{PDS}/xrpc/{method}", json=body, params=params, headers=headers)
@@ -64,12 +64,12 @@ def call(method: str, *, body: Any = None, params: Any = None, token: str = "") 
 
 
 def posts(did: str) -> list[Any]:
-    """The account's records, newest first."""
+    """Return the account's records, newest first."""
     records: list[Any] = call("com.atproto.repo.listRecords", params={"repo": did, "collection": POSTS})["records"]
     return records
 
 
-def test_a_post_with_live_parts_is_there_once_and_its_facets_cut_the_text_right(
+def test_a_post_with_links_and_mentions_is_published_once_with_correct_facets(
     bluesky: Bluesky, credentials: dict[str, str], grant: Grant
 ) -> None:
     handle = credentials["identifier"]
@@ -94,7 +94,7 @@ def test_a_post_with_live_parts_is_there_once_and_its_facets_cut_the_text_right(
     ]
 
 
-def test_another_record_under_the_same_key_is_refused(bluesky: Bluesky, grant: Grant) -> None:
+def test_another_record_with_the_same_key_is_refused(bluesky: Bluesky, grant: Grant) -> None:
     first, second = start(bluesky, grant, "First"), start(bluesky, grant, "Second")
     put(bluesky, grant, first)
 
@@ -104,7 +104,7 @@ def test_another_record_under_the_same_key_is_refused(bluesky: Bluesky, grant: G
     assert [record["value"]["text"] for record in posts(grant.external_id)] == ["First"]
 
 
-def test_three_hundred_graphemes_are_taken_and_one_more_is_rejected(bluesky: Bluesky, grant: Grant) -> None:
+def test_300_graphemes_are_accepted_and_301_are_rejected(bluesky: Bluesky, grant: Grant) -> None:
     put(bluesky, grant, start(bluesky, grant, "é" * 300))
 
     with pytest.raises(ContentRejected):
@@ -113,7 +113,7 @@ def test_three_hundred_graphemes_are_taken_and_one_more_is_rejected(bluesky: Blu
     assert len(posts(grant.external_id)) == 1
 
 
-def test_pictures_with_alt_texts_go_out_and_come_back_right(bluesky: Bluesky, grant: Grant) -> None:
+def test_images_are_published_with_their_alt_texts(bluesky: Bluesky, grant: Grant) -> None:
     files = [picture(64, 48), picture(30, 40, form="JPEG"), picture(form="GIF"), picture(form="WEBP")]
     types = ["image/png", "image/jpeg", "image/gif", "image/webp"]
     media = tuple(
@@ -135,7 +135,7 @@ def test_pictures_with_alt_texts_go_out_and_come_back_right(bluesky: Bluesky, gr
         assert request("GET", f"{PDS}/xrpc/com.atproto.sync.getBlob", params=params).body == content
 
 
-def test_a_file_larger_than_the_server_takes_is_rejected(bluesky: Bluesky, grant: Grant) -> None:
+def test_a_file_above_the_servers_limit_is_rejected(bluesky: Bluesky, grant: Grant) -> None:
     with pytest.raises(ContentRejected):
         prepare(bluesky, grant, Content("tgt_1", "Look", media=(media_file(bytes(6_000_000)),)))
 
@@ -168,7 +168,7 @@ def test_the_accounts_own_password_is_refused(bluesky: Bluesky) -> None:
         bluesky.connect({"identifier": account["handle"], "app_password": account["password"], "service": PDS})
 
 
-def test_a_link_card_with_its_picture_is_taken(bluesky: Bluesky, grant: Grant) -> None:
+def test_a_link_card_with_an_image_is_accepted(bluesky: Bluesky, grant: Grant) -> None:
     with WebPages() as web:
         web.put("/picture.png", Answer(200, picture(), {"Content-Type": "image/png"}))
         link = web.put("/page", html(open_graph("A bench", "How it was made", "/picture.png")))

@@ -1,4 +1,4 @@
-"""Uploads against a real clamd: CLAMAV_TEST_ADDRESS names one that tests/peers/start_clamd.sh has started."""
+"""Uploads against a real clamd (CLAMAV_TEST_ADDRESS), which tests/peers/start_clamd.sh starts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _clamav(settings: Settings) -> None:
 
 
 def file_of(folder: Path, size: int, end: bytes = b"") -> Path:
-    """A file of `size` bytes that ends with `end`, zeros before it."""
+    """Create a file of `size` bytes: zeros, then `end`."""
     path = folder / "file"
     with path.open("wb") as file:
         file.truncate(size - len(end))
@@ -48,12 +48,12 @@ def test_a_clean_file_is_clean(tmp_path: Path, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [len(EICAR), 1000, 3 * MIB, LARGEST_FILE])
-def test_malware_is_found_at_the_very_end(tmp_path: Path, size: int) -> None:
+def test_malware_at_the_end_of_a_file_is_found(tmp_path: Path, size: int) -> None:
     with pytest.raises(MediaMalwareDetected, match="Eicar-Test-Signature"):
         scan(file_of(tmp_path, size, EICAR))
 
 
-def test_malware_is_found_inside_an_archive_behind_a_picture(tmp_path: Path) -> None:
+def test_malware_in_an_archive_after_an_image_is_found(tmp_path: Path) -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("inside", EICAR * 2)
@@ -66,7 +66,7 @@ def test_malware_is_found_inside_an_archive_behind_a_picture(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("end", [b"", EICAR], ids=["clean", "malware at the end"])
 @pytest.mark.parametrize("size", [LARGEST_FILE + 1, LARGEST_FILE + MIB, LONGEST_STREAM, LONGEST_STREAM + 1, 60 * MIB])
-def test_what_clamd_would_not_see_whole_is_refused(tmp_path: Path, size: int, end: bytes) -> None:
+def test_a_file_that_clamd_would_not_scan_completely_is_refused(tmp_path: Path, size: int, end: bytes) -> None:
     with pytest.raises(PayloadTooLarge):
         scan(file_of(tmp_path, size, end))
 
@@ -80,8 +80,10 @@ def test_what_clamd_would_not_see_whole_is_refused(tmp_path: Path, size: int, en
         (LONGEST_STREAM + 1, ["StreamMaxLength", "MaxFileSize"]),
     ],
 )
-def test_limits_below_the_largest_upload_are_named(settings: Settings, largest: int, named: list[str]) -> None:
+def test_scanner_limits_below_the_largest_upload_are_reported(
+    settings: Settings, largest: int, named: list[str]
+) -> None:
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": largest}
 
-    told = scanner_limit_problems()
-    assert [name in problem for name, problem in zip(named, told, strict=True)] == [True] * len(named)
+    problems = scanner_limit_problems()
+    assert [name in problem for name, problem in zip(named, problems, strict=True)] == [True] * len(named)

@@ -1,4 +1,4 @@
-"""Frames out of real videos by a real ffmpeg, where one is on the path."""
+"""Thumbnails of real videos with a real ffmpeg, if one is on the path."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _setting(settings: Settings) -> None:
 
 
 def film(path: Path, *options: str, sides: str = "640x360") -> Path:
-    """Three seconds of black, red and blue, one second each."""
+    """Create a video of three seconds: black, red and blue, one second each."""
     colours = (f"color=c={colour}:s={sides}:r=10:d=1" for colour in ("black", "red", "blue"))
     inputs = [argument for colour in colours for argument in ("-f", "lavfi", "-i", colour)]
     subprocess.run([FFMPEG, "-v", "error", *inputs, "-filter_complex", "concat=n=3", *options, str(path)], check=True)
@@ -37,7 +37,7 @@ def film(path: Path, *options: str, sides: str = "640x360") -> Path:
 
 
 def matrix(a: int, b: int, c: int, d: int) -> bytes:
-    """The part of a track header that turns its picture (ISO 14496-12, section 8.3.2)."""
+    """Return the part of a track header that rotates its picture (ISO 14496-12, section 8.3.2)."""
     return struct.pack(">5i", a << 16, b << 16, 0, c << 16, d << 16)
 
 
@@ -62,7 +62,7 @@ def thumbnail(path: Path) -> Thumbnail | None:
         ("fragmented.mp4", ("-pix_fmt", "yuv420p", "-movflags", "frag_keyframe+empty_moov")),
     ],
 )
-def test_it_is_the_frame_after_a_second(tmp_path: Path, name: str, options: tuple[str, ...]) -> None:
+def test_the_thumbnail_is_the_frame_after_one_second(tmp_path: Path, name: str, options: tuple[str, ...]) -> None:
     made = thumbnail(film(tmp_path / name, *options))
 
     assert made is not None
@@ -72,7 +72,7 @@ def test_it_is_the_frame_after_a_second(tmp_path: Path, name: str, options: tupl
     assert red > 200 > 60 > max(green, blue)
 
 
-def test_a_film_that_was_turned_stands_upright(tmp_path: Path) -> None:
+def test_a_rotated_video_has_an_upright_thumbnail(tmp_path: Path) -> None:
     turned = film(tmp_path / "turned.mp4", "-pix_fmt", "yuv420p")
     content = turned.read_bytes()
     upright, quarter_turn = matrix(1, 0, 0, 1), matrix(0, 1, -1, 0)

@@ -1,4 +1,4 @@
-"""Signing in at an OpenID provider that others wrote (oidc-provider-mock, in a thread of the tests), and its ID token."""
+"""Sign-in at an independent OpenID provider (oidc-provider-mock, in a thread of the tests), and its ID token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CALLBACK = "http://127.0.0.1:8000/dashboard/sign-in/callback"
 
 @pytest.fixture
 def issuer(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The provider's address, for which the service is configured."""
+    """Start the provider and configure the service for it; return its address."""
     monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")  # it speaks plain http on this machine
     alice = peer.User(
         sub="alice", claims={"email": "alice@example.com", "email_verified": True, "groups": ["operators"]}
@@ -36,14 +36,14 @@ def issuer(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def grant(address: str, **form: str) -> str:
-    """Answer the provider's page, past the service; where the browser is sent back to, as path and query."""
+    """Answer the provider's page without the service; return the path and query to which the browser is sent back."""
     answer = requests.request("POST", address, data=form, allow_redirects=False, timeout=10)  # noqa: TID251
     assert answer.status_code == 302, answer.text
     back = urlsplit(answer.headers["Location"])
     return f"{back.path}?{back.query}"
 
 
-def test_a_person_signs_in(issuer: str) -> None:
+def test_a_user_signs_in(issuer: str) -> None:
     browser = new_browser()
     answer = browser.get(grant(begin(browser), sub="alice"))
 
@@ -54,7 +54,7 @@ def test_a_person_signs_in(issuer: str) -> None:
     assert (made.email, made.email_verified, made.is_staff) == ("alice@example.com", True, True)
 
 
-def test_a_person_who_denies_is_not_signed_in(issuer: str) -> None:
+def test_a_user_who_denies_access_is_not_signed_in(issuer: str) -> None:
     browser = new_browser()
     answer = browser.get(grant(begin(browser), action="deny"))
 
@@ -62,7 +62,7 @@ def test_a_person_who_denies_is_not_signed_in(issuer: str) -> None:
     assert not User.objects.exists()
 
 
-def test_its_id_token_does_not_open_the_api(issuer: str) -> None:
+def test_an_id_token_is_not_accepted_by_the_api(issuer: str) -> None:
     query = {
         "client_id": "the-service",
         "redirect_uri": CALLBACK,

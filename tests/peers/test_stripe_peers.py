@@ -1,4 +1,4 @@
-"""Billing against independent stand-ins of the payment processor, each started on loopback by whoever runs the tests.
+"""Billing against independent stand-ins of Stripe, which are started on loopback by hand.
 
 LOCALSTRIPE_URL names a localstripe: customers, subscriptions, webhooks signed as the processor signs them.
 EMULATE_URL names an emulate with its stripe service: checkout sessions with a page of their own.
@@ -43,14 +43,14 @@ def paid(settings: Settings) -> Settings:
 
 
 def ask(base: str, method: str, path: str, **form: str) -> Any:
-    """Ask the peer itself, past the service."""
+    """Call the stand-in itself, without the service."""
     answer = requests.request(method, base + path, data=form, auth=(KEY, ""), timeout=10)  # noqa: TID251
     assert answer.status_code < 400, answer.text
     return answer.json() if answer.content else None
 
 
 def forward(receiver: Receiver, kind: str) -> bytes:
-    """Give the service what the peer sends, byte for byte with its signature, up to an event of this kind; its body."""
+    """Forward the stand-in's signed events unchanged to the service up to one of this kind; return its body."""
     for number in range(1, 20):
         sent = receiver.wait_for(number, timeout=10)[number - 1]
         answer = ApiClient().post(HOOK, sent.body, stripe_signature=sent.headers["stripe-signature"])
@@ -62,7 +62,7 @@ def forward(receiver: Receiver, kind: str) -> bytes:
 
 @pytest.fixture
 def known(workspace: Workspace, paid: Settings) -> Workspace:
-    """A workspace that localstripe knows as a customer; its plan's price is there as well."""
+    """Return a workspace that localstripe knows as a customer, with its plan's price."""
     price = f"price_{secrets.token_hex(6)}"
     paid.STRIPE_API_BASE, paid.STRIPE_PRICES = LOCALSTRIPE, {"payg": price, "pro": "", "scale": ""}
     product = ask(LOCALSTRIPE, "POST", "/v1/products", name="Posts", type="service")["id"]
@@ -74,16 +74,14 @@ def known(workspace: Workspace, paid: Settings) -> Workspace:
 
 
 def subscribe(workspace: Workspace, price: str) -> str:
-    """Begin a subscription as the processor's page does; returns its id."""
+    """Start a subscription as the processor's page does; return its id."""
     form = {"customer": workspace.processor_customer_id, "items[0][plan]": price}
     marks = {"metadata[workspace_id]": workspace.pk, "metadata[plan]": "payg"}
     return str(ask(LOCALSTRIPE, "POST", "/v1/subscriptions", **form, **marks)["id"])
 
 
 @localstripe
-def test_signed_events_of_a_subscription_are_verified_and_have_their_effect(
-    api: ApiClient, known: Workspace, paid: Settings
-) -> None:
+def test_signed_subscription_events_are_verified_and_applied(api: ApiClient, known: Workspace, paid: Settings) -> None:
     with Receiver() as receiver:
         hook = f"/_config/webhooks/{secrets.token_hex(4)}"
         ask(LOCALSTRIPE, "POST", hook, url=receiver.url, secret=SECRET)
@@ -94,18 +92,18 @@ def test_signed_events_of_a_subscription_are_verified_and_have_their_effect(
         assert Subscription.objects.get().subscription_id == name
 
         ask(LOCALSTRIPE, "DELETE", f"/v1/subscriptions/{name}")
-        told = forward(receiver, "customer.subscription.deleted")
+        event = forward(receiver, "customer.subscription.deleted")
         services.process_due_events()
         assert subscription_of(api, known) == {"plan": "payg", "status": "canceled"}
 
         signature = receiver.requests[-1].headers["stripe-signature"]
-        forged = ApiClient().post(HOOK, told.replace(b"canceled", b"active"), stripe_signature=signature)
+        forged = ApiClient().post(HOOK, event.replace(b"canceled", b"active"), stripe_signature=signature)
         assert forged.status_code == 400
     assert not ProcessorEvent.objects.filter(processed_at=None).exists()
 
 
 @localstripe
-def test_the_reconciliation_reads_the_peers_truth_and_a_deletion_ends_it(
+def test_reconciliation_reads_the_subscription_and_deletion_ends_it(
     api: ApiClient, known: Workspace, paid: Settings
 ) -> None:
     name = subscribe(known, paid.STRIPE_PRICES["payg"])
@@ -119,7 +117,7 @@ def test_the_reconciliation_reads_the_peers_truth_and_a_deletion_ends_it(
 
 
 @localstripe
-def test_a_customer_that_the_peer_does_not_know_is_no_customer(
+def test_a_customer_unknown_to_the_processor_is_not_found(
     known: Workspace, paid: Settings, workspace: Workspace
 ) -> None:
     Workspace.objects.update(processor_customer_id="cus_of_nobody")
@@ -129,7 +127,7 @@ def test_a_customer_that_the_peer_does_not_know_is_no_customer(
 
 
 @emulate
-def test_a_checkout_opens_the_peers_page_and_paying_there_alone_entitles_to_nothing(
+def test_a_checkout_opens_the_processors_page_and_payment_without_an_event_changes_nothing(
     api: ApiClient, workspace: Workspace, owner: User, paid: Settings
 ) -> None:
     paid.STRIPE_API_BASE = EMULATE

@@ -12,8 +12,7 @@ import pytest
 from django.core.management.base import OutputWrapper
 from django.test import Client
 
-from config.runtime.demo import write_demo
-from config.runtime.welcome import print_welcome
+from config.runtime.demo import print_welcome, write_demo
 from tests.conftest import ApiClient
 
 BASE_URL = "http://127.0.0.1:8000"
@@ -32,7 +31,7 @@ def written(folder: Path) -> dict[str, str]:
     return dict(json.loads((folder / "demo.json").read_text()))
 
 
-def test_without_a_provider_the_token_and_the_link_work(folder: Path) -> None:
+def test_without_an_identity_provider_the_token_and_the_link_work(folder: Path) -> None:
     demo = written(folder)
 
     assert ApiClient(demo["user_token"]).get(f"/users/{demo['owner_user_id']}/export").status_code == 200
@@ -41,7 +40,7 @@ def test_without_a_provider_the_token_and_the_link_work(folder: Path) -> None:
     assert "note" not in demo
 
 
-def test_with_a_provider_it_holds_what_works_and_says_why_the_rest_is_missing(folder: Path, settings: Any) -> None:
+def test_with_an_identity_provider_the_file_explains_what_is_missing(folder: Path, settings: Any) -> None:
     settings.OIDC_ISSUER = ISSUER
     demo = written(folder)
 
@@ -51,7 +50,7 @@ def test_with_a_provider_it_holds_what_works_and_says_why_the_rest_is_missing(fo
     assert ApiClient(demo["api_key"]).get("/capabilities").status_code == 200
 
 
-def test_a_provider_that_is_set_later_takes_them_out_again(folder: Path, settings: Any) -> None:
+def test_an_identity_provider_that_is_set_later_removes_token_and_link(folder: Path, settings: Any) -> None:
     first = written(folder)
     settings.OIDC_ISSUER = ISSUER
     second = written(folder)
@@ -62,7 +61,7 @@ def test_a_provider_that_is_set_later_takes_them_out_again(folder: Path, setting
 
 
 @pytest.mark.parametrize("issuer", ["", ISSUER])
-def test_the_welcome_shows_no_link_that_does_not_work(folder: Path, settings: Any, issuer: str) -> None:
+def test_the_welcome_text_shows_only_links_that_work(folder: Path, settings: Any, issuer: str) -> None:
     settings.OIDC_ISSUER = issuer
     shown = io.StringIO()
     print_welcome(OutputWrapper(shown), write_demo(base_url=BASE_URL), base_url=BASE_URL, data_dir=folder)

@@ -74,7 +74,7 @@ def exchange(address: tuple[str, int], request: bytes) -> tuple[str, dict[str, s
         ),
     ],
 )
-def test_a_request_that_is_no_http_gets_the_envelope(address: tuple[str, int], request_bytes: bytes) -> None:
+def test_invalid_http_gets_the_error_envelope(address: tuple[str, int], request_bytes: bytes) -> None:
     status, headers, body = exchange(address, request_bytes)
 
     assert status == "HTTP/1.1 400 Bad Request"
@@ -90,7 +90,7 @@ def test_a_request_that_is_no_http_gets_the_envelope(address: tuple[str, int], r
     }
 
 
-def test_a_fault_outside_the_application_gets_the_envelope_and_no_details(address: tuple[str, int]) -> None:
+def test_an_error_outside_the_application_gets_the_envelope_without_details(address: tuple[str, int]) -> None:
     status, headers, body = exchange(address, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 
     assert status == "HTTP/1.1 500 Internal Server Error"
@@ -99,7 +99,7 @@ def test_a_fault_outside_the_application_gets_the_envelope_and_no_details(addres
     assert "broken on purpose" not in json.dumps(body)
 
 
-def test_two_broken_requests_have_different_traces(address: tuple[str, int]) -> None:
+def test_two_invalid_requests_have_different_trace_ids(address: tuple[str, int]) -> None:
     first, second = (exchange(address, b"hello\r\n\r\n")[2]["trace_id"] for _ in range(2))
 
     assert first != second
@@ -128,7 +128,7 @@ def until(wanted: Callable[[], bool], seconds: float = BOUND_SECONDS) -> bool:
     return held
 
 
-def test_a_server_that_stops_refuses_who_comes_and_finishes_what_it_has() -> None:
+def test_a_stopping_server_refuses_new_connections_and_finishes_its_requests() -> None:
     """A refused client can use another machine; an accepted connection that is dropped would lose its request."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         address = found.getsockname()
@@ -187,7 +187,7 @@ def test_health_probes_are_answered_while_all_threads_are_busy(scripted: tuple[s
     assert all(line.recv(100).startswith(b"HTTP/1.1 200 OK") for line in busy)
 
 
-def test_clients_that_do_not_take_their_answers_hold_no_thread(scripted: tuple[str, int]) -> None:
+def test_clients_that_do_not_read_their_answers_occupy_no_thread(scripted: tuple[str, int]) -> None:
     lazy = [ask(scripted, "/large") for _ in range(2 * config.gunicorn.threads)]
     assert all(line.recv(100).startswith(b"HTTP/1.1 200 OK") for line in lazy)
 

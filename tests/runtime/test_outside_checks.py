@@ -10,7 +10,7 @@ from pytest_django import Settings
 from config.runtime.worker import _log_failed_checks
 
 
-def test_a_scanner_that_does_not_answer_is_told_of(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_scanner_that_does_not_answer_is_logged(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "clamav", f"127.0.0.1:{taken.getsockname()[1]}"
     _log_failed_checks()
@@ -19,7 +19,7 @@ def test_a_scanner_that_does_not_answer_is_told_of(settings: Settings, caplog: p
     assert "Start clamd" in caplog.text
 
 
-def test_without_a_scanner_there_is_nothing_to_say(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_scanner_no_failed_check_is_logged(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     settings.MEDIA_SCANNER = "none"
     _log_failed_checks()
 

@@ -71,7 +71,7 @@ UNFINISHED = {
 
 
 @pytest.mark.parametrize("request_begun", UNFINISHED.values(), ids=UNFINISHED)
-def test_nobody_waits_for_a_client_that_does_not_go_on(server: WebServer, request_begun: str) -> None:
+def test_slow_clients_do_not_delay_other_requests(server: WebServer, request_begun: str) -> None:
     unfinished = [begin(server, request_begun) for _ in range(2 * project.WEB_THREADS)]
 
     assert server.request("GET", "/capabilities").status == 200
@@ -81,49 +81,51 @@ def test_nobody_waits_for_a_client_that_does_not_go_on(server: WebServer, reques
 
 @pytest.mark.parametrize("headers", [JSON + "Content-Length: 999999\r\n", JSON + "Transfer-Encoding: chunked\r\n"])
 @pytest.mark.parametrize("path", ["/posts", "/posts/validate", "/media"])
-def test_a_caller_without_a_token_hears_so_before_the_body_is_read(server: WebServer, path: str, headers: str) -> None:
+def test_a_request_without_a_token_is_refused_before_its_body_is_read(
+    server: WebServer, path: str, headers: str
+) -> None:
     for bearer in ("", "Authorization: Bearer sps_key_wrong\r\n"):
-        status, told = answer_on(begin(server, post(path, headers, bearer=bearer)))
+        status, result = answer_on(begin(server, post(path, headers, bearer=bearer)))
 
-        assert (status, told["code"]) == (401, "UNAUTHENTICATED")
+        assert (status, result["code"]) == (401, "UNAUTHENTICATED")
 
 
-def test_a_caller_who_asks_first_is_told_to_go_on_only_when_the_body_is_wanted(server: WebServer) -> None:
+def test_100_continue_is_sent_only_when_the_body_is_needed(server: WebServer) -> None:
     ask = JSON + "Expect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n"
 
-    status, told = answer_on(begin(server, post("/posts/validate", ask, bearer="")))
-    assert (status, told["code"]) == (401, "UNAUTHENTICATED")
+    status, result = answer_on(begin(server, post("/posts/validate", ask, bearer="")))
+    assert (status, result["code"]) == (401, "UNAUTHENTICATED")
 
     line = begin(server, post("/posts/validate", ask))
     assert line.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
     line.sendall(b"{}")
-    status, told = answer_on(line)
-    assert (status, told["code"]) == (422, "VALIDATION_FAILED")
+    status, result = answer_on(line)
+    assert (status, result["code"]) == (422, "VALIDATION_FAILED")
 
 
 @pytest.mark.parametrize("path", ["/posts", "/dashboard/sign-in", "/admin/login/", "/billing/webhooks/processor"])
-def test_a_body_that_is_too_long_is_refused_unread(server: WebServer, path: str) -> None:
-    status, told = answer_on(begin(server, post(path, JSON + "Content-Length: 120000000\r\n")))
+def test_a_too_long_body_is_refused_unread(server: WebServer, path: str) -> None:
+    status, result = answer_on(begin(server, post(path, JSON + "Content-Length: 120000000\r\n")))
 
-    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+    assert (status, result["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_body_in_chunks_is_refused_when_it_becomes_too_long(server: WebServer) -> None:
+def test_a_chunked_body_is_refused_when_it_becomes_too_long(server: WebServer) -> None:
     chunk = f"{200_000:x}\r\n{'a' * 200_000}\r\n"
     line = begin(server, post("/posts", JSON + "Transfer-Encoding: chunked\r\n", 6 * chunk))
-    status, told = answer_on(line)
+    status, result = answer_on(line)
 
-    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+    assert (status, result["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
 @pytest.mark.parametrize("kind", ["a head", "a body", "chunks", "an upload"])
-def test_a_request_that_arrives_too_slowly_is_ended(server: WebServer, kind: str) -> None:
-    status, told = answer_on(begin(server, UNFINISHED[kind]))
+def test_a_request_that_is_received_too_slowly_is_ended(server: WebServer, kind: str) -> None:
+    status, result = answer_on(begin(server, UNFINISHED[kind]))
 
-    assert (status, told["code"]) == (408, "REQUEST_TIMEOUT")
+    assert (status, result["code"]) == (408, "REQUEST_TIMEOUT")
 
 
-def test_one_that_is_counted_is_counted_once(server: WebServer) -> None:
+def test_a_request_that_runs_twice_is_rate_limited_once(server: WebServer) -> None:
     """A request that runs twice because its body came late counts once in the rate limit."""
     before = int(server.request("GET", "/capabilities").headers["ratelimit-remaining"])
     line = begin(server, post("/posts/validate", JSON + "Connection: close\r\nContent-Length: 100000\r\n"))
@@ -135,7 +137,7 @@ def test_one_that_is_counted_is_counted_once(server: WebServer) -> None:
     assert left >= before - 1  # one more each second is given back
 
 
-def test_requests_that_arrive_together_are_answered_in_turn(server: WebServer) -> None:
+def test_pipelined_requests_are_answered_in_order(server: WebServer) -> None:
     one = post("/posts/validate", JSON + "Content-Length: 2\r\n", "{}")
     last = post("/posts/validate", JSON + "Connection: close\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n")
     line = begin(server, one + one + last)

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from config.runtime.supervisor import Backoff, Child, Supervisor
+from config.runtime import supervisor as supervisor_module
+from config.runtime.supervisor import Child, Supervisor
 
 BOUND_SECONDS = 20
-# Both write "u" to the lifeline when they are up, and hold it open while they live.
+# Both write "u" to the lifeline when they are up, and have it open while they run.
 POLITE = """
 import os, signal, sys
 lifeline = os.open(sys.argv[1], os.O_WRONLY)
@@ -39,7 +40,7 @@ while True:
 
 
 class Lifeline:
-    """A named pipe that a program and its children hold open; it closes when the last of them exits."""
+    """A named pipe that a program and its children have open; it closes when the last of them exits."""
 
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
@@ -50,12 +51,12 @@ class Lifeline:
     def has(self, expected: bytes) -> Callable[[], bool]:
         """Return whether the programs have written `expected` so far."""
 
-        def look() -> bool:
+        def has_received() -> bool:
             if select.select([self.descriptor], [], [], 0)[0]:
                 self.received += os.read(self.descriptor, 100)
             return self.received == expected
 
-        return look
+        return has_received
 
     def ends(self) -> bool:
         """Wait until all programs have exited; return False after the time-out."""
@@ -81,10 +82,13 @@ def python(name: str, program: str, *arguments: str | Path) -> Child:
     return Child(name, [sys.executable, "-c", program, *map(str, arguments)])
 
 
-def test_a_child_that_dies_starts_again_with_growing_delay(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_child_that_dies_starts_again_with_growing_delay(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor_module, "LONGEST_DELAY", 0.03)
     starts = tmp_path / "starts"
     dying = python("worker", "import sys; open(sys.argv[1], 'a').write('x'); sys.exit(3)", starts)
-    supervisor = Supervisor([dying], backoff=Backoff(first=0.01, ceiling=0.03))
+    supervisor = Supervisor([dying], first_delay=0.01)
 
     restarted = supervisor.watch(until=lambda: len(caplog.messages) == 4, timeout=BOUND_SECONDS)
     supervisor.stop()
@@ -96,11 +100,15 @@ def test_a_child_that_dies_starts_again_with_growing_delay(tmp_path: Path, caplo
     ]
 
 
-def test_the_delay_doubles_up_to_its_ceiling_and_begins_anew_after_a_long_life() -> None:
-    backoff = Backoff(first=1, ceiling=30, healthy_after=60)
+def test_a_child_that_ran_for_a_minute_starts_again_with_the_first_delay(caplog: pytest.LogCaptureFixture) -> None:
+    child = python("worker", "raise SystemExit(3)")
+    child.failures = 5
+    supervisor = Supervisor([child], first_delay=7)
+    supervisor.watch(until=lambda: child.process is not None)
+    child.started_at -= 60
 
-    assert [backoff.next_delay(previous, lived=5) for previous in (0, 1, 2, 4, 8, 16, 30)] == [1, 2, 4, 8, 16, 30, 30]
-    assert backoff.next_delay(30, lived=60) == 1
+    assert supervisor.watch(until=lambda: child.process is None, timeout=BOUND_SECONDS)
+    assert caplog.messages == ["worker ended with exit code 3; starting it again in 7 s"]
 
 
 def test_stop_lets_every_child_finish(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -121,7 +129,7 @@ def test_stop_lets_every_child_finish(tmp_path: Path, caplog: pytest.LogCaptureF
     ("grace", "stop_requests"),
     [pytest.param(0.1, 1, id="when the grace is over"), pytest.param(3600.0, 2, id="at the second request")],
 )
-def test_stop_kills_a_child_that_does_not_end_and_all_that_it_started(
+def test_stop_kills_a_child_that_does_not_end_and_its_processes(
     lifeline: Lifeline, caplog: pytest.LogCaptureFixture, grace: float, stop_requests: int
 ) -> None:
     supervisor = Supervisor([python("web", STUBBORN, lifeline.path)], grace=grace)
@@ -135,9 +143,9 @@ def test_stop_kills_a_child_that_does_not_end_and_all_that_it_started(
     assert caplog.messages == ["web did not stop in time and is killed"]
 
 
-def test_a_child_that_dies_leaves_nothing_behind(lifeline: Lifeline, caplog: pytest.LogCaptureFixture) -> None:
+def test_after_a_child_died_its_processes_are_killed(lifeline: Lifeline, caplog: pytest.LogCaptureFixture) -> None:
     child = python("web", STUBBORN, lifeline.path)
-    supervisor = Supervisor([child], backoff=Backoff(first=3600))
+    supervisor = Supervisor([child], first_delay=15)
     assert supervisor.watch(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
 
     assert child.process is not None
@@ -145,10 +153,10 @@ def test_a_child_that_dies_leaves_nothing_behind(lifeline: Lifeline, caplog: pyt
     assert supervisor.watch(until=lambda: child.process is None, timeout=BOUND_SECONDS)
 
     assert lifeline.ends()
-    assert caplog.messages == ["web ended with exit code -9; starting it again in 3600 s"]
+    assert caplog.messages == ["web ended with exit code -9; starting it again in 15 s"]
 
 
-def test_watching_ends_at_a_stop_request() -> None:
+def test_watch_ends_at_a_stop_request() -> None:
     supervisor = Supervisor([python("web", "raise SystemExit('must not start')")])
     supervisor.request_stop(signal.SIGTERM, None)
 

@@ -19,7 +19,7 @@ print(*app.tasks, sep="\\n")
 """
 
 
-def test_a_worker_knows_the_wake_up_and_every_task_of_the_beat() -> None:
+def test_a_worker_registers_the_wake_up_and_every_periodic_task() -> None:
     """Runs in a separate process, because tests import modules that a worker may not."""
     done = subprocess.run(
         [sys.executable, "-c", AS_A_WORKER],

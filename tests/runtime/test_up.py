@@ -28,7 +28,7 @@ READY_SECONDS = 60
 STOP_SECONDS = 10
 
 
-def test_the_data_dir_serves_one_process_at_a_time(tmp_path: Path) -> None:
+def test_the_data_dir_is_locked_for_one_process(tmp_path: Path) -> None:
     with data_dir_lock(tmp_path):
         assert (tmp_path / "up.lock").read_text() == f"{os.getpid()}\n"
         with pytest.raises(CommandError) as refused, data_dir_lock(tmp_path):
@@ -47,7 +47,7 @@ def test_the_data_dir_is_free_again_after_the_lock(tmp_path: Path) -> None:
         assert (tmp_path / "up.lock").read_text() == f"{os.getpid()}\n"
 
 
-def test_a_port_that_is_taken_is_refused() -> None:
+def test_a_port_in_use_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(CommandError) as refused:
@@ -72,7 +72,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
         ("::", "[::1]:80"),
     ],
 )
-def test_a_wildcard_address_is_reached_through_the_loopback(host: str, reached_at: str) -> None:
+def test_a_wildcard_address_is_reached_through_loopback(host: str, reached_at: str) -> None:
     assert host_and_port(loopback_host(host), 80) == reached_at
 
 
@@ -133,7 +133,7 @@ def curl_arguments(line: str) -> list[str]:
     return subprocess.run(["/bin/sh", "-c", script], check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-def test_up_serves_and_stops(service: Service) -> None:
+def test_up_starts_the_service_and_stops_it(service: Service) -> None:
     base_url = f"http://127.0.0.1:{service.options[1]}"
     assert fetch(f"{base_url}/openapi.json")["openapi"] == "3.1.0"
 
@@ -164,7 +164,7 @@ def tour() -> str:
 
 
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("openssl")), reason="there is no curl, or no openssl")
-def test_the_readmes_tour_works_when_it_is_pasted(service: Service, tmp_path: Path) -> None:
+def test_the_commands_of_the_readmes_tour_work(service: Service, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         receiver = str(listener.getsockname()[1])
     environ = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

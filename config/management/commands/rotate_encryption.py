@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.db.rotation import Rotated, rotate
+from config.db.rotation import rotate
 
 
 class Command(BaseCommand):
@@ -23,9 +23,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, dry_run: bool, **options: Any) -> None:
-        found = rotate(dry_run=dry_run, say=self._report)
+        found = rotate(dry_run=dry_run, report=lambda field: self.stderr.write(str(field)))
         for field in found:
-            self.stdout.write(self._line(field))
+            self.stdout.write(str(field))
         left = sum(field.renewed for field in found)
         unreadable = sum(field.unreadable for field in found)
         if unreadable:
@@ -35,12 +35,3 @@ class Command(BaseCommand):
             self.stdout.write(f"{left:,} {words}. Keep all keys until a run finds none.")
         else:
             self.stdout.write("Every value uses the first key. Remove the other keys a week after it became the first.")
-
-    def _report(self, field: Rotated) -> None:
-        """Print progress to stderr."""
-        self.stderr.write(self._line(field))
-
-    def _line(self, field: Rotated) -> str:
-        return (
-            f"{field.name}: {field.values:,} values, {field.renewed:,} of another key, {field.unreadable:,} unreadable"
-        )

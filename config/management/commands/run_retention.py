@@ -21,7 +21,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, dry_run: bool, seconds: float, **options: Any) -> None:
-        found = count_expired() if dry_run else run_retention(seconds=seconds, report=self._report)
+        found = count_expired() if dry_run else run_retention(seconds=seconds, report=self.stderr.write)
         for name, rows in found.rows.items():
             self.stdout.write(f"{rows:>12,}  {name}")
         for line in NEVER_DELETED:
@@ -30,7 +30,3 @@ class Command(BaseCommand):
             raise CommandError(f"Failed rules, see the log: {', '.join(found.faults)}.")
         if not found.complete:
             raise CommandError(f"Not all expired rows were deleted within {seconds:g} seconds; run this again.")
-
-    def _report(self, line: str) -> None:
-        """Print progress to stderr."""
-        self.stderr.write(line)

@@ -16,10 +16,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
 from config.jobs.models import Heartbeat
-from config.runtime.demo import Demo, write_demo
+from config.runtime.demo import Demo, print_welcome, write_demo
 from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, host_and_port, loopback_host
 from config.runtime.supervisor import Child, Supervisor
-from config.runtime.welcome import print_welcome
 
 READY_SECONDS = 60
 

@@ -38,7 +38,7 @@ _WORDS = {
 
 
 @register.simple_tag
-def when(moment: datetime | None, form: str = "j M Y, H:i") -> SafeString | str:
+def when(moment: datetime | None, date_pattern: str = "j M Y, H:i") -> SafeString | str:
     """Render a time in the workspace's time zone, with UTC on hover."""
     if moment is None:
         return "–"
@@ -48,7 +48,7 @@ def when(moment: datetime | None, form: str = "j M Y, H:i") -> SafeString | str:
         '<time datetime="{}" title="{} UTC">{}</time>',
         at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         at.strftime("%Y-%m-%d %H:%M:%S"),
-        date_format(local, form),
+        date_format(local, date_pattern),
     )
 
 

@@ -44,7 +44,7 @@ return {1, tostring(tat - now)}
 
 @dataclass(frozen=True)
 class Caller:
-    """A workspace's key. `limit_cents`: what the workspace may hold and spend in a month, None without an end."""
+    """A workspace's key. `limit_cents` is what the workspace may reserve and spend in a month, None without a limit."""
 
     key_id: str
     workspace_id: str
@@ -55,13 +55,13 @@ class Caller:
     ip: str
 
     def require(self, *scopes: str) -> None:
-        """Raises RefusedError unless the key holds one of these scopes."""
+        """Raise RefusedError unless the key has one of these scopes."""
         if not self.scopes.intersection(scopes):
             raise RefusedError(403, "SCOPE_MISSING", f"This operation needs the scope {' or '.join(scopes)}.")
 
 
 class RateLimit:
-    """`per_minute` requests of each key, counted in Redis."""
+    """Counts the requests of each key in Redis and allows `per_minute`."""
 
     def __init__(self, redis: Redis, per_minute: int) -> None:
         self.per_minute = per_minute
@@ -70,8 +70,8 @@ class RateLimit:
     async def take(self, key: str) -> dict[str, str]:
         """Count one request; return its rate-limit headers. Raises RefusedError."""
         interval = PERIOD / self.per_minute
-        allowed, told = await self._take(keys=[f"rate:{self.per_minute}:{key}"], args=[interval, PERIOD])
-        backlog = float(told)
+        allowed, left = await self._take(keys=[f"rate:{self.per_minute}:{key}"], args=[interval, PERIOD])
+        backlog = float(left)
         headers = {
             "RateLimit-Limit": str(self.per_minute),
             "RateLimit-Remaining": str(max(0, math.floor((PERIOD - backlog) / interval + 1e-6))),
@@ -84,7 +84,7 @@ class RateLimit:
 
 
 async def admit(connection: AsyncConnection[Any], authorization: str | None, ip: str) -> Caller:
-    """The caller behind an Authorization header. Raises RefusedError; agents' keys are not taken here."""
+    """Return the caller of an Authorization header. Raises RefusedError; agents' keys are not supported."""
     scheme, _, token = (authorization or "").partition(" ")
     match = _TOKEN.fullmatch(token)
     if scheme.lower() != "bearer" or match is None or not hmac.compare_digest(_checksum(match[1]), match[2]):

@@ -28,7 +28,7 @@ Work = Callable[[AsyncConnection[Any], Caller, str], Coroutine[Any, Any, tuple[A
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """The pool of connections and Redis, for as long as the process runs."""
+    """Open the database pool and Redis while the process runs."""
     redis = Redis.from_url(os.environ["REDIS_URL"])
     app.state.limit = RateLimit(redis, int(os.environ["RATE_LIMIT_PER_MINUTE"]))
     app.state.pool = AsyncConnectionPool(
@@ -63,7 +63,7 @@ async def healthz() -> JSONResponse:
 async def create(
     request: Request, body: CreatePost, idempotency_key: Annotated[str | None, Header()] = None
 ) -> JSONResponse:
-    """POST /posts, for what is scheduled."""
+    """Create a scheduled post (POST /posts)."""
 
     async def work(connection: AsyncConnection[Any], caller: Caller, trace_id: str) -> tuple[Any, int, dict[str, str]]:
         group, replayed = await create_post(connection, caller, body, idempotency_key, trace_id)
@@ -74,7 +74,7 @@ async def create(
 
 @app.get("/posts/{post_group_id}")
 async def retrieve(request: Request, post_group_id: str) -> JSONResponse:
-    """GET /posts/{id}."""
+    """Return a post (GET /posts/{id})."""
 
     async def work(connection: AsyncConnection[Any], caller: Caller, trace_id: str) -> tuple[Any, int, dict[str, str]]:
         return {"post_group": await read_post(connection, caller, post_group_id)}, 200, {}
@@ -90,7 +90,7 @@ async def on_day(
     day: Annotated[date, Query(alias="date")],
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> JSONResponse:
-    """GET /posts, the first page of a day."""
+    """Return the first page of a day's posts (GET /posts)."""
 
     async def work(connection: AsyncConnection[Any], caller: Caller, trace_id: str) -> tuple[Any, int, dict[str, str]]:
         return await posts_on_day(connection, caller, workspace_id, day, timezone, limit), 200, {}

@@ -12,19 +12,19 @@ ID = "_[0-7][0123456789abcdefghjkmnpqrstvwxyz]{25}$"
 
 
 class Strict(BaseModel):
-    """Unknown fields are refused."""
+    """A body that refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Options(Strict):
-    """What Bluesky takes beside the text; threads are not taken here."""
+    """The options of a Bluesky post; threads are not supported."""
 
     langs: list[str] = Field(default=[], max_length=3)
 
 
 class Target(Strict):
-    """One account to post to."""
+    """One target in a request: the account to post to."""
 
     platform: str
     connected_account_id: str = Field(pattern=f"^acc{ID}")
@@ -32,12 +32,12 @@ class Target(Strict):
     options: Options = Options()
 
     def options_json(self) -> str:
-        """What was given, as it is stored."""
+        """Return the given options as they are stored."""
         return json.dumps(self.options.model_dump(exclude_unset=True))
 
 
 class CreatePost(Strict):
-    """A post that is scheduled."""
+    """The request body of a scheduled post."""
 
     workspace_id: str | None = Field(default=None, pattern=f"^wrk{ID}")
     text: str = Field(max_length=100_000)
@@ -46,13 +46,13 @@ class CreatePost(Strict):
     metadata: dict[str, str] = Field(default={}, max_length=50)
 
 
-def told_time(at: datetime | None) -> str | None:
+def format_time(at: datetime | None) -> str | None:
     """Format a time as in API answers: in UTC, with a Z."""
     return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 
 def target_body(row: tuple[Any, ...]) -> dict[str, Any]:
-    """A target, from a row of READ_TARGETS."""
+    """Return a target's answer body, from a row of READ_TARGETS."""
     target_id, platform, account_id, status, text, options, external_id, permalink, attempts = row[:9]
     due_at, published_at, price_cents, error = row[9:13]
     return {
@@ -65,15 +65,15 @@ def target_body(row: tuple[Any, ...]) -> dict[str, Any]:
         "external_id": external_id,
         "permalink": permalink,
         "attempts": attempts,
-        "next_attempt_at": told_time(due_at),
-        "published_at": told_time(published_at),
+        "next_attempt_at": format_time(due_at),
+        "published_at": format_time(published_at),
         "cost_cents": 0 if status in ("failed", "cancelled") else price_cents,
         "error": error,
     }
 
 
 def group_body(row: tuple[Any, ...], targets: list[dict[str, Any]]) -> dict[str, Any]:
-    """A post group, from a row of READ_GROUP and its targets' bodies."""
+    """Return a post group's answer body, from a row of READ_GROUP and its targets' bodies."""
     group_id, workspace_id, status, version, text, media, scheduled_at, sandbox, webhook_url, metadata = row[:10]
     actor_type, actor_id, rejection_reason, trace_id, created_at, updated_at, finished_at = row[10:17]
     return {
@@ -83,7 +83,7 @@ def group_body(row: tuple[Any, ...], targets: list[dict[str, Any]]) -> dict[str,
         "content_version": version,
         "text": text,
         "media": media,
-        "scheduled_at": told_time(scheduled_at),
+        "scheduled_at": format_time(scheduled_at),
         "sandbox": sandbox,
         "webhook_url": webhook_url,
         "metadata": metadata,
@@ -91,8 +91,8 @@ def group_body(row: tuple[Any, ...], targets: list[dict[str, Any]]) -> dict[str,
         "created_by": {"actor_type": actor_type, "actor_id": actor_id},
         "rejection_reason": rejection_reason,
         "trace_id": trace_id,
-        "created_at": told_time(created_at),
-        "updated_at": told_time(updated_at),
-        "finished_at": told_time(finished_at),
+        "created_at": format_time(created_at),
+        "updated_at": format_time(updated_at),
+        "finished_at": format_time(finished_at),
         "targets": targets,
     }

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from psycopg import AsyncConnection
 
 from tests.bench.reference.admission import Caller
-from tests.bench.reference.bodies import group_body, target_body, told_time
+from tests.bench.reference.bodies import format_time, group_body, target_body
 from tests.bench.reference.refusals import RefusedError
 
 READ_GROUP = """
@@ -35,7 +35,7 @@ SELECT group_id, id, platform, account_id, status FROM posts_posttarget WHERE gr
 
 
 async def read_post(connection: AsyncConnection[Any], caller: Caller, group_id: str) -> dict[str, Any]:
-    """The body of a group. Raises RefusedError."""
+    """Return the body of a group. Raises RefusedError."""
     caller.require("posts.read")
     row = await (await connection.execute(READ_GROUP, [group_id, caller.workspace_id])).fetchone()
     if row is None:
@@ -47,7 +47,7 @@ async def read_post(connection: AsyncConnection[Any], caller: Caller, group_id: 
 async def posts_on_day(
     connection: AsyncConnection[Any], caller: Caller, workspace_id: str, day: date, timezone: str, limit: int
 ) -> dict[str, Any]:
-    """The first `limit` groups of the day, earliest first. Raises RefusedError."""
+    """Return the first `limit` groups of the day, earliest first. Raises RefusedError."""
     caller.require("posts.read")
     if workspace_id != caller.workspace_id:
         raise RefusedError(404, "NOT_FOUND", "There is no such workspace.")
@@ -68,7 +68,7 @@ async def posts_on_day(
             {
                 "id": group_id,
                 "status": status,
-                "scheduled_at": told_time(at),
+                "scheduled_at": format_time(at),
                 "local_time": f"{at.astimezone(zone):%H:%M}",
                 "text": text,
                 "sandbox": sandbox,
@@ -79,7 +79,7 @@ async def posts_on_day(
         "next_cursor": _cursor(rows[-1]) if len(found) > limit else None,
         "date": day.isoformat(),
         "timezone": timezone,
-        "window": {"start": told_time(start), "end": told_time(end)},
+        "window": {"start": format_time(start), "end": format_time(end)},
     }
 
 

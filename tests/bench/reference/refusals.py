@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class RefusedError(Exception):
-    """Answered in the error envelope."""
+    """A refusal, answered in the error envelope."""
 
     def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -14,7 +14,7 @@ class RefusedError(Exception):
         self.headers = headers or {}
 
     def envelope(self, trace_id: str) -> dict[str, object]:
-        """The five fields of every error."""
+        """Return the five fields of every error answer."""
         return {
             "code": self.code,
             "message": self.message,

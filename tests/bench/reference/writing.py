@@ -13,7 +13,7 @@ from psycopg import AsyncConnection
 
 from tests.bench.reference import statements
 from tests.bench.reference.admission import Caller
-from tests.bench.reference.bodies import CreatePost, Target, group_body, target_body, told_time
+from tests.bench.reference.bodies import CreatePost, Target, format_time, group_body, target_body
 from tests.bench.reference.identifiers import new_id
 from tests.bench.reference.reading import read_post
 from tests.bench.reference.refusals import RefusedError
@@ -43,14 +43,14 @@ class Draft:
 
     @property
     def hashes(self) -> list[str]:
-        """Of each target's text."""
+        """Return the hashes of each target's text."""
         return [hashlib.sha256(shown_text(self.body, target).encode()).hexdigest() for target in self.body.targets]
 
 
 async def create_post(
     connection: Connection, caller: Caller, body: CreatePost, key: str | None, trace_id: str
 ) -> tuple[dict[str, Any], bool]:
-    """The group's body, and whether it is a replay. Raises RefusedError."""
+    """Create the post; return the group's body and whether it is a replay. Raises RefusedError."""
     caller.require("posts.schedule")
     if (body.workspace_id or caller.workspace_id) != caller.workspace_id:
         raise RefusedError(422, "VALIDATION_FAILED", "There is no such workspace.")
@@ -70,14 +70,14 @@ async def create_post(
             if row is None:
                 raise RefusedError(409, "IDEMPOTENCY_IN_PROGRESS", "The key is in use.")
             return await read_post(connection, caller, row[0]), True
-        told = await _write(connection, draft)
+        group_json = await _write(connection, draft)
         kept = {"id": record_id, "now": datetime.now(UTC), "group": draft.group_id, "workspace": caller.workspace_id}
         await connection.execute(statements.ANSWERED, kept)
-        return told, False
+        return group_json, False
 
 
 def shown_text(body: CreatePost, target: Target) -> str:
-    """What is published there."""
+    """Return the text that is published at a target."""
     return body.text if target.text is None else target.text
 
 
@@ -88,10 +88,10 @@ async def _write(connection: Connection, draft: Draft) -> dict[str, Any]:
     ids = [target.connected_account_id for target in draft.body.targets]
     await (await connection.execute(statements.SENT_BEFORE, [ids, draft.hashes, draft.now - DAY])).fetchall()
     await _hold(connection, draft)
-    told = _shown(draft)
+    group_json = _shown(draft)
     await connection.execute(statements.GROUP, _group_values(draft))
     await connection.execute(_with_rows(statements.TARGETS, statements.TARGET, len(ids)), _target_values(draft))
-    await connection.execute(statements.EVENT, _event_values(draft, told))
+    await connection.execute(statements.EVENT, _event_values(draft, group_json))
     audit = {
         "id": new_id("log"),
         "workspace": draft.caller.workspace_id,
@@ -103,7 +103,7 @@ async def _write(connection: Connection, draft: Draft) -> dict[str, Any]:
         "now": datetime.now(UTC),
     }
     await connection.execute(statements.AUDIT, audit)
-    return told
+    return group_json
 
 
 async def _check_accounts(connection: Connection, draft: Draft) -> None:
@@ -168,17 +168,17 @@ def _target_values(draft: Draft) -> list[Any]:
     return values
 
 
-def _event_values(draft: Draft, told: dict[str, Any]) -> dict[str, Any]:
+def _event_values(draft: Draft, group_json: dict[str, Any]) -> dict[str, Any]:
     event_id, at = new_id("evt"), datetime.now(UTC)
     content = {
         "id": event_id,
         "type": "post.scheduled",
-        "created_at": told_time(at),
+        "created_at": format_time(at),
         "workspace_id": draft.caller.workspace_id,
         "trace_id": draft.trace_id,
         "sandbox": False,
         "sequence": 1,
-        "data": {"post_group": told},
+        "data": {"post_group": group_json},
     }
     return {
         "id": event_id,
@@ -191,7 +191,7 @@ def _event_values(draft: Draft, told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(draft: Draft) -> dict[str, Any]:
-    """The new group's body, from the values that are written."""
+    """Return the new group's body, from the values that are written."""
     options = [target.options.model_dump(exclude_unset=True) for target in draft.body.targets]
     targets = []
     for target_id, target, given in zip(draft.target_ids, draft.body.targets, options, strict=True):
@@ -204,7 +204,7 @@ def _shown(draft: Draft) -> dict[str, Any]:
 
 
 def _claim_of(caller: Caller, key: str, body: CreatePost) -> tuple[str, str]:
-    """The record's id and the request's fingerprint."""
+    """Return the id of the idempotency record and the request's fingerprint."""
     scope = "\n".join((caller.workspace_id, f"api_key:{caller.key_id}", "posts.create", key))
     request = json.dumps([{}, body.model_dump(mode="json"), {}], sort_keys=True)
     return hashlib.sha256(scope.encode()).hexdigest(), hashlib.sha256(request.encode()).hexdigest()
@@ -212,5 +212,5 @@ def _claim_of(caller: Caller, key: str, body: CreatePost) -> tuple[str, str]:
 
 @cache
 def _with_rows(insert: str, row: str, rows: int) -> str:
-    """An INSERT of so many rows: one text for each number, so that it is prepared once."""
+    """Return an INSERT for this many rows; the same text for the same number, so that it is prepared once."""
     return insert + ", ".join([row] * rows)

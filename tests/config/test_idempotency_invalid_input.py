@@ -51,9 +51,7 @@ def assert_refused(answer: Any) -> None:
     [{}, [], None, 7, "text", {"name": 1}, {"colour": "red"}, {"workspace_id": "nonsense"}, {"scopes": ["posts.all"]}],
     ids=str,
 )
-def test_a_body_of_wrong_form_is_answered_with_the_first_result(
-    api: ApiClient, workspace: Workspace, body: Any
-) -> None:
+def test_an_invalid_body_gets_the_first_answer(api: ApiClient, workspace: Workspace, body: Any) -> None:
     first = api.post(KEYS, new_key(workspace), idempotency_key="one")
     made = ApiKey.objects.count()
     given = {**new_key(workspace), **body} if isinstance(body, dict) and body else body
@@ -63,14 +61,14 @@ def test_a_body_of_wrong_form_is_answered_with_the_first_result(
     assert not AuditEntry.objects.filter(outcome="refused").exists()
 
 
-def test_a_query_of_wrong_form_is_too(api: ApiClient, workspace: Workspace) -> None:
+def test_an_invalid_query_gets_the_first_answer(api: ApiClient, workspace: Workspace) -> None:
     first = api.post(KEYS, new_key(workspace), idempotency_key="one")
 
     for query in ("colour=red", "dry_run=false&dry_run=false"):
         assert_replayed(api.post(f"{KEYS}?{query}", new_key(workspace), idempotency_key="one"), first)
 
 
-def test_a_post_is_shown_as_it_stands_now(api: ApiClient, account: ConnectedAccount) -> None:
+def test_the_replay_of_a_post_shows_its_current_state(api: ApiClient, account: ConnectedAccount) -> None:
     first = api.post("/posts", draft(account), idempotency_key="one").json()["post_group"]
     changed = api.request("PATCH", f"/posts/{first['id']}", {"text": "Better"}).json()["post_group"]
 
@@ -81,20 +79,22 @@ def test_a_post_is_shown_as_it_stands_now(api: ApiClient, account: ConnectedAcco
 
 
 @pytest.mark.parametrize("content", [b"{", b'{"a": 1, "a": 2}', b"\xff", b"[NaN]"])
-def test_json_that_cannot_be_read_is_malformed_as_ever(api: ApiClient, workspace: Workspace, content: bytes) -> None:
+def test_malformed_json_is_refused_despite_a_stored_answer(
+    api: ApiClient, workspace: Workspace, content: bytes
+) -> None:
     api.post(KEYS, new_key(workspace), idempotency_key="one")
 
     assert_envelope(api.request("POST", KEYS, content, idempotency_key="one"), 400, "MALFORMED_REQUEST")
 
 
-def test_a_preview_is_never_a_replay(api: ApiClient, workspace: Workspace) -> None:
+def test_a_dry_run_gets_no_stored_answer(api: ApiClient, workspace: Workspace) -> None:
     api.post(KEYS, new_key(workspace), idempotency_key="one")
 
     assert_refused(api.post(KEYS, {"dry_run": True}, idempotency_key="one"))
     assert_refused(api.post(f"{KEYS}?dry_run=true", {}, idempotency_key="one"))
 
 
-def test_an_agent_of_dry_runs_is_shown_no_replay(workspace: Workspace, account: ConnectedAccount) -> None:
+def test_an_agent_in_dry_run_mode_gets_no_stored_answer(workspace: Workspace, account: ConnectedAccount) -> None:
     agent = factories.AgentFactory.create(workspace=workspace)
     client = ApiClient(factories.agent_key(agent))
     client.post("/posts", draft(account), idempotency_key="one")
@@ -103,13 +103,15 @@ def test_an_agent_of_dry_runs_is_shown_no_replay(workspace: Workspace, account: 
     assert_refused(client.post("/posts", {}, idempotency_key="one"))
 
 
-def test_without_an_answer_the_form_is_refused_and_the_key_stays_free(api: ApiClient, workspace: Workspace) -> None:
+def test_without_a_stored_answer_invalid_input_is_refused_and_the_key_can_be_used(
+    api: ApiClient, workspace: Workspace
+) -> None:
     assert_refused(api.post(KEYS, {}, idempotency_key="one"))
 
     assert "Idempotency-Replayed" not in api.post(KEYS, new_key(workspace), idempotency_key="one")
 
 
-def test_after_24_hours_the_form_is_refused(api: ApiClient, workspace: Workspace) -> None:
+def test_after_24_hours_invalid_input_is_refused(api: ApiClient, workspace: Workspace) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         first = api.post(KEYS, new_key(workspace), idempotency_key="one")
         clock.move_to(NOON + timedelta(hours=24, seconds=-1))
@@ -118,7 +120,7 @@ def test_after_24_hours_the_form_is_refused(api: ApiClient, workspace: Workspace
         assert_refused(api.post(KEYS, {}, idempotency_key="one"))
 
 
-def test_only_the_same_caller_and_operation_are_answered(
+def test_only_the_same_caller_and_operation_get_the_stored_answer(
     api: ApiClient, key_with: Any, agent_client: Any, workspace: Workspace, account: ConnectedAccount, stranger: User
 ) -> None:
     foreign = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
@@ -129,7 +131,7 @@ def test_only_the_same_caller_and_operation_are_answered(
     assert_refused(api.post("/posts/batch", {}, idempotency_key="one"))
 
 
-def test_who_has_lost_the_scope_is_told_about_the_form(workspace: Workspace, account: ConnectedAccount) -> None:
+def test_a_caller_without_the_scope_gets_the_validation_error(workspace: Workspace, account: ConnectedAccount) -> None:
     client = ApiClient(factories.agent_key(factories.AgentFactory.create(workspace=workspace)))
     client.post("/posts", draft(account), idempotency_key="one")
     Agent.objects.update(scopes=["posts.read"])
@@ -137,7 +139,7 @@ def test_who_has_lost_the_scope_is_told_about_the_form(workspace: Workspace, acc
     assert_refused(client.post("/posts", {}, idempotency_key="one"))
 
 
-def test_a_persons_keys_are_known_by_the_workspace_that_the_body_names(
+def test_a_users_idempotency_key_applies_to_the_workspace_in_the_body(
     workspace: Workspace, owner: User, teammate: User, stranger: User
 ) -> None:
     Member.objects.filter(user=teammate).update(role="admin")
@@ -151,7 +153,7 @@ def test_a_persons_keys_are_known_by_the_workspace_that_the_body_names(
         assert_refused(as_user(person).post(KEYS, new_key(workspace, name=1), idempotency_key="one"))
 
 
-def test_a_person_who_has_left_is_shown_no_replay(workspace: Workspace, teammate: User) -> None:
+def test_a_user_who_left_the_workspace_gets_no_stored_answer(workspace: Workspace, teammate: User) -> None:
     Member.objects.filter(user=teammate).update(role="admin")
     as_user(teammate).post(KEYS, new_key(workspace), idempotency_key="one")
     Member.objects.filter(user=teammate).delete()
@@ -160,7 +162,9 @@ def test_a_person_who_has_left_is_shown_no_replay(workspace: Workspace, teammate
     assert_envelope(answer, 404, "NOT_FOUND")
 
 
-def test_an_owners_keys_are_known_by_the_owner(api: ApiClient, owner: User, teammate: User, stranger: User) -> None:
+def test_idempotency_keys_of_new_workspaces_apply_to_the_owner(
+    api: ApiClient, owner: User, teammate: User, stranger: User
+) -> None:
     body = {"owner_user_id": owner.id, "name": "Acme"}
     first = as_user(owner).post("/workspaces", body, idempotency_key="one")
 
@@ -183,7 +187,7 @@ def claim_token(workspace: Workspace) -> str:
     return token
 
 
-def test_a_claims_keys_are_known_by_the_claim_token(
+def test_idempotency_keys_of_claims_apply_to_the_claim_token(
     api: ApiClient, claim_token: str, stranger: User, key_with: Callable[..., ApiClient]
 ) -> None:
     path, wrong = "/agents/claim", {"claim_token": claim_token, "colour": "red"}

@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from config.outbound import DestinationRefused, NoAnswer, NotSent, PostAnswer, create_session, post
-from tests.config.outbound_servers import OK, Names, Server, keeps
+from tests.config.outbound_servers import OK, Names, Server, answers_all
 from tests.config.test_outbound_asynchronous import deliver
 from tests.fakes.receiver import Manner, Receiver
 
@@ -20,23 +20,23 @@ def _loopback(settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
 
 
-def test_a_connection_is_kept_for_the_next_post() -> None:
-    with Server(keeps(OK)) as server:
+def test_a_connection_is_reused_for_the_next_post() -> None:
+    with Server(answers_all(OK)) as server:
         answers = deliver(server.url, server.url, server.url)
 
     assert [answer.excerpt for answer in answers] == [b"ok"] * 3
     assert server.accepted == 1
 
 
-def test_the_connection_of_an_answer_that_was_not_read_whole_is_closed() -> None:
-    with Server(keeps(OK.replace(b"Length: 2", b"Length: 9"))) as server:
+def test_the_connection_of_a_partly_read_answer_is_closed() -> None:
+    with Server(answers_all(OK.replace(b"Length: 2", b"Length: 9"))) as server:
         answers = deliver(server.url, server.url, read_limit=1)
 
     assert [answer.excerpt for answer in answers] == [b"o"] * 2
     assert server.accepted == 2
 
 
-def test_a_kept_connection_that_ends_without_an_answer_makes_it_send_once_more() -> None:
+def test_after_a_reused_connection_closed_the_post_is_sent_again() -> None:
     with Receiver(200, Manner.DROP, 503) as receiver:
         answers = deliver(receiver.url, receiver.url)
 
@@ -44,7 +44,7 @@ def test_a_kept_connection_that_ends_without_an_answer_makes_it_send_once_more()
     assert [request.body for request in receiver.requests] == [b"{}"] * 3
 
 
-def test_what_ends_without_an_answer_is_sent_no_third_time() -> None:
+def test_a_post_is_not_sent_a_third_time() -> None:
     async def run(url: str) -> None:
         async with create_session(connections=10) as session:
 
@@ -63,7 +63,7 @@ def test_what_ends_without_an_answer_is_sent_no_third_time() -> None:
     assert len(receiver.requests) == 4
 
 
-def test_what_is_sent_once_more_goes_over_a_new_connection() -> None:
+def test_a_post_is_sent_again_over_a_new_connection() -> None:
     both = threading.Barrier(2)
 
     def answers_once(connection: socket.socket, closing: threading.Event) -> None:
@@ -87,39 +87,39 @@ def test_what_is_sent_once_more_goes_over_a_new_connection() -> None:
     assert server.accepted == 3
 
 
-def test_the_name_is_looked_up_for_a_kept_connection_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_is_also_resolved_for_a_reused_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, ["127.0.0.1"], ["10.0.0.1"])
-    with Server(keeps(OK)) as server, pytest.raises(DestinationRefused):
+    with Server(answers_all(OK)) as server, pytest.raises(DestinationRefused):
         deliver(*[f"http://localhost:{server.port}/"] * 2)
 
     assert len(server.requests) == 1
 
 
-def test_a_kept_connection_to_an_address_that_the_name_no_longer_has_is_not_used(
+def test_a_connection_to_an_address_that_the_name_no_longer_has_is_not_reused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     Names(monkeypatch, ["127.0.0.1"], ["127.0.0.2"])
-    with Server(keeps(OK)) as server, pytest.raises(NotSent):
+    with Server(answers_all(OK)) as server, pytest.raises(NotSent):
         deliver(*[f"http://localhost:{server.port}/"] * 2)
 
     assert len(server.requests) == 1
 
 
-def test_an_answer_that_nobody_asked_for_is_no_answer_to_the_next_post() -> None:
-    idle, told = threading.Event(), threading.Event()
+def test_an_unrequested_answer_is_not_returned_for_the_next_post() -> None:
+    idle, sent_twice = threading.Event(), threading.Event()
 
     def answers_twice(connection: socket.socket, closing: threading.Event) -> None:
         connection.sendall(OK)
         idle.wait(5)
         connection.sendall(OK)
-        told.set()
+        sent_twice.set()
         closing.wait(5)
 
     async def run(url: str) -> None:
         async with create_session(connections=10) as session:
             await post(session, url, body=b"1", headers={}, timeout=5.0)
             idle.set()
-            await asyncio.to_thread(told.wait, 5)
+            await asyncio.to_thread(sent_twice.wait, 5)
             await post(session, url, body=b"2", headers={}, timeout=5.0)
 
     with Server(answers_twice) as server:

@@ -1,4 +1,4 @@
-"""Writes the final state of the service's database as JSON: `python -m tests.chaos.final_look FILE`.
+"""Writes the final state of the service's database as JSON: `python -m tests.chaos.final_state FILE`.
 
 Run as a process of its own with the service's environment; the harness itself imports nothing of the service.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import django
 
 
-def look() -> dict[str, Any]:
+def final_state() -> dict[str, Any]:
     """Return groups, targets, events, deliveries and ledger differences."""
     from accounts.models import ConnectedAccount  # noqa: PLC0415 (Django has to be set up before)
     from billing.models import MonthCounter  # noqa: PLC0415
@@ -47,4 +47,4 @@ def look() -> dict[str, Any]:
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    Path(sys.argv[1]).write_text(json.dumps(look(), default=str))
+    Path(sys.argv[1]).write_text(json.dumps(final_state(), default=str))

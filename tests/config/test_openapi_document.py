@@ -9,7 +9,7 @@ from config.api import views
 from tests.config.test_errors import assert_envelope
 
 
-def test_callers_that_wait_for_the_document_leave_threads_for_everybody_else() -> None:
+def test_requests_that_wait_for_the_openapi_document_leave_threads_free() -> None:
     views._build_openapi_document.cache_clear()
     for _ in range(settings.WEB_THREADS // 4):  # so many requests wait for it already
         assert views._building_threads.acquire()

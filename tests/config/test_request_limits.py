@@ -11,7 +11,7 @@ from config.api import request_limits
 from config.api.errors import PayloadTooLarge, RateLimited
 
 
-def test_a_workspace_takes_no_more_than_its_part_of_a_share() -> None:
+def test_a_workspace_gets_no_more_than_its_own_limit_of_threads() -> None:
     share = request_limits.ThreadLimit(3, each=2)
     assert [share.acquire("wrk_a") for _ in range(2)] == [True, True]
     assert not share.acquire("wrk_a")
@@ -21,7 +21,7 @@ def test_a_workspace_takes_no_more_than_its_part_of_a_share() -> None:
     assert share.acquire("wrk_c")
 
 
-def test_a_full_share_is_refused_with_the_time_to_wait() -> None:
+def test_without_a_free_thread_the_request_is_refused_with_retry_after() -> None:
     share = request_limits.ThreadLimit(1)
     with share.held("wrk_a"), pytest.raises(RateLimited) as refusal, share.held("wrk_b"):
         pass
@@ -29,7 +29,7 @@ def test_a_full_share_is_refused_with_the_time_to_wait() -> None:
     assert share.acquire("wrk_b"), "the block gave its thread back"
 
 
-def test_a_request_ends_when_it_used_up_its_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_over_its_cpu_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_limits, "REQUEST_CPU_SECONDS", 0.01)
     request_limits.start_cpu_timer()
     used_up_at = time.thread_time() + 0.02
@@ -39,7 +39,7 @@ def test_a_request_ends_when_it_used_up_its_cpu_time(monkeypatch: pytest.MonkeyP
         request_limits.check_cpu_time()
 
 
-def test_no_tenants_server_keeps_people_from_signing_in() -> None:
+def test_slow_servers_of_tenants_do_not_prevent_sign_in() -> None:
     """The identity provider has its own thread limit."""
     with contextlib.ExitStack() as waiting:
         for number in range(100):
