@@ -10,8 +10,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from agents.models import Agent
 from billing.caps import Period, month_of
-from billing.models import BillingAlarm, LedgerEntry, MonthCounter, UsageTotal
-from billing.models.ledger import SPENT_ENTRIES
+from billing.models import SPENT_ENTRIES, BillingAlarm, LedgerEntry, MonthCounter, UsageTotal
 from config.api.caller import Caller, require
 
 Kind = LedgerEntry.Kind
