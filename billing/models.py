@@ -7,14 +7,15 @@ field, so the database refuses a counter below zero.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q, Value
 from django.utils import timezone
 
-from billing import entitlement
 from billing.plans import PLANS
+from billing.subscription_state import PAST_DUE, PAYING_STATUSES, RUNNING_STATUSES
 from config.db import ids
 from config.db.models import DueRow, TimestampedModel
 
@@ -205,11 +206,14 @@ class Subscription(TimestampedModel):
 
     @property
     def is_running(self) -> bool:
-        return self.status in entitlement.RUNNING_STATUSES
+        return self.status in RUNNING_STATUSES
 
     def entitles(self, now: datetime) -> bool:
         """Return whether the subscription pays for usage beyond the free credit at `now`."""
-        return entitlement.entitles(self.status, self.status_since, now)
+        if self.status == PAST_DUE:
+            grace = timedelta(days=settings.PAST_DUE_GRACE_DAYS)
+            return self.status_since is None or now < self.status_since + grace
+        return self.status in PAYING_STATUSES
 
 
 class UsageReport(DueRow):

@@ -10,12 +10,13 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
 from auditlog.csv_export import csv_response
-from billing import entitlement, selectors, services
+from billing import selectors, services
 from billing.caps import Period, month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import BillingAlarm, Subscription
 from billing.plans import available_plans, billing_mode
 from billing.selectors import Bill, Usage
+from billing.subscription_state import PAST_DUE
 from workspaces.dashboard.forms import CapsForm
 from workspaces.services import update_caps
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -134,7 +135,7 @@ def _free_credit_is_used_up(bill: Bill) -> bool:
 
 def _grace_end(subscription: Subscription | None) -> datetime | None:
     """Return until when a past due subscription still pays; None for other subscriptions."""
-    if subscription is None or subscription.status != entitlement.PAST_DUE or subscription.status_since is None:
+    if subscription is None or subscription.status != PAST_DUE or subscription.status_since is None:
         return None
     return subscription.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)
 

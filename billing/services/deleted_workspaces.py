@@ -8,12 +8,12 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from billing import processor
-from billing.entitlement import RUNNING_STATUSES
 from billing.errors import BillingUnavailable
 from billing.models import MonthCounter, Subscription, UsageReport
 from billing.plans import is_paid
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
+from billing.subscription_state import RUNNING_STATUSES
 from workspaces.models import Workspace
 from workspaces.processor_customers import workspaces_with_customer
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 
 from django.utils import timezone
 
+from auditlog.services import record
 from billing import selectors
 from billing.errors import BillingUnavailable, NotAtProcessor
 from billing.models import BillingAlarm
@@ -14,6 +15,8 @@ from billing.plans import is_paid
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms, resolve_other_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.services.usage_reconciliation import reconcile_usage
+from config.api import request_limits
+from config.api.caller import Caller, require_operator
 from workspaces.processor_customers import workspaces_with_customer
 
 NIGHT_HOUR = 3  # hour of the day in UTC
@@ -63,6 +66,28 @@ def reconcile(say: Progress = _no_progress) -> ReconciliationResult:
                 Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
             )
     return ReconciliationResult(workspaces, changed, differences, check_ledger(say), complete)
+
+
+def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
+    """Run the nightly reconciliation now; a dry run only counts the workspaces to compare.
+
+    `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
+    (not an operator), RateLimited.
+    """
+    require_operator(caller)
+    if dry_run:
+        result = ReconciliationResult(workspaces=workspaces_with_customer(deleted=False).count() if is_paid() else 0)
+    else:
+        with request_limits.outbound_threads.held(caller.actor_id):  # may take longer than the deadline
+            result = reconcile()
+    record(
+        caller=caller,
+        operation="ops.reconcile_billing",
+        resource_type="billing",
+        dry_run=dry_run,
+        metadata={} if dry_run else asdict(result),
+    )
+    return result
 
 
 def reconcile_subscriptions(say: Progress = _no_progress) -> tuple[int, int]:
