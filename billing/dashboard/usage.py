@@ -10,12 +10,12 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
 from auditlog.csv_export import csv_response
-from billing import selectors, services
+from billing import month_usage, selectors, services
 from billing.caps import Period, month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import BillingAlarm, Subscription
+from billing.month_usage import Bill, Usage
 from billing.plans import available_plans, billing_mode
-from billing.selectors import Bill, Usage
 from billing.subscription_state import PAST_DUE
 from workspaces.dashboard.forms import CapsForm
 from workspaces.services import update_caps
@@ -75,7 +75,7 @@ def portal(page: WorkspacePage) -> HttpResponse:
 def charges(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the charges of a month as CSV."""
     at = _requested_month(page)
-    rows = selectors.charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
+    rows = month_usage.charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
     return csv_response(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
 
 
@@ -83,16 +83,16 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
     at, now = _requested_month(page), timezone.now()
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     workspace = page.workspace
-    month = selectors.usage_of(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
-    days = selectors.usage_by_day(**asked, at=at)
-    agents = selectors.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
+    month = month_usage.usage_of(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
+    days = month_usage.usage_by_day(**asked, at=at)
+    agents = month_usage.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
     spent = month.totals["spend_cents"]
     return page.render(
         "billing/usage.html",
         status=status,
         caps=caps,
         at=at.date(),
-        months=sorted({*selectors.months_of(**asked), month_of(now), month_of(at)}, reverse=True),
+        months=sorted({*month_usage.months_of(**asked), month_of(now), month_of(at)}, reverse=True),
         is_now=month_of(at) == month_of(now),
         standing=month.spend_cap,
         bar=BudgetBar.of(month.spend_cap),
@@ -111,7 +111,7 @@ def _billing_context(page: WorkspacePage, month: Usage, now: datetime) -> dict[s
     subscription = selectors.subscription_of(workspace_id=page.workspace.id)
     bill = Bill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
     pays = subscription is not None and subscription.entitles(now)
-    alarms = selectors.open_alarms_of(**asked, kinds=OWNER_ALARMS)
+    alarms = month_usage.open_alarms_of(**asked, kinds=OWNER_ALARMS)
     return {
         "is_paid": bill.mode == "paid",
         "bill": bill.projected_bill,

@@ -14,7 +14,9 @@ from agents import selectors, services
 from agents.dashboard.forms import AgentForm
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import entries_of
-from billing.selectors import AgentCapUsage, SpendCap, agent_cap_usage, agent_usage_of
+from billing.caps import SpendCap
+from billing.month_usage import agent_usage_of
+from billing.selectors import AgentCapUsage, agent_cap_usage
 from config.api.caller import AgentMode, require, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts

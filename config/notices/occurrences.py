@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from agents.models import ApiKey
 from billing.caps import month_of
-from billing.selectors import BudgetUse, nearly_spent_budgets
+from billing.nearly_spent_budgets import BudgetUse, nearly_spent_budgets
 from config.api.caller import WorkspaceStatus
 from config.notices.models import Notice, NoticeKind
 from webhooks.event_kinds import EventKind
