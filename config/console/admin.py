@@ -21,7 +21,7 @@ from django_celery_beat.models import PeriodicTask
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
 from config.api.admin import ReadOnlyAdmin
-from config.console.operators.models import SecondFactor
+from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 

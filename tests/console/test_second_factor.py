@@ -19,8 +19,8 @@ from django.test import Client
 from django.utils import timezone
 
 from auditlog.models import AuditEntry
-from config.console.operators.models import SecondFactor
-from config.console.operators.retention import SecondFactors
+from config.console.models import SecondFactor
+from config.console.operators.second_factor_removal import SecondFactors
 from tests.console.console_rows import SECRET
 from tests.console.second_factor import (
     CODE,

@@ -24,8 +24,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.generic.edit import FormView
 
+from config.console.models import SecondFactor
 from config.console.operators import audit
-from config.console.operators.models import SecondFactor
 from workspaces.models import User
 from workspaces.sign_in.sessions import SignInMethod, begin_session, sign_in_method
 
