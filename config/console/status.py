@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -46,6 +47,24 @@ class Queue:
     late_seconds: float
     heartbeat_at: datetime | None
     alive: bool
+
+
+def service_status() -> dict[str, Any]:
+    """Return the status of the service as in /ops/status, with the open billing alarms as a query."""
+    now, beats = timezone.now(), heartbeats()
+    return {
+        "at": now,
+        "duties": queues(now),
+        "periodic": {
+            "beat_at": beats.get(BEAT),
+            "beat_alive": is_recent(beats.get(BEAT), now, BEAT_ALIVE_WITHIN),
+            "retention_at": beats.get(RETENTION),
+        },
+        "dead_letters": dead_letters(),
+        "accounts_needing_reauth": accounts_needing_reauth(),
+        "ledger_drift_months": drifting_months(),
+        "billing_alarms": open_alarms(),
+    }
 
 
 def queues(now: datetime) -> list[Queue]:

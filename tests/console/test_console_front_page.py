@@ -63,9 +63,13 @@ def test_how_the_service_stands_is_told_by_few_queries(
     html = page.content.decode()
 
     assert len(asked) <= 20
-    queue = next(each for each in page.context["queues"] if each.duty == "deliver")
+    queue = next(each for each in page.context["duties"] if each.duty == "deliver")
     assert (queue.due, 90 <= queue.late_seconds < 120, queue.alive) == (1, True, True)
-    assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "drifting_months")] == [1, 1, 1]
+    assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "ledger_drift_months")] == [
+        1,
+        1,
+        1,
+    ]
     for words in ("The month differs.", "no heartbeat yet", f"{queue.late_seconds:.0f} s", "?status=dead_letter"):
         assert words in html
     for link in ("webhooks_delivery", "accounts_connectedaccount", "billing_billingalarm"):
