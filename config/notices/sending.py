@@ -94,8 +94,8 @@ def send_next_digest() -> bool:
 
 def _due_digests() -> QuerySet[Digest]:
     """Return due digests, except of deleted workspaces and of workspaces paused by an operator."""
-    away = Q(workspace__status=WorkspaceStatus.DELETED) | Q(workspace__operator_paused_at__isnull=False)
-    return Digest.objects.filter(due_at__lte=timezone.now()).exclude(away).order_by("due_at", "pk")
+    unreachable = Q(workspace__status=WorkspaceStatus.DELETED) | Q(workspace__operator_paused_at__isnull=False)
+    return Digest.objects.filter(due_at__lte=timezone.now()).exclude(unreachable).order_by("due_at", "pk")
 
 
 def _send_digest(digest: Digest) -> None:
