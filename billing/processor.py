@@ -189,22 +189,22 @@ class ReportResult:
     fault: str = ""
 
 
-def report_usage(reading: MeterEvent) -> ReportResult:
+def report_usage(event: MeterEvent) -> ReportResult:
     """Send one usage report, without retries; the caller repeats an attempt with an unknown outcome."""
     try:
         _new_client(retries=0).v1.billing.meter_events.create(
             {
                 "event_name": settings.STRIPE_METER_EVENT,
-                "identifier": reading.identifier,
-                "timestamp": int(reading.at.timestamp()),
-                "payload": {"stripe_customer_id": reading.customer_id, "value": str(reading.cents)},
+                "identifier": event.identifier,
+                "timestamp": int(event.at.timestamp()),
+                "payload": {"stripe_customer_id": event.customer_id, "value": str(event.cents)},
             },
-            {"idempotency_key": f"{reading.identifier}-{reading.attempt}"},
+            {"idempotency_key": f"{event.identifier}-{event.attempt}"},
         )
     except stripe.StripeError as error:
         outcome, fault = _outcome(error), _loggable_fault(error)
         if outcome is not ReportOutcome.RECORDED:
-            logger.warning("Usage report %s: %s, %s", reading.identifier, outcome.name.lower(), fault)
+            logger.warning("Usage report %s: %s, %s", event.identifier, outcome.name.lower(), fault)
         return ReportResult(outcome, fault[:200])
     return ReportResult(ReportOutcome.RECORDED)
 

@@ -52,7 +52,9 @@ def check_charges_by_due_time(
         counters = {counter.holder_id: counter for counter in _counters([own.holder_id for own in caps.months], month)}
         for own in caps.months:
             counter = counters.setdefault(own.holder_id, MonthCounter(month=month))
-            _free(counter, [hold for hold in released_holds if hold.month == month and hold.belongs_to(own.holder_id)])
+            _subtract_holds(
+                counter, [hold for hold in released_holds if hold.month == month and hold.belongs_to(own.holder_id)]
+            )
             own.check_caps(counter, demand)
             checks.append((own, counter, demand))
         month_cap = caps.months[-1].spend_cap(counters[workspace_id])
@@ -86,7 +88,7 @@ def _open_holds(target_ids: Sequence[str]) -> list[LedgerEntry]:
     ]
 
 
-def _free(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None:
+def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None:
     counter.held_cents -= sum(hold.cents for hold in holds)
     counter.url_posts -= sum(hold.url_posts for hold in holds)
 

@@ -91,18 +91,18 @@ def _process(event: ProcessorEvent) -> None:
     subscription_event = parse_event(event.payload)
     workspace_id = _workspace_of(event, subscription_event) if subscription_event else None
     if subscription_event is None or workspace_id is None:
-        _close(event, Outcome.IGNORED)
+        _finish(event, Outcome.IGNORED)
     elif is_paid():
         try:
             _refresh(workspace_id, subscription_event.customer_id)
         except NotAtProcessor:
             logger.warning("Event %s is about a customer that does not exist at the processor.", event.event_id)
-            _close(event, Outcome.IGNORED)
+            _finish(event, Outcome.IGNORED)
             return
-        _close(event, Outcome.APPLIED)
+        _finish(event, Outcome.APPLIED)
     else:
         with transaction.atomic():
-            if _close(event, Outcome.APPLIED):
+            if _finish(event, Outcome.APPLIED):
                 save_customer_id(workspace_id=workspace_id, customer_id=subscription_event.customer_id)
                 apply_event_copy(workspace_id=workspace_id, event=subscription_event)
 
@@ -133,7 +133,7 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
     return None
 
 
-def _close(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
+def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
     """Mark a processor event as processed; returns False if another worker has already done so."""
     rows = held(ProcessorEvent.objects.filter(processed_at=None), event)
     if event.attempts >= ALARM_AFTER_FAILURES:

@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
-    """Default for `say`: ignore the progress line."""
+    """Default for `progress`: ignore the progress line."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +48,24 @@ def run_nightly_reconciliation() -> ReconciliationResult | None:
     return reconcile() if unfinished or timezone.now().hour == NIGHT_HOUR else None
 
 
-def reconcile(say: Progress = _no_progress) -> ReconciliationResult:
+def reconcile(progress: Progress = _no_progress) -> ReconciliationResult:
     """Compare subscriptions and reported usage with the processor, and counters with the ledger.
 
-    `say` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
+    `progress` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
     """
     workspaces = changed = differences = 0
     complete = True
     if is_paid():
         try:
-            workspaces, changed = reconcile_subscriptions(say)
-            differences = reconcile_usage(say)
+            workspaces, changed = reconcile_subscriptions(progress)
+            differences = reconcile_usage(progress)
             resolve_alarms(Kind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
             raise_alarm(
                 Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
             )
-    return ReconciliationResult(workspaces, changed, differences, check_ledger(say), complete)
+    return ReconciliationResult(workspaces, changed, differences, check_ledger(progress), complete)
 
 
 def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
@@ -90,7 +90,7 @@ def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationRes
     return result
 
 
-def reconcile_subscriptions(say: Progress = _no_progress) -> tuple[int, int]:
+def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int]:
     """Update every customer's subscription from the processor; returns how many were checked and how many had changed.
 
     Raises BillingUnavailable.
@@ -108,12 +108,12 @@ def reconcile_subscriptions(say: Progress = _no_progress) -> tuple[int, int]:
             except ConcurrentUpdateError:  # events have just updated it
                 continue
         checked, last = checked + len(rows), rows[-1].pk
-        say(f"Subscriptions: {checked} workspaces, {changed} had changed.")
+        progress(f"Subscriptions: {checked} workspaces, {changed} had changed.")
     resolve_other_alarms(Kind.EVENTS, [])  # all subscriptions are up to date
     return checked, changed
 
 
-def check_ledger(say: Progress = _no_progress) -> int:
+def check_ledger(progress: Progress = _no_progress) -> int:
     """Compare counters with the ledger; returns how many months differ. Each of them raises an alarm.
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.
@@ -125,7 +125,7 @@ def check_ledger(say: Progress = _no_progress) -> int:
         detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."
         raise_alarm(Kind.BOOKS, subject, detail)
     resolve_other_alarms(Kind.BOOKS, different)
-    say(f"Ledger: {len(different)} months differ.")
+    progress(f"Ledger: {len(different)} months differ.")
     return len(different)
 
 

@@ -65,10 +65,10 @@ def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
         Subscription.objects.get_or_create(workspace_id=workspace_id)
         row = Subscription.objects.select_for_update().get(pk=workspace_id)
         if row.subscription_id == state.subscription_id:
-            news = event.rank != SESSION_RANK and _order(event) >= (_seconds(row.told_at), row.told_rank)
+            is_newer = event.rank != SESSION_RANK and _order(event) >= (_seconds(row.told_at), row.told_rank)
         else:
-            news = not row.subscription_id or _precedence(state) > _precedence(row)
-        if not news:
+            is_newer = not row.subscription_id or _precedence(state) > _precedence(row)
+        if not is_newer:
             return False
         order = {"told_at": event.occurred_at, "told_rank": event.rank}
         return bool(_write(row, state, customer_id=event.customer_id, **order))

@@ -25,8 +25,9 @@ from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 
-for taken_over in (AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth):
-    admin.site.unregister(taken_over)
+admin.site.unregister(
+    [AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth]
+)
 
 
 class _NoticesAdmin(ReadOnlyAdmin):

@@ -121,11 +121,10 @@ class OperatorConsole(admin.AdminSite):
         _require_superuser(request)
         if request.method == "POST":
             done = retention.run_for_operator(caller=signed_in_operator(request))
-            gone = ", ".join(f"{name} {rows}" for name, rows in done.rows.items() if rows) or "nothing"
             left = "" if done.complete else " More rows are left for the hourly run."
             faults = f" Failed rules: {', '.join(done.faults)}; see the log." if done.faults else ""
             messages.add_message(
-                request, messages.WARNING if faults else messages.SUCCESS, f"Deleted: {gone}.{left}{faults}"
+                request, messages.WARNING if faults else messages.SUCCESS, f"Deleted: {done}.{left}{faults}"
             )
             return redirect("admin:index")
         shown = {"title": "Run retention", "found": retention.count_expired(), "never_deleted": retention.NEVER_DELETED}
