@@ -24,7 +24,7 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
     def with_capacity_for(
         self, *, cents: int, limit_cents: int | None, url_posts: int, url_post_cap: int | None
     ) -> MonthCounterQuerySet:
-        """Return the counters that can take these amounts. An amount of zero passes even if its cap was lowered."""
+        """Return the month counters that can take these amounts. An amount of zero passes even if its cap was lowered."""
         rows = self
         if cents and limit_cents is not None:
             rows = rows.filter(held_cents__lte=Value(limit_cents - cents) - F("settled_cents"))
@@ -95,7 +95,7 @@ SPENT_ENTRIES = Q(kind="settle") | Q(kind="adjust")
 
 
 class LedgerEntry(models.Model):
-    """One movement of money. Entries are added, never changed.
+    """One movement of money in the ledger. Entries are added, never changed.
 
     A target's first hold has round 1, its next hold after a release round 2, and so on. A settle or release has the round,
     amounts and due day of the hold that it closes. `adjust` corrects a settled amount, up or down.
@@ -144,7 +144,7 @@ class LedgerEntry(models.Model):
         return f"{self.kind} {self.cents} {self.target_id}"
 
     def belongs_to(self, holder_id: str) -> bool:
-        """Return whether the entry counts for this workspace or agent."""
+        """Return whether the ledger entry counts for this workspace or agent."""
         return holder_id in (self.workspace_id, self.agent_id)
 
 

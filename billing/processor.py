@@ -41,7 +41,7 @@ class OutboundClient(stripe.HTTPClient):
     def request(
         self, method: str, url: str, headers: Mapping[str, str] | None, post_data: Any = None, **unused: Any
     ) -> tuple[str, int, Mapping[str, str]]:
-        """Send one request and return body, status and headers of the response."""
+        """Send one request to the payment processor and return body, status and headers of the response."""
         try:
             answer = outbound.request(
                 method, url, headers=headers, data=post_data, timeout=TIMEOUT_SECONDS, max_bytes=MAX_ANSWER_BYTES
@@ -98,7 +98,7 @@ class Session:
 
 
 def create_customer(workspace_id: str, name: str) -> str:
-    """Create a customer and return its id. A second call within a day returns the same customer."""
+    """Create a customer at the payment processor and return its id. A second call within a day returns the same customer."""
     with _processor_client() as client:
         customer = client.v1.customers.create(
             {"name": name, "metadata": {"workspace_id": workspace_id}},
@@ -108,7 +108,7 @@ def create_customer(workspace_id: str, name: str) -> str:
 
 
 def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> Session:
-    """Create a checkout page where the customer subscribes to the plan."""
+    """Create the payment processor's checkout page where the customer subscribes to the plan."""
     metadata = {"workspace_id": workspace_id, "plan": plan}
     with _processor_client() as client:
         session = client.v1.checkout.sessions.create(
@@ -127,7 +127,7 @@ def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> S
 
 
 def create_portal_session(workspace_id: str, customer_id: str) -> Session:
-    """Create a portal page where the customer manages payment methods, invoices and the subscription."""
+    """Create the payment processor's portal page for the customer's payment methods, invoices and subscription."""
     with _processor_client() as client:
         session = client.v1.billing_portal.sessions.create({"customer": customer_id, "return_url": _page(workspace_id)})
     return Session(session.id, session.url)
@@ -146,7 +146,7 @@ def _page(workspace_id: str) -> str:
 
 
 def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
-    """Return all subscriptions of the customer, including ended ones. Raises NotAtProcessor for an unknown customer."""
+    """Return all of a customer's subscriptions at the payment processor, including ended ones. Raises NotAtProcessor."""
     with _processor_client(retries=retries) as client:
         found = client.v1.subscriptions.list(
             {"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}
@@ -155,7 +155,7 @@ def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[Subscription
 
 
 def cancel_subscription(subscription_id: str) -> None:
-    """Cancel a subscription now. Open usage is invoiced; nothing that was paid in advance is refunded."""
+    """Cancel a subscription at the payment processor now. Open usage is invoiced; advance payments are not refunded."""
     try:
         with _processor_client(retries=0) as client:
             client.v1.subscriptions.cancel(subscription_id, {"invoice_now": True, "prorate": False})
@@ -190,7 +190,7 @@ class ReportResult:
 
 
 def report_usage(event: MeterEvent) -> ReportResult:
-    """Send one usage report, without retries; the caller repeats an attempt with an unknown outcome."""
+    """Send a usage report to the payment processor once; the caller repeats an attempt with an unknown outcome."""
     try:
         _new_client(retries=0).v1.billing.meter_events.create(
             {
@@ -219,7 +219,7 @@ def find_meter() -> str | None:
 
 
 def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
-    """Return the meter's sum for the customer from `start` until before `end`, both on whole minutes."""
+    """Return the payment processor's sum of a customer's usage from `start` until before `end`, both on whole minutes."""
     with _processor_client() as client:
         found = client.v1.billing.meters.event_summaries.list(
             meter_id,

@@ -152,7 +152,7 @@ def _scanner(name: str) -> Iterator[Finding]:
 
 
 def _storage(name: str) -> Iterator[Finding]:
-    """Store, read and delete a small file."""
+    """Check the media storage: store, read and delete a small file."""
     content = secrets.token_bytes(32)
     with tempfile.NamedTemporaryFile(dir=settings.DATA_DIR) as file:
         file.write(content)

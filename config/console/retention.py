@@ -43,7 +43,7 @@ class RetentionReport:
 
 
 def _report_nothing(line: str) -> None:
-    """Ignore progress."""
+    """Ignore the progress of a retention run."""
 
 
 def retention_rules() -> list[RetentionRule]:
@@ -91,7 +91,7 @@ def run_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionRepor
 
 
 def _purge(rule: RetentionRule, result: RetentionReport, report: Callable[[str], None]) -> bool:
-    """Delete one batch of a rule; return whether any row was deleted."""
+    """Delete one batch of a retention rule's rows; return whether any row was deleted."""
     try:
         deleted = rule.purge(BATCH)
     except DatabaseError:

@@ -68,13 +68,13 @@ def service_status() -> dict[str, Any]:
 
 
 def queues(now: datetime) -> list[Queue]:
-    """Return the state of every queue."""
+    """Return the state of every work queue."""
     beats = heartbeats()
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
 def oldest_due_seconds(duty: str, now: datetime) -> float:
-    """Return how long the oldest due row of a queue has been due; 0 if none is."""
+    """Return how long the oldest due row of a work queue has been due; 0 if none is."""
     return _seconds_late(_oldest(duty, now), now)
 
 

@@ -111,7 +111,7 @@ def _send_digest(digest: Digest) -> None:
 
 
 def _queue_emails(email: Email, people: Sequence[User]) -> bool:
-    """Queue the e-mail for each person; returns whether there was any."""
+    """Queue the notice e-mail for each person; returns whether there was any."""
     for person in people:
         queue_mail(to=person.email, subject=email.subject, text=email.text)
     return bool(people)

@@ -38,7 +38,7 @@ class SignInLimits(AxesDatabaseHandler):
     """The django-axes handler with two additional limits: by address and by name (AXES_HANDLER)."""
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:
-        """Return whether this attempt is refused without checking the password."""
+        """Return whether this sign-in attempt is refused without checking the password."""
         wait = seconds_to_wait(request, get_client_username(request, credentials) or "")
         request.sign_in_wait = wait  # type: ignore[attr-defined]  # for `locked_out`
         if wait:
@@ -66,7 +66,7 @@ def seconds_to_wait(request: HttpRequest, name: str) -> int:
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
-    """Return the page for an attempt that is refused by a limit or reaches one (AXES_LOCKOUT_CALLABLE)."""
+    """Return the page for a sign-in attempt that is refused by a limit or reaches one (AXES_LOCKOUT_CALLABLE)."""
     wait = getattr(request, "sign_in_wait", 0) or int(settings.AXES_COOLOFF_TIME.total_seconds())
     error = RateLimited(
         "Too many failed sign-in attempts.",
@@ -93,7 +93,7 @@ def _normalized(address: str) -> str | None:
 
 
 def _failures(attempts: QuerySet[AccessAttempt]) -> tuple[int, datetime | None]:
-    """Return the number of failures and the time of the last one."""
+    """Return the number of failed sign-ins and the time of the last one."""
     found = attempts.aggregate(total=Sum("failures_since_start"), last=Max("attempt_time"))
     return found["total"] or 0, found["last"]
 
