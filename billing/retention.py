@@ -24,7 +24,7 @@ EVENT_RETENTION = timedelta(days=90)
 
 
 class FinishedProcessorEvents(ExpiredRows):
-    """Deletes events that are finished and older than EVENT_RETENTION."""
+    """Deletes the payment processor's events that are finished and older than EVENT_RETENTION."""
 
     name = "processor_events"
 

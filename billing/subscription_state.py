@@ -1,12 +1,16 @@
-"""Reads the state of a subscription from the payment processor's object. No database or network access.
+"""Reads the payment processor's subscriptions and the events about them. No database or network access.
 
-Source: Stripe's reference, Subscription. Since API version 2025-03-31 each item has the periods, before that the
-subscription; items from before 2018 have a `plan` instead of a `price`. All of these are read, since an event's copy has the
-API version of its endpoint, not of the client.
+An event says which subscription of which customer changed. Its state is then fetched from the processor, or taken from the
+event's own copy if the service has no API key.
+
+Source: Stripe's reference, Subscription, Event types; "Webhooks": events may come twice and in any order. Since API version
+2025-03-31 each item has the periods, before that the subscription; items from before 2018 have a `plan` instead of a
+`price`. All of these are read, since an event's copy has the API version of its endpoint, not of the client.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,8 +18,19 @@ from typing import Any
 
 from django.conf import settings
 
-from billing import entitlement
 from billing.plans import METERED_PLAN, PLANS
+
+# A subscription whose last payment failed is `past_due` while the processor retries; it still pays for PAST_DUE_GRACE_DAYS,
+# because a processor may be configured to leave it past due forever. Never paid (incomplete, incomplete_expired), unpaid,
+# paused and canceled subscriptions do not pay.
+PAST_DUE = "past_due"
+PAYING_STATUSES = ("active", "trialing")
+# Started and not ended.
+RUNNING_STATUSES = (*PAYING_STATUSES, PAST_DUE, "paused", "unpaid")
+ENDED_STATUSES = ("canceled", "incomplete_expired")
+# Order of events of the same second.
+SESSION_RANK, CREATED_RANK, UPDATED_RANK, DELETED_RANK = range(4)
+_SUBSCRIPTION, _INVOICE = "customer.subscription.", "invoice."
 
 
 @dataclass(frozen=True)
@@ -42,44 +57,114 @@ class SubscriptionState:
             or not isinstance(status, str)
         ):
             return None
-        metadata, items = as_mapping(subscription.get("metadata")), _items(subscription)
+        metadata, items = _as_mapping(subscription.get("metadata")), _items(subscription)
         metered = [item for item in items if _is_metered(item)]
         ends = [end for end in map(_period_end, [subscription, *items]) if end]
         return cls(
             subscription_id=subscription_id[:255],
-            customer_id=object_id(subscription.get("customer")),
+            customer_id=_object_id(subscription.get("customer")),
             workspace_id=str(metadata.get("workspace_id") or ""),
             status=status[:32],
             plan=_plan(items, metadata),
-            metered_item_id=object_id(metered[0]) if metered else "",
-            began_at=unix_time(subscription.get("created")),
+            metered_item_id=_object_id(metered[0]) if metered else "",
+            began_at=_unix_time(subscription.get("created")),
             current_period_end=min(ends, default=None),
-            ended_at=unix_time(subscription.get("ended_at")),
+            ended_at=_unix_time(subscription.get("ended_at")),
         )
 
     @property
     def is_running(self) -> bool:
-        return self.status in entitlement.RUNNING_STATUSES
+        return self.status in RUNNING_STATUSES
 
     @property
     def may_still_charge(self) -> bool:
         """Return whether the subscription has not ended, even if its first payment was not made."""
-        return self.status not in entitlement.ENDED_STATUSES
-
-    @property
-    def precedence(self) -> tuple[bool, bool, float]:
-        """Return the rank among a customer's subscriptions: a paying one first, then a running one, then the latest."""
-        pays = self.status in (*entitlement.PAYING_STATUSES, entitlement.PAST_DUE)
-        return pays, self.is_running, self.began_at.timestamp() if self.began_at else 0.0
+        return self.status not in ENDED_STATUSES
 
 
-def object_id(value: object) -> str:
+@dataclass(frozen=True)
+class SubscriptionEvent:
+    """An event about a customer's subscription.
+
+    `state` is the event's own copy of the subscription, if it has one; `occurred_at` and `rank` order events.
+    """
+
+    customer_id: str
+    workspace_id: str
+    state: SubscriptionState | None
+    occurred_at: datetime
+    rank: int
+
+
+def parse_event(payload: str) -> SubscriptionEvent | None:
+    """Return the subscription event in a payload; None for other event types, other accounts and incomplete events."""
+    event = json.loads(payload)
+    obj, occurred_at = _as_mapping(event.get("data")).get("object"), _unix_time(event.get("created"))
+    # `account` is set if the event is about a connected account instead of the service's own.
+    if not isinstance(obj, Mapping) or occurred_at is None or event.get("account"):
+        return None
+    kind = event["type"]
+    if kind.startswith(_SUBSCRIPTION):
+        return _from_subscription(kind, obj, occurred_at)
+    if kind == "checkout.session.completed":
+        return _from_checkout_session(obj, occurred_at)
+    if kind.startswith(_INVOICE):
+        return _from_invoice(obj, occurred_at)
+    return None
+
+
+def _from_subscription(kind: str, obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
+    state = SubscriptionState.from_object(obj)
+    if state is None:
+        return None
+    rank = {"created": CREATED_RANK, "deleted": DELETED_RANK}.get(kind.removeprefix(_SUBSCRIPTION), UPDATED_RANK)
+    return SubscriptionEvent(state.customer_id, state.workspace_id, state, occurred_at, rank)
+
+
+def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
+    """Return the start of a subscription from a finished checkout session.
+
+    Its time is when the session was opened, so that the subscription's own events always come later.
+    """
+    opened_at = _unix_time(obj.get("created")) or occurred_at
+    if obj.get("mode") != "subscription":
+        return None
+    metadata = _as_mapping(obj.get("metadata"))
+    workspace_id = str(metadata.get("workspace_id") or obj.get("client_reference_id") or "")
+    customer_id, subscription_id = _object_id(obj.get("customer")), _object_id(obj.get("subscription"))
+    state = None
+    if subscription_id and obj.get("payment_status") in ("paid", "no_payment_required"):
+        plan = metadata.get("plan")
+        state = SubscriptionState(
+            subscription_id=subscription_id,
+            customer_id=customer_id,
+            workspace_id=workspace_id,
+            status="active",
+            plan=plan if plan in PLANS else METERED_PLAN,
+            metered_item_id="",
+            began_at=opened_at,
+            current_period_end=None,
+            ended_at=None,
+        )
+    return SubscriptionEvent(customer_id, workspace_id, state, opened_at, SESSION_RANK)
+
+
+def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
+    """Return a subscription's invoice as an event without state; the subscription's status shows whether it was paid."""
+    details = _as_mapping(_as_mapping(obj.get("parent")).get("subscription_details"))
+    if not _object_id(details.get("subscription") or obj.get("subscription")):
+        return None
+    workspace_id = str(_as_mapping(details.get("metadata")).get("workspace_id") or "")
+    return SubscriptionEvent(_object_id(obj.get("customer")), workspace_id, None, occurred_at, UPDATED_RANK)
+
+
+def _object_id(value: object) -> str:
     """Return the id of a processor object, given as the id or as the expanded object; "" for anything else."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found[:255] if isinstance(found, str) else ""
 
 
-def unix_time(value: object) -> datetime | None:
+def _unix_time(value: object) -> datetime | None:
     """Return a time given in Unix seconds; None for anything else."""
     try:
         return datetime.fromtimestamp(value, UTC) if isinstance(value, int) and not isinstance(value, bool) else None
@@ -88,17 +173,17 @@ def unix_time(value: object) -> datetime | None:
 
 
 def _items(subscription: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    data = as_mapping(subscription.get("items")).get("data")
+    data = _as_mapping(subscription.get("items")).get("data")
     return [item for item in data if isinstance(item, Mapping)] if isinstance(data, Sequence) else []
 
 
 def _price(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    return as_mapping(item.get("price") or item.get("plan"))
+    return _as_mapping(item.get("price") or item.get("plan"))
 
 
 def _is_metered(item: Mapping[str, Any]) -> bool:
     price = _price(item)
-    usage_type = as_mapping(price.get("recurring")).get("usage_type") or price.get("usage_type")
+    usage_type = _as_mapping(price.get("recurring")).get("usage_type") or price.get("usage_type")
     return usage_type == "metered" or _is_price_of(METERED_PLAN, price)
 
 
@@ -117,9 +202,9 @@ def _is_price_of(plan: str, price: Mapping[str, Any]) -> bool:
 
 
 def _period_end(part: Mapping[str, Any]) -> datetime | None:
-    return unix_time(part.get("current_period_end"))
+    return _unix_time(part.get("current_period_end"))
 
 
-def as_mapping(value: object) -> Mapping[str, Any]:
+def _as_mapping(value: object) -> Mapping[str, Any]:
     """Return the value if it is a mapping, else an empty one."""
     return value if isinstance(value, Mapping) else {}

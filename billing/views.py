@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from billing import selectors, services
+from billing import month_usage, services
 from billing.serializers import (
     AgentUsageSerializer,
     BillingQuery,
@@ -32,7 +32,7 @@ class UsageViewSet(OperationViewSet):
     )
     def retrieve(self, call: Call) -> Reply:
         query = call.query
-        usage = selectors.usage_of(
+        usage = month_usage.usage_of(
             caller=call.caller,
             workspace_id=query["workspace_id"],
             at=query["period_start"],
@@ -51,7 +51,7 @@ class AgentUsageViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def retrieve(self, call: Call, agent_id: str) -> Reply:
-        return Reply(selectors.agent_usage_of(caller=call.caller, agent_id=agent_id, at=call.query["period_start"]))
+        return Reply(month_usage.agent_usage_of(caller=call.caller, agent_id=agent_id, at=call.query["period_start"]))
 
 
 class BillingViewSet(OperationViewSet):
@@ -65,7 +65,7 @@ class BillingViewSet(OperationViewSet):
     )
     def retrieve(self, call: Call) -> Reply:
         query = call.query
-        bill = selectors.bill_of(
+        bill = month_usage.bill_of(
             caller=call.caller,
             workspace_id=query["workspace_id"],
             at=query["period_start"],

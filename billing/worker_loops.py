@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from billing.plans import is_paid
-from billing.services import event_processing, usage_reporting, webhook
+from billing.services import processor_events, usage_reporting
 from config.jobs.backoff import doubling_pause
 from config.jobs.worker_loop import WorkerLoop
 
@@ -15,10 +15,10 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
 class ProcessorEventsLoop(WorkerLoop):
     """Worker loop that processes one processor event at each run, because each may wait for the processor's answer."""
 
-    name = webhook.PROCESSOR_EVENTS_LOOP
+    name = processor_events.PROCESSOR_EVENTS_LOOP
 
     def run_once(self) -> bool:
-        return event_processing.process_due_events(limit=1) > 0
+        return processor_events.process_due_events(limit=1) > 0
 
 
 class UsageReportsLoop(WorkerLoop):

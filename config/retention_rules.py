@@ -6,7 +6,7 @@ RETENTION_RULES = [
     "config.notices.retention.Notices",
     "config.notices.retention.NoticesOfPurged",
     "config.notices.retention.DigestsOfPurged",
-    "config.console.operators.retention.SecondFactors",
+    "config.console.operators.second_factor_removal.SecondFactors",
     "posts.retention.PurgedWorkspacePosts",
     "media.retention.PurgedWorkspaceMedia",
     "media.retention.PurgedWorkspaceMediaUsage",

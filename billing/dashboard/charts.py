@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from billing.caps import SpendCap
-from billing.selectors import DayUsage
+from billing.month_usage import DayUsage
 
 MIN_BAR_HEIGHT = 1.5  # per cent of the height, so that small amounts are visible
 MAX_MARK_POSITION = 99.6  # per cent of the width, so that the mark is visible
@@ -42,7 +42,7 @@ class BudgetBar:
 
 @dataclass(frozen=True)
 class DayBar:
-    """The column of one day: `left` and `width` in per cent of the chart's width, `top` and `height` of its height."""
+    """The column of one day in the usage chart; its position and size are in per cent of the chart's."""
 
     day: date
     published: int
@@ -54,7 +54,7 @@ class DayBar:
 
 
 def day_bars(days: Sequence[DayUsage]) -> list[DayBar]:
-    """Return a column for each day; the highest one fills the chart's height."""
+    """Return a column of the usage chart for each day; the highest one fills the chart's height."""
     most = max((each.spend_cents for each in days), default=0)
     step = 100 / len(days)
     bars = []
@@ -66,5 +66,5 @@ def day_bars(days: Sequence[DayUsage]) -> list[DayBar]:
 
 
 def percent_of(cents: int, whole: int) -> float:
-    """Return the percentage of `cents` in `whole`; 0 if `whole` is 0."""
+    """Return the percentage of `cents` in `whole` for the usage charts; 0 if `whole` is 0."""
     return round(100 * cents / whole, 1) if whole else 0.0

@@ -10,12 +10,13 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
 from auditlog.csv_export import csv_response
-from billing import entitlement, selectors, services
+from billing import month_usage, selectors, services
 from billing.caps import Period, month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import BillingAlarm, Subscription
+from billing.month_usage import Bill, Usage
 from billing.plans import available_plans, billing_mode
-from billing.selectors import Bill, Usage
+from billing.subscription_state import PAST_DUE
 from workspaces.dashboard.forms import CapsForm
 from workspaces.services import update_caps
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -74,7 +75,7 @@ def portal(page: WorkspacePage) -> HttpResponse:
 def charges(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the charges of a month as CSV."""
     at = _requested_month(page)
-    rows = selectors.charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
+    rows = month_usage.charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
     return csv_response(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
 
 
@@ -82,22 +83,22 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
     at, now = _requested_month(page), timezone.now()
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     workspace = page.workspace
-    month = selectors.usage_of(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
-    days = selectors.usage_by_day(**asked, at=at)
-    agents = selectors.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
+    month = month_usage.usage_of(**asked, at=at, cap_cents=workspace.monthly_spend_cap_cents)
+    days = month_usage.usage_by_day(**asked, at=at)
+    agents = month_usage.usage_by_agent(**asked, at=at, limit=MAX_AGENTS_SHOWN)
     spent = month.totals["spend_cents"]
     return page.render(
         "billing/usage.html",
         status=status,
         caps=caps,
         at=at.date(),
-        months=sorted({*selectors.months_of(**asked), month_of(now), month_of(at)}, reverse=True),
+        months=sorted({*month_usage.months_of(**asked), month_of(now), month_of(at)}, reverse=True),
         is_now=month_of(at) == month_of(now),
-        standing=month.spend_cap,
+        spend_cap=month.spend_cap,
         bar=BudgetBar.of(month.spend_cap),
         totals=month.totals,
         days=day_bars(days),
-        dearest=max(days, key=lambda each: each.spend_cents),
+        most_expensive_day=max(days, key=lambda each: each.spend_cents),
         platforms=[(each, percent_of(each["spend_cents"], spent)) for each in month.totals["by_platform"]],
         agents=[(each, percent_of(each.spend_cents, spent)) for each in agents],
         **_billing_context(page, month, now),
@@ -110,7 +111,7 @@ def _billing_context(page: WorkspacePage, month: Usage, now: datetime) -> dict[s
     subscription = selectors.subscription_of(workspace_id=page.workspace.id)
     bill = Bill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
     pays = subscription is not None and subscription.entitles(now)
-    alarms = selectors.open_alarms_of(**asked, kinds=OWNER_ALARMS)
+    alarms = month_usage.open_alarms_of(**asked, kinds=OWNER_ALARMS)
     return {
         "is_paid": bill.mode == "paid",
         "bill": bill.projected_bill,
@@ -118,12 +119,12 @@ def _billing_context(page: WorkspacePage, month: Usage, now: datetime) -> dict[s
         "plan": PLAN_NAMES.get(subscription.plan, "") if subscription else "",
         "subscription_means": SUBSCRIPTION_STATUS_TEXTS.get(subscription.status, "") if subscription else "",
         "pays": pays,
-        "pays_until": _grace_end(subscription) if pays else None,
-        "runs": subscription is not None and subscription.is_running,
+        "grace_ends_at": _grace_end(subscription) if pays else None,
+        "is_running": subscription is not None and subscription.is_running,
         "plans": [(plan, PLAN_NAMES[plan]) for plan in available_plans()],
         "is_unpaid": bill.mode == "paid" and not pays and _free_credit_is_used_up(bill),
         "alarms": {alarm.kind for alarm in alarms},
-        "came_back": page.request.GET.get("checkout", ""),
+        "checkout_result": page.request.GET.get("checkout", ""),
     }
 
 
@@ -134,7 +135,7 @@ def _free_credit_is_used_up(bill: Bill) -> bool:
 
 def _grace_end(subscription: Subscription | None) -> datetime | None:
     """Return until when a past due subscription still pays; None for other subscriptions."""
-    if subscription is None or subscription.status != entitlement.PAST_DUE or subscription.status_since is None:
+    if subscription is None or subscription.status != PAST_DUE or subscription.status_since is None:
         return None
     return subscription.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)
 

@@ -8,12 +8,12 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from billing import processor
-from billing.entitlement import RUNNING_STATUSES
 from billing.errors import BillingUnavailable
 from billing.models import MonthCounter, Subscription, UsageReport
 from billing.plans import is_paid
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
+from billing.subscription_state import RUNNING_STATUSES
 from workspaces.models import Workspace
 from workspaces.processor_customers import workspaces_with_customer
 
@@ -28,12 +28,12 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     """
     ended = 0
     for workspace in workspaces_to_close()[:limit]:
-        if _has_usage_on_its_way(workspace):
+        if _has_unreported_usage(workspace):
             continue
         Subscription.objects.get_or_create(workspace_id=workspace.pk)
         Subscription.objects.filter(pk=workspace.pk).update(end_tried_at=timezone.now())
         try:
-            _end(workspace)
+            _cancel_subscriptions(workspace)
         except (BillingUnavailable, ConcurrentUpdateError) as error:
             detail = f"Its subscription could not be cancelled at the processor: {type(error).__name__}."
             raise_alarm(Kind.DELETED, workspace.pk, detail)
@@ -57,14 +57,14 @@ def workspaces_to_close() -> QuerySet[Workspace]:
     return waiting.annotate(tried_at=tried_at).order_by(F("tried_at").asc(nulls_first=True), "pk")
 
 
-def _has_usage_on_its_way(workspace: Workspace) -> bool:
+def _has_unreported_usage(workspace: Workspace) -> bool:
     if timezone.now() - workspace.updated_at > LAST_USAGE_WAIT:
         return False
     pending = UsageReport.objects.filter(workspace_id=workspace.pk, status=UsageReport.Status.PENDING)
     return pending.exists() or MonthCounter.objects.filter(holder_id=workspace.pk, held_cents__gt=0).exists()
 
 
-def _end(workspace: Workspace) -> None:
+def _cancel_subscriptions(workspace: Workspace) -> None:
     customer_id = workspace.processor_customer_id
     for state in processor.subscriptions_of(customer_id, retries=0):
         if state.may_still_charge and state.workspace_id in ("", workspace.pk):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 
 from django.utils import timezone
 
+from auditlog.services import record
 from billing import selectors
 from billing.errors import BillingUnavailable, NotAtProcessor
 from billing.models import BillingAlarm
@@ -14,6 +15,8 @@ from billing.plans import is_paid
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms, resolve_other_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.services.usage_reconciliation import reconcile_usage
+from config.api import request_limits
+from config.api.caller import Caller, require_operator
 from workspaces.processor_customers import workspaces_with_customer
 
 NIGHT_HOUR = 3  # hour of the day in UTC
@@ -22,7 +25,7 @@ Progress = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
-    """Default for `say`: ignore the progress line."""
+    """Default for `progress`: ignore the progress line."""
 
 
 @dataclass(frozen=True)
@@ -45,27 +48,49 @@ def run_nightly_reconciliation() -> ReconciliationResult | None:
     return reconcile() if unfinished or timezone.now().hour == NIGHT_HOUR else None
 
 
-def reconcile(say: Progress = _no_progress) -> ReconciliationResult:
+def reconcile(progress: Progress = _no_progress) -> ReconciliationResult:
     """Compare subscriptions and reported usage with the processor, and counters with the ledger.
 
-    `say` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
+    `progress` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
     """
     workspaces = changed = differences = 0
     complete = True
     if is_paid():
         try:
-            workspaces, changed = reconcile_subscriptions(say)
-            differences = reconcile_usage(say)
+            workspaces, changed = reconcile_subscriptions(progress)
+            differences = reconcile_usage(progress)
             resolve_alarms(Kind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
             raise_alarm(
                 Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
             )
-    return ReconciliationResult(workspaces, changed, differences, check_ledger(say), complete)
+    return ReconciliationResult(workspaces, changed, differences, check_ledger(progress), complete)
 
 
-def reconcile_subscriptions(say: Progress = _no_progress) -> tuple[int, int]:
+def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
+    """Run the nightly reconciliation now; a dry run only counts the workspaces to compare.
+
+    `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
+    (not an operator), RateLimited.
+    """
+    require_operator(caller)
+    if dry_run:
+        result = ReconciliationResult(workspaces=workspaces_with_customer(deleted=False).count() if is_paid() else 0)
+    else:
+        with request_limits.outbound_threads.held(caller.actor_id):  # may take longer than the deadline
+            result = reconcile()
+    record(
+        caller=caller,
+        operation="ops.reconcile_billing",
+        resource_type="billing",
+        dry_run=dry_run,
+        metadata={} if dry_run else asdict(result),
+    )
+    return result
+
+
+def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int]:
     """Update every customer's subscription from the processor; returns how many were checked and how many had changed.
 
     Raises BillingUnavailable.
@@ -83,12 +108,12 @@ def reconcile_subscriptions(say: Progress = _no_progress) -> tuple[int, int]:
             except ConcurrentUpdateError:  # events have just updated it
                 continue
         checked, last = checked + len(rows), rows[-1].pk
-        say(f"Subscriptions: {checked} workspaces, {changed} had changed.")
+        progress(f"Subscriptions: {checked} workspaces, {changed} had changed.")
     resolve_other_alarms(Kind.EVENTS, [])  # all subscriptions are up to date
     return checked, changed
 
 
-def check_ledger(say: Progress = _no_progress) -> int:
+def check_ledger(progress: Progress = _no_progress) -> int:
     """Compare counters with the ledger; returns how many months differ. Each of them raises an alarm.
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.
@@ -100,7 +125,7 @@ def check_ledger(say: Progress = _no_progress) -> int:
         detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."
         raise_alarm(Kind.BOOKS, subject, detail)
     resolve_other_alarms(Kind.BOOKS, different)
-    say(f"Ledger: {len(different)} months differ.")
+    progress(f"Ledger: {len(different)} months differ.")
     return len(different)
 
 

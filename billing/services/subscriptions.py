@@ -11,8 +11,13 @@ from billing import processor
 from billing.models import Subscription, UsageReport
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.usage_reporting import USAGE_REPORTS_LOOP
-from billing.subscription_events import SESSION_RANK, SubscriptionEvent
-from billing.subscription_state import SubscriptionState
+from billing.subscription_state import (
+    PAST_DUE,
+    PAYING_STATUSES,
+    SESSION_RANK,
+    SubscriptionEvent,
+    SubscriptionState,
+)
 from config.jobs.wake_up import wake
 from workspaces.processor_customers import set_retention_tier
 
@@ -39,7 +44,7 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
             for state in processor.subscriptions_of(customer_id, retries=0)
             if state.workspace_id in ("", workspace_id)
         ]
-        state = max(states, key=lambda each: each.precedence, default=NO_SUBSCRIPTION)
+        state = max(states, key=_precedence, default=NO_SUBSCRIPTION)
         written = _write(row, state, customer_id=customer_id)
         if written is not None:
             _alarm_if_several(workspace_id, states)
@@ -60,10 +65,10 @@ def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
         Subscription.objects.get_or_create(workspace_id=workspace_id)
         row = Subscription.objects.select_for_update().get(pk=workspace_id)
         if row.subscription_id == state.subscription_id:
-            news = event.rank != SESSION_RANK and _order(event) >= (_seconds(row.told_at), row.told_rank)
+            is_newer = event.rank != SESSION_RANK and _order(event) >= (_seconds(row.told_at), row.told_rank)
         else:
-            news = not row.subscription_id or state.precedence > _stored_state(row).precedence
-        if not news:
+            is_newer = not row.subscription_id or _precedence(state) > _precedence(row)
+        if not is_newer:
             return False
         order = {"told_at": event.occurred_at, "told_rank": event.rank}
         return bool(_write(row, state, customer_id=event.customer_id, **order))
@@ -118,19 +123,10 @@ def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> Non
         resolve_alarms(Kind.SUBSCRIPTIONS, [workspace_id])
 
 
-def _stored_state(row: Subscription) -> SubscriptionState:
-    """Return the subscription state that is stored in the row."""
-    return SubscriptionState(
-        subscription_id=row.subscription_id,
-        customer_id=row.customer_id,
-        workspace_id=row.workspace_id,
-        status=row.status,
-        plan=row.plan,
-        metered_item_id=row.metered_item_id,
-        began_at=row.began_at,
-        current_period_end=row.current_period_end,
-        ended_at=row.ended_at,
-    )
+def _precedence(subscription: Subscription | SubscriptionState) -> tuple[bool, bool, float]:
+    """Return the rank among a customer's subscriptions: a paying one first, then a running one, then the latest."""
+    pays = subscription.status in (*PAYING_STATUSES, PAST_DUE)
+    return pays, subscription.is_running, _seconds(subscription.began_at)
 
 
 def _order(event: SubscriptionEvent) -> tuple[float, int]:

@@ -20,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 Status = UsageReport.Status
 
 
-def reconcile_usage(say: Callable[[str], None] = lambda line: None) -> int:
+def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
     """Resolve reports of unknown outcome by the processor's sums, then compare the sum of each customer.
 
     Returns for how many customers the sum differs; each of them raises an alarm. Raises BillingUnavailable.
@@ -35,18 +35,18 @@ def reconcile_usage(say: Callable[[str], None] = lambda line: None) -> int:
     if meter_id is None:
         raise_alarm(Kind.USAGE_SUM, "", "The processor has no active meter for STRIPE_METER_EVENT.")
         return len(customers)
-    _settle_unresolved(meter_id, start, say)
+    _settle_unresolved(meter_id, start, progress)
     pending = _still_pending(customers)
     compared = [customer_id for customer_id in customers if customer_id not in pending]
     different = [customer_id for customer_id in compared if _differs(meter_id, customer_id, start, end)]
     resolve_alarms(Kind.USAGE_SUM, {"", *compared} - {*different})
-    say(
+    progress(
         f"Usage: {len(customers)} customers, {len(different)} with another sum at the processor, {len(pending)} not compared."
     )
     return len(different)
 
 
-def _settle_unresolved(meter_id: str, start: datetime, say: Callable[[str], None]) -> None:
+def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str], None]) -> None:
     """Decide for each report of unknown outcome whether it arrived, from the processor's sum of its minute."""
     unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
@@ -61,7 +61,7 @@ def _settle_unresolved(meter_id: str, start: datetime, say: Callable[[str], None
         elif recorded == sent + _cents(near.filter(status=Status.UNRESOLVED)):
             UsageReport.objects.filter(pk=row.pk).update(status=Status.SENT, sent_at=row.unknown_since)
             resolve_alarms(Kind.USAGE_UNRESOLVED, [row.pk])
-            say(f"{row.pk} had arrived.")
+            progress(f"{row.pk} had arrived.")
         else:
             detail = (
                 f"The processor recorded {recorded:g} cents in that minute; {sent} are sent and {row.cents} unknown."

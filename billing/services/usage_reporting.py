@@ -96,7 +96,7 @@ def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
     if not begun:
         return ReportRound(len(claimed), 0)
     with ThreadPoolExecutor(len(begun)) as threads:
-        receipts = list(threads.map(processor.report_usage, [reading for _, reading in begun]))
+        receipts = list(threads.map(processor.report_usage, [meter_event for _, meter_event in begun]))
     for (row, _), receipt in zip(begun, receipts, strict=True):
         _record(row, receipt)
     outcomes = [receipt.outcome for receipt in receipts]
@@ -130,8 +130,8 @@ def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEve
             _give_up(row, reason)
         elif row.workspace_id not in paying:
             waiting.append(row)
-        elif reading := _begin_attempt(row, customers[row.workspace_id], now):
-            begun.append((row, reading))
+        elif meter_event := _begin_attempt(row, customers[row.workspace_id], now):
+            begun.append((row, meter_event))
     for workspace_id in sorted({row.workspace_id for row in waiting}):
         _wait_for_subscription(workspace_id, now)
     give_back(waiting)

@@ -21,45 +21,34 @@ from django_celery_beat.models import PeriodicTask
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
 from config.api.admin import ReadOnlyAdmin
-from config.console.operators.models import SecondFactor
+from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 
-for taken_over in (AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth):
-    admin.site.unregister(taken_over)
+admin.site.unregister(
+    [AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth]
+)
 
 
-@admin.register(Heartbeat)
-class HeartbeatAdmin(ReadOnlyAdmin):
-    list_display = ("duty", "beat_at")
+class _NoticesAdmin(ReadOnlyAdmin):
+    """Base class of the notices of a workspace and their digests."""
 
-
-@admin.register(Notice)
-class NoticeAdmin(ReadOnlyAdmin):
-    list_display = ("id", "workspace", "kind", "occurrence", "at", "settled_at")
     list_filter = ("kind",)
     list_select_related = ("workspace",)
     finds = {"wrk": "workspace_id"}
 
 
-@admin.register(Digest)
-class DigestAdmin(ReadOnlyAdmin):
-    list_display = ("id", "workspace", "kind", "due_at", "told_at", "pause")
-    list_filter = ("kind",)
-    list_select_related = ("workspace",)
-    finds = {"wrk": "workspace_id"}
-
-
-@admin.register(NewsCursor)
-class NewsCursorAdmin(ReadOnlyAdmin):
-    list_display = ("kind", "seen_until")
-
-
-@admin.register(NoticeChoice)
-class NoticeChoiceAdmin(ReadOnlyAdmin):
-    list_display = ("member", "chosen")
-    list_select_related = ("member",)
-    finds = {"wrk": "member__workspace_id", "usr": "member__user_id"}
+admin.site.register(Heartbeat, ReadOnlyAdmin, list_display=("duty", "beat_at"))
+admin.site.register(Notice, _NoticesAdmin, list_display=("id", "workspace", "kind", "occurrence", "at", "settled_at"))
+admin.site.register(Digest, _NoticesAdmin, list_display=("id", "workspace", "kind", "due_at", "told_at", "pause"))
+admin.site.register(NewsCursor, ReadOnlyAdmin, list_display=("kind", "seen_until"))
+admin.site.register(
+    NoticeChoice,
+    ReadOnlyAdmin,
+    list_display=("member", "chosen"),
+    list_select_related=("member",),
+    finds={"wrk": "member__workspace_id", "usr": "member__user_id"},
+)
 
 
 @admin.register(SecondFactor)
@@ -81,13 +70,18 @@ class LogEntryAdmin(ReadOnlyAdmin):
     finds = {"usr": "user_id"}
 
 
+class _SignInsAdmin(ReadOnlyAdmin):
+    """Base class of the tables of django-axes."""
+
+    ordering = ("-pk",)
+    search_fields = ("username__exact", "ip_address__exact")
+
+
 @admin.register(AccessAttempt)
-class AccessAttemptAdmin(ReadOnlyAdmin):
+class AccessAttemptAdmin(_SignInsAdmin):
     """Failed sign-ins. Deleting the attempts of a name or address unlocks it."""
 
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "path_info", "user_agent")
-    ordering = ("-pk",)
-    search_fields = ("username__exact", "ip_address__exact")
     secrets = ("get_data", "post_data")  # may contain passwords typed into the wrong field
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -95,50 +89,35 @@ class AccessAttemptAdmin(ReadOnlyAdmin):
 
 
 @admin.register(AccessFailureLog)
-class AccessFailureLogAdmin(ReadOnlyAdmin):
+class AccessFailureLogAdmin(_SignInsAdmin):
     list_display = ("attempt_time", "username", "ip_address", "path_info", "user_agent", "locked_out")
-    ordering = ("-pk",)
-    search_fields = ("username__exact", "ip_address__exact")
 
 
 @admin.register(AccessLog)
-class AccessLogAdmin(ReadOnlyAdmin):
+class AccessLogAdmin(_SignInsAdmin):
     list_display = ("attempt_time", "logout_time", "username", "ip_address", "path_info", "user_agent")
-    ordering = ("-pk",)
-    search_fields = ("username__exact", "ip_address__exact")
     secrets = ("session_hash",)
 
 
-@admin.register(UserSocialAuth)
-class UserSocialAuthAdmin(ReadOnlyAdmin):
-    list_display = ("id", "user", "provider", "uid", "created")
-    list_select_related = ("user",)
-    finds = {"usr": "user_id"}
-    secrets = ("extra_data",)  # contains tokens
-
-
-@admin.register(Association)
-class AssociationAdmin(ReadOnlyAdmin):
-    list_display = ("id", "server_url", "assoc_type", "issued", "lifetime")
-    secrets = ("secret",)
-
-
-@admin.register(Nonce)
-class NonceAdmin(ReadOnlyAdmin):
-    list_display = ("id", "server_url", "timestamp")
-    secrets = ("salt",)
-
-
-@admin.register(Code)
-class CodeAdmin(ReadOnlyAdmin):
-    list_display = ("id", "email", "verified", "timestamp")
-    secrets = ("code",)
-
-
-@admin.register(Partial)
-class PartialAdmin(ReadOnlyAdmin):
-    list_display = ("id", "backend", "next_step", "timestamp")
-    secrets = ("token", "data")
+admin.site.register(
+    UserSocialAuth,
+    ReadOnlyAdmin,
+    list_display=("id", "user", "provider", "uid", "created"),
+    list_select_related=("user",),
+    finds={"usr": "user_id"},
+    secrets=("extra_data",),  # contains tokens
+)
+admin.site.register(
+    Association,
+    ReadOnlyAdmin,
+    list_display=("id", "server_url", "assoc_type", "issued", "lifetime"),
+    secrets=("secret",),
+)
+admin.site.register(Nonce, ReadOnlyAdmin, list_display=("id", "server_url", "timestamp"), secrets=("salt",))
+admin.site.register(Code, ReadOnlyAdmin, list_display=("id", "email", "verified", "timestamp"), secrets=("code",))
+admin.site.register(
+    Partial, ReadOnlyAdmin, list_display=("id", "backend", "next_step", "timestamp"), secrets=("token", "data")
+)
 
 
 @admin.register(PeriodicTask)

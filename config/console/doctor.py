@@ -48,6 +48,11 @@ class Finding:
     todo: str = ""
 
 
+def _ok_if(condition: bool, what: str, found: str, todo: str, *, otherwise: Level = Level.FAULT) -> Finding:
+    """Return a finding that is OK if the condition holds, else of the level `otherwise` with what to do."""
+    return Finding(Level.OK, what, found) if condition else Finding(otherwise, what, found, todo)
+
+
 def diagnose() -> Iterator[Finding]:
     """Run all checks of the deployment and yield their findings. A check that raises is reported as a fault."""
     for name, check in CHECKS.items():
@@ -76,12 +81,8 @@ def _data_directory(name: str) -> Iterator[Finding]:
     with tempfile.TemporaryFile(dir=settings.DATA_DIR):
         free = shutil.disk_usage(settings.DATA_DIR).free
     free_space = f"{settings.DATA_DIR}, {free / 1024**3:.1f} GiB free"
-    if free < MIN_FREE_BYTES:
-        yield Finding(
-            Level.WARNING, name, free_space, "Free disk space: uploads are stored there until they are checked."
-        )
-    else:
-        yield Finding(Level.OK, name, free_space)
+    todo = "Free disk space: uploads are stored there until they are checked."
+    yield _ok_if(free >= MIN_FREE_BYTES, name, free_space, todo, otherwise=Level.WARNING)
 
 
 def _database(name: str) -> Iterator[Finding]:
@@ -109,18 +110,15 @@ def _migrations(name: str) -> Iterator[Finding]:
 def _clock(name: str) -> Iterator[Finding]:
     off = abs(timezone.now() - database_time())
     difference = f"{off.total_seconds():.1f} s off the database's"
-    if off > MAX_CLOCK_SKEW:
-        yield Finding(
-            Level.FAULT, name, difference, "Synchronize this machine's clock by NTP: its workers do no work until then."
-        )
-    else:
-        yield Finding(Level.OK, name, difference)
+    todo = "Synchronize this machine's clock by NTP: its workers do no work until then."
+    yield _ok_if(off <= MAX_CLOCK_SKEW, name, difference, todo)
 
 
 def _broker(name: str) -> Iterator[Finding]:
     if not settings.REDIS_URL:
-        several = "" if settings.SQLITE else "Set REDIS_URL: each web process counts its own rate limits without it."
-        yield Finding(Level.WARNING if several else Level.OK, name, "none: workers poll four times a second", several)
+        todo = "Set REDIS_URL: each web process counts its own rate limits without it."
+        found = "none: workers poll four times a second"
+        yield _ok_if(settings.SQLITE, name, found, todo, otherwise=Level.WARNING)
         return
     client = redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=CHECK_SECONDS, socket_connect_timeout=CHECK_SECONDS
@@ -154,7 +152,7 @@ def _scanner(name: str) -> Iterator[Finding]:
 
 
 def _storage(name: str) -> Iterator[Finding]:
-    """Store, read and delete a small file."""
+    """Check the media storage: store, read and delete a small file."""
     content = secrets.token_bytes(32)
     with tempfile.NamedTemporaryFile(dir=settings.DATA_DIR) as file:
         file.write(content)
@@ -214,8 +212,8 @@ def _payments(name: str) -> Iterator[Finding]:
 def _mail(name: str) -> Iterator[Finding]:
     backend = settings.EMAIL_BACKEND.rpartition(".")[0].rpartition(".")[2]
     if backend != "smtp":
-        level = Level.WARNING if settings.PRODUCTION else Level.OK
-        yield Finding(level, name, f"{backend}: nothing is sent", "Set EMAIL_URL." if settings.PRODUCTION else "")
+        found = f"{backend}: nothing is sent"
+        yield _ok_if(not settings.PRODUCTION, name, found, "Set EMAIL_URL.", otherwise=Level.WARNING)
         return
     with get_connection(timeout=CHECK_SECONDS):
         yield Finding(Level.OK, name, f"{settings.EMAIL_HOST} accepts mail")
@@ -223,14 +221,9 @@ def _mail(name: str) -> Iterator[Finding]:
 
 def _identity(name: str) -> Iterator[Finding]:
     if not settings.OIDC_ISSUER:
-        level = Level.WARNING if settings.PRODUCTION else Level.OK
-        todo = "Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET." if settings.PRODUCTION else ""
-        yield Finding(
-            level,
-            name,
-            "no provider: people can sign in only with the link in demo.json, and not at all in production",
-            todo,
-        )
+        found = "no provider: people can sign in only with the link in demo.json, and not at all in production"
+        todo = "Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET."
+        yield _ok_if(not settings.PRODUCTION, name, found, todo, otherwise=Level.WARNING)
         return
     document = Provider(settings.OIDC_ISSUER).document
     yield Finding(Level.OK, name, f"{document['issuer']} answers")

@@ -27,7 +27,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 @get_only
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer 200 when all checks pass, else 503; the body lists the checks and the age of the oldest due rows."""
+    """Answer /readyz: 200 if all checks pass, else 503; the body lists the checks and the age of the oldest due rows."""
     now = timezone.now()
     try:
         beats = status.heartbeats()
@@ -44,7 +44,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _health_response(body: dict[str, Any], ready: bool) -> JsonResponse:
-    """Build the JSON response. Django must not log a 503 here as an error of this request."""
+    """Build the JSON response of a health check. Django must not log a 503 here as an error of this request."""
     response = JsonResponse(body, status=200 if ready else 503)
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response

@@ -38,9 +38,12 @@ class RetentionReport:
     complete: bool = True
     faults: list[str] = field(default_factory=list)
 
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {rows}" for name, rows in self.rows.items() if rows) or "nothing"
+
 
 def _report_nothing(line: str) -> None:
-    """Ignore progress."""
+    """Ignore the progress of a retention run."""
 
 
 def retention_rules() -> list[RetentionRule]:
@@ -60,41 +63,42 @@ def run_retention(
     A rule that fails is skipped for the rest of this run; the other rules continue.
     """
     deadline = time.monotonic() + seconds
-    every = retention_rules()
-    done = RetentionReport({rule.name: 0 for rule in every}, complete=False)
-    while not done.complete and time.monotonic() < deadline:
-        gone = [_purge(rule, done, report) for rule in every if rule.name not in done.faults]
-        done.complete = not any(gone)  # another round: deleting rows of one rule may make rows of another deletable
-    done.complete = done.complete and not done.faults
-    if done.complete:
+    rules = retention_rules()
+    result = RetentionReport({rule.name: 0 for rule in rules}, complete=False)
+    while not result.complete and time.monotonic() < deadline:
+        deleted = [_purge(rule, result, report) for rule in rules if rule.name not in result.faults]
+        # Another round if rows were deleted, because that may make rows of another rule deletable.
+        result.complete = not any(deleted)
+    result.complete = result.complete and not result.faults
+    if result.complete:
         status.record_heartbeat(status.RETENTION)
-    logger.info("Retention: %s.", ", ".join(f"{name} {rows}" for name, rows in done.rows.items() if rows) or "nothing")
-    return done
+    logger.info("Retention: %s.", result)
+    return result
 
 
 def run_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
     """Run retention while an operator waits, or count expired rows in a dry run; writes an audit entry. Raises Forbidden."""
     require_operator(caller)
-    found = count_expired() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
+    result = count_expired() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
     record(
         caller=caller,
         operation="ops.run_retention",
         resource_type="retention",
         dry_run=dry_run,
-        metadata={name: rows for name, rows in found.rows.items() if rows},
+        metadata={name: rows for name, rows in result.rows.items() if rows},
     )
-    return found
+    return result
 
 
-def _purge(rule: RetentionRule, done: RetentionReport, report: Callable[[str], None]) -> bool:
-    """Delete one batch of a rule; returns whether any row was deleted."""
+def _purge(rule: RetentionRule, result: RetentionReport, report: Callable[[str], None]) -> bool:
+    """Delete one batch of a retention rule's rows; return whether any row was deleted."""
     try:
-        gone = rule.purge(BATCH)
+        deleted = rule.purge(BATCH)
     except DatabaseError:
         logger.exception("The retention rule %s failed.", rule.name)
-        done.faults.append(rule.name)
+        result.faults.append(rule.name)
         return False
-    done.rows[rule.name] += gone
-    if gone:
-        report(f"{rule.name}: {done.rows[rule.name]} rows")
-    return gone > 0
+    result.rows[rule.name] += deleted
+    if deleted:
+        report(f"{rule.name}: {result.rows[rule.name]} rows")
+    return deleted > 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -48,14 +49,32 @@ class Queue:
     alive: bool
 
 
+def service_status() -> dict[str, Any]:
+    """Return the status of the service as in /ops/status, with the open billing alarms as a query."""
+    now, beats = timezone.now(), heartbeats()
+    return {
+        "at": now,
+        "duties": queues(now),
+        "periodic": {
+            "beat_at": beats.get(BEAT),
+            "beat_alive": is_recent(beats.get(BEAT), now, BEAT_ALIVE_WITHIN),
+            "retention_at": beats.get(RETENTION),
+        },
+        "dead_letters": dead_letters(),
+        "accounts_needing_reauth": accounts_needing_reauth(),
+        "ledger_drift_months": drifting_months(),
+        "billing_alarms": open_alarms(),
+    }
+
+
 def queues(now: datetime) -> list[Queue]:
-    """Return the state of every queue."""
+    """Return the state of every work queue."""
     beats = heartbeats()
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
 def oldest_due_seconds(duty: str, now: datetime) -> float:
-    """Return how long the oldest due row of a queue has been due; 0 if none is."""
+    """Return how long the oldest due row of a work queue has been due; 0 if none is."""
     return _seconds_late(_oldest(duty, now), now)
 
 

@@ -14,7 +14,9 @@ from agents import selectors, services
 from agents.dashboard.forms import AgentForm
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import entries_of
-from billing.selectors import AgentCapUsage, SpendCap, agent_cap_usage, agent_usage_of
+from billing.caps import SpendCap
+from billing.month_usage import agent_usage_of
+from billing.selectors import AgentCapUsage, agent_cap_usage
 from config.api.caller import AgentMode, require, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
@@ -47,31 +49,31 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: create an agent and show its claim token, which is not shown again."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
-    form = AgentForm(page.request.POST or None, accounts=_choices(page))
+    form = AgentForm(page.request.POST or None, accounts=_account_choices(page))
     if page.request.method != "POST":
         return page.render("home/agent_new.html", form=form)
     if not form.is_valid():
         return page.render("home/agent_new.html", form=form, status=422)
-    made: list[services.CreatedAgent] = []
+    created_agents: list[services.CreatedAgent] = []
 
     def create() -> Agent:
         owner = page.workspace.owner_user_id
         workspace_id = page.workspace.id
-        made.append(
+        created_agents.append(
             services.create_agent(caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.settings)
         )
-        return made[0].agent
+        return created_agents[0].agent
 
     try:
         _check_webhook_host(page, form.settings)
         agent_id, repeated = submit_once(page, CREATE, create)
     except ApiError as error:
-        _show_refusal(page, CREATE, form, error)
+        _add_refusal(page, CREATE, form, error)
         return page.render("home/agent_new.html", form=form, status=error.status)
     if repeated:
-        told = "This agent was already created, and its claim token was shown then. If it is lost, issue a new key."
-        return page.success_redirect(told, "agent", agent_id=agent_id)
-    [created] = made
+        message = "This agent was already created, and its claim token was shown then. If it is lost, issue a new key."
+        return page.success_redirect(message, "agent", agent_id=agent_id)
+    [created] = created_agents
     return page.render(
         "home/agent_created.html",
         agent=created.agent,
@@ -85,19 +87,21 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: show an agent with its usage, posts and log; save its settings on POST."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
-    form = AgentForm(page.request.POST or None, agent=found, accounts=_choices(page, found.account_allowlist or ()))
+    form = AgentForm(
+        page.request.POST or None, agent=found, accounts=_account_choices(page, found.account_allowlist or ())
+    )
     if page.request.method != "POST":
-        return _shown(page, found, form)
+        return _render_agent(page, found, form)
     if not form.is_valid():
-        return _shown(page, found, form, status=422)
+        return _render_agent(page, found, form, status=422)
     if not form.changes:
         return page.success_redirect("Nothing was changed.", "agent", agent_id=found.id)
     try:
         _check_webhook_host(page, form.changes)
         services.update_agent(caller=page.caller, agent_id=found.id, **form.changes)
     except ApiError as error:
-        _show_refusal(page, UPDATE, form, error)
-        return _shown(page, found, form, status=error.status)
+        _add_refusal(page, UPDATE, form, error)
+        return _render_agent(page, found, form, status=error.status)
     return page.success_redirect(
         "Saved. The change applies from the agent's next request on.", "agent", agent_id=found.id
     )
@@ -137,10 +141,10 @@ def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     if found.status == Agent.Status.ACTIVE and found.default_mode != AgentMode.DRY_RUN:
         services.update_agent(caller=page.caller, agent_id=found.id, default_mode=AgentMode.DRY_RUN)
-    told = [f"{found.name} is stopped."]
+    messages = [f"{found.name} is stopped."]
     if "cancel" in page.request.POST:
-        told.append(_cancel_scheduled(page, found))
-    return page.success_redirect(" ".join(told), "agent", agent_id=found.id)
+        messages.append(_cancel_scheduled(page, found))
+    return page.success_redirect(" ".join(messages), "agent", agent_id=found.id)
 
 
 @workspace_page("POST", operation="agents.revoke")
@@ -167,23 +171,24 @@ def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
         except InvalidState:  # it is being published now
             continue
         cancelled += 1
-    told = f"Cancelled scheduled posts: {cancelled}."
-    return f"{told} More are left: cancel again." if scheduled.next_cursor else told
+    message = f"Cancelled scheduled posts: {cancelled}."
+    return f"{message} More are left: cancel again." if scheduled.next_cursor else message
 
 
-def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 200) -> HttpResponse:
+def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 200) -> HttpResponse:
+    """Render the page of an agent with its usage, posts, keys and log."""
     now, caller, workspace_id = timezone.now(), page.caller, page.workspace.id
     usage = agent_usage_of(caller=caller, agent_id=found.id, at=now)
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
     keys = selectors.keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_write else []
     counts = agent_cap_usage(agent_id=found.id, at=now)
-    _tell_use(form, usage.spend_cap, counts)
+    _add_usage_to_help_texts(form, usage.spend_cap, counts)
     return page.render(
         "home/agent.html",
         agent=found,
         form=form,
         usage=usage,
-        bar=_bar(usage.spend_cap.spent_cents, usage.spend_cap.reserved_cents, usage.spend_cap.limit_cents),
+        bar=_budget_bar(usage.spend_cap.spent_cents, usage.spend_cap.reserved_cents, usage.spend_cap.limit_cents),
         counts=counts,
         posts=posts.rows,
         api_keys=keys,
@@ -195,9 +200,9 @@ def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 
     )
 
 
-def _tell_use(form: AgentForm, standing: SpendCap, counts: AgentCapUsage) -> None:
+def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsage) -> None:
     """Add the agent's current usage to the help text of each cap in the form."""
-    cents = standing.spent_cents + standing.reserved_cents
+    cents = cap.spent_cents + cap.reserved_cents
     for name, used in (
         ("monthly_spend", f"{money(cents)} spent or reserved this month."),
         ("posts_per_day_cap", f"{counts.targets_of_day} today."),
@@ -206,11 +211,11 @@ def _tell_use(form: AgentForm, standing: SpendCap, counts: AgentCapUsage) -> Non
         form.fields[name].help_text = f"{form.fields[name].help_text} {used}"
 
 
-def _bar(spent: int, held: int, limit: int | None) -> dict[str, str] | None:
+def _budget_bar(spent: int, reserved: int, limit: int | None) -> dict[str, str] | None:
     """Return the spent and the used (spent or reserved) percentage of the cap; None without a cap."""
     if limit is None:
         return None
-    shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + held)]
+    shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + reserved)]
     return {"spent": f"{shares[0]:.1f}", "used": f"{shares[1]:.1f}"}
 
 
@@ -219,19 +224,19 @@ def _check_webhook_host(page: WorkspacePage, fields: dict[str, Any]) -> None:
     check_webhook_hosts([url] if url else [], page.caller)
 
 
-def _show_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: ApiError) -> None:
+def _add_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: ApiError) -> None:
     record_refused_write(page, operation, error)
     add_api_error(form, error, field="webhook_url" if isinstance(error, WebhookUrlNotAllowed) else None)
 
 
-def _choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
+def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
     """Return (id, name) of the accounts to choose from, including chosen accounts that no longer exist."""
     rows = selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
-    named = {row.id: _named(row) for row in rows}
+    named = {row.id: _account_name(row) for row in rows}
     return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())
 
 
-def _named(account: ConnectedAccount) -> str:
+def _account_name(account: ConnectedAccount) -> str:
     sandbox = " (sandbox)" if account.sandbox else ""
-    gone = " (disconnected)" if account.status == ConnectedAccount.Status.DISCONNECTED else ""
-    return f"{platform(account.platform).label}: {account.handle or account.external_id}{sandbox}{gone}"
+    disconnected = " (disconnected)" if account.status == ConnectedAccount.Status.DISCONNECTED else ""
+    return f"{platform(account.platform).label}: {account.handle or account.external_id}{sandbox}{disconnected}"

@@ -22,14 +22,14 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> Any:
-    """Answer 403 (Django's handler403)."""
+    """Answer 403 with a page or the JSON error envelope (Django's handler403)."""
     if request.path.startswith((ADMIN, DASHBOARD)):
         return django_permission_denied(request, exception)
     return error_response(errors.Forbidden())
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer 404 (Django's handler404)."""
+    """Answer 404 with a page or the JSON error envelope (Django's handler404)."""
     if request.path.startswith(DASHBOARD):
         return error_page(request, errors.NotFound("Page not found."))
     return error_response(errors.NotFound())

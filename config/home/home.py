@@ -27,34 +27,34 @@ def home(page: WorkspacePage) -> HttpResponse:
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
     waiting = list(groups.filter(status__in=NEEDS_A_PERSON).order_by("-pk")[: SHOWN + 1])
     accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
-    standing = spend_cap(workspace_id=workspace_id, at=timezone.now())
+    cap = spend_cap(workspace_id=workspace_id, at=timezone.now())
     return page.render(
         "home/home.html",
         approvals=[group for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION],
-        troubles=[group for group in waiting[:SHOWN] if group.status != GroupStatus.PENDING_CONFIRMATION],
+        problems=[group for group in waiting[:SHOWN] if group.status != GroupStatus.PENDING_CONFIRMATION],
         to_reconnect=[account for account in accounts if account.status == ConnectedAccount.Status.NEEDS_REAUTH],
         has_real_account=any(not account.sandbox for account in accounts),
-        next_out=_next_out(groups),
-        spend=_spend(standing),
+        upcoming=_upcoming_posts(groups),
+        spend=_spend(cap),
         activity=audit.entries_of(caller=page.caller, workspace_id=workspace_id)[:SHOWN],
     )
 
 
-def _next_out(groups: Any) -> list[PostGroup]:
+def _upcoming_posts(groups: Any) -> list[PostGroup]:
     coming = groups.filter(status=GroupStatus.SCHEDULED, scheduled_at__gte=timezone.now())
     return list(coming.order_by("scheduled_at", "pk")[:SHOWN])
 
 
-def _spend(standing: SpendCap) -> dict[str, Any]:
+def _spend(cap: SpendCap) -> dict[str, Any]:
     """Return this month's spending: the limit, and the spent and used (spent or reserved) percentages."""
-    limit = standing.limit_cents or 0
-    used = standing.spent_cents + standing.reserved_cents
+    limit = cap.limit_cents or 0
+    used = cap.spent_cents + cap.reserved_cents
     share = (lambda cents: min(100.0, 100.0 * cents / limit)) if limit else (lambda cents: 100.0 if cents else 0.0)
     return {
-        "standing": standing,
+        "cap": cap,
         "limit_cents": limit,
         "used_cents": used,
-        "spent_percent": round(share(standing.spent_cents), 1),
+        "spent_percent": round(share(cap.spent_cents), 1),
         "used_percent": round(share(used), 1),
         "nearly_spent": limit > 0 and used >= NEARLY_SPENT * limit,
     }

@@ -19,7 +19,7 @@ from django.utils.formats import date_format
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents.models import ApiKey
-from billing.selectors import BudgetUse, nearly_spent_budgets
+from billing.nearly_spent_budgets import BudgetUse, nearly_spent_budgets
 from config.notices.models import Notice, NoticeKind
 from config.notices.occurrences import BUDGET_THRESHOLDS
 from posts.models import PostGroup

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
@@ -13,7 +12,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from agents.models import ApiKey
 from billing.caps import month_of
-from billing.selectors import BudgetUse, nearly_spent_budgets
+from billing.nearly_spent_budgets import nearly_spent_budgets
 from config.api.caller import WorkspaceStatus
 from config.notices.models import Notice, NoticeKind
 from webhooks.event_kinds import EventKind
@@ -32,73 +31,58 @@ class Occurrence:
     about: str = ""
 
 
+def _events(*kinds: EventKind) -> QuerySet[Event]:
+    """Return the events of these kinds, which are stored even if no webhook gets them."""
+    return Event.objects.filter(sandbox=False, kind__in=kinds)
+
+
+# Where occurrences are found, except budgets: the rows, and their columns with the time and the affected resource's id.
+_SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
+    NoticeKind.APPROVAL: (_events(EventKind.PENDING_CONFIRMATION), "created_at", "post_group_id"),
+    NoticeKind.POST: (
+        _events(EventKind.FAILED, EventKind.PARTIAL, EventKind.UNCONFIRMED),
+        "created_at",
+        "post_group_id",
+    ),
+    NoticeKind.ACCOUNT: (
+        ConnectedAccount.objects.filter(sandbox=False, status=ConnectedAccount.Status.NEEDS_REAUTH),
+        "updated_at",
+        "pk",
+    ),
+    NoticeKind.DELIVERY: (
+        Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER, event__sandbox=False),
+        "given_up_at",
+        "pk",
+    ),
+    NoticeKind.KEY: (ApiKey.objects.all(), "new_network_at", "pk"),
+}
+
+
 def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Occurrence]:
     """Return up to `limit` occurrences of a kind since then that have no notice yet, the earliest first."""
-    return _SOURCES[kind](since, limit)
-
-
-def _approvals(since: datetime, limit: int) -> list[Occurrence]:
-    return _events(NoticeKind.APPROVAL, [EventKind.PENDING_CONFIRMATION], since, limit)
-
-
-def _posts(since: datetime, limit: int) -> list[Occurrence]:
-    return _events(NoticeKind.POST, [EventKind.FAILED, EventKind.PARTIAL, EventKind.UNCONFIRMED], since, limit)
-
-
-def _events(kind: NoticeKind, events: Sequence[EventKind], since: datetime, limit: int) -> list[Occurrence]:
-    """Find occurrences among events, which are stored even if no webhook gets them."""
-    rows = Event.objects.filter(sandbox=False, kind__in=events, created_at__gte=since)
-    return _without_notice(kind, rows, "created_at", "post_group_id", limit)
-
-
-def _accounts(since: datetime, limit: int) -> list[Occurrence]:
-    rows = ConnectedAccount.objects.filter(
-        sandbox=False, status=ConnectedAccount.Status.NEEDS_REAUTH, updated_at__gte=since
-    )
-    return _without_notice(NoticeKind.ACCOUNT, rows, "updated_at", "pk", limit)
-
-
-def _deliveries(since: datetime, limit: int) -> list[Occurrence]:
-    rows = Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER, given_up_at__gte=since, event__sandbox=False)
-    return _without_notice(NoticeKind.DELIVERY, rows, "given_up_at", "pk", limit)
-
-
-def _keys(since: datetime, limit: int) -> list[Occurrence]:
-    return _without_notice(
-        NoticeKind.KEY, ApiKey.objects.filter(new_network_at__gte=since), "new_network_at", "pk", limit
-    )
-
-
-def _without_notice(kind: NoticeKind, rows: QuerySet[Any], at: str, about: str, limit: int) -> list[Occurrence]:
+    if kind == NoticeKind.BUDGET:
+        return _nearly_spent_budgets(limit)
+    rows, at, about = _SOURCES[kind]
     noticed = Notice.objects.filter(kind=kind, occurrence=OuterRef("pk"), at=OuterRef(at))
-    new = rows.exclude(workspace__status=WorkspaceStatus.DELETED).exclude(Exists(noticed)).order_by(at, "pk")
+    recent = rows.filter(**{f"{at}__gte": since}).exclude(workspace__status=WorkspaceStatus.DELETED)
+    new = recent.exclude(Exists(noticed)).order_by(at, "pk")
     return [Occurrence(*found) for found in new.values_list("workspace_id", "pk", at, about)[:limit]]
 
 
-def _budgets(since: datetime, limit: int) -> list[Occurrence]:
+def _nearly_spent_budgets(limit: int) -> list[Occurrence]:
     """Find nearly spent budgets of this and later months; a changed limit counts as a new occurrence."""
     found = [
-        Occurrence(budget.workspace_id, f"{budget.workspace_id}:{percent}:{budget.limit_cents}", _start_of(budget))
+        Occurrence(
+            budget.workspace_id,
+            f"{budget.workspace_id}:{percent}:{budget.limit_cents}",
+            datetime.combine(budget.month, time.min, UTC),
+        )
         for budget in nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=month_of(timezone.now()))
         for percent in BUDGET_THRESHOLDS
         if budget.used_percent >= percent
     ]
     if not found:
         return []
-    notices = Notice.objects.filter(kind=NoticeKind.BUDGET, at__gte=min(news.at for news in found))
+    notices = Notice.objects.filter(kind=NoticeKind.BUDGET, at__gte=min(each.at for each in found))
     noticed = set(notices.values_list("occurrence", "at"))
-    return [news for news in found if (news.occurrence, news.at) not in noticed][:limit]
-
-
-def _start_of(budget: BudgetUse) -> datetime:
-    return datetime.combine(budget.month, time.min, UTC)
-
-
-_SOURCES: dict[NoticeKind, Callable[[datetime, int], list[Occurrence]]] = {
-    NoticeKind.APPROVAL: _approvals,
-    NoticeKind.POST: _posts,
-    NoticeKind.ACCOUNT: _accounts,
-    NoticeKind.DELIVERY: _deliveries,
-    NoticeKind.BUDGET: _budgets,
-    NoticeKind.KEY: _keys,
-}
+    return [each for each in found if (each.occurrence, each.at) not in noticed][:limit]

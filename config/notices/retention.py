@@ -11,7 +11,7 @@ from config.db.retention import ExpiredRows
 from config.notices.models import Digest, Notice
 from workspaces.retention import workspaces_to_purge
 
-KEEP_FOR = timedelta(days=90)  # longer than MAX_LOOKBACK in sending.py, so that nothing is reported twice
+NOTICE_RETENTION = timedelta(days=90)  # longer than MAX_LOOKBACK in sending.py, so that nothing is reported twice
 
 
 class Notices(ExpiredRows):
@@ -20,8 +20,8 @@ class Notices(ExpiredRows):
     name = "notices"
 
     def expired_rows(self) -> QuerySet[Notice]:
-        over = timezone.now() - KEEP_FOR
-        return Notice.objects.filter(created_at__lt=over, at__lt=over)
+        expiry = timezone.now() - NOTICE_RETENTION
+        return Notice.objects.filter(created_at__lt=expiry, at__lt=expiry)
 
 
 class NoticesOfPurged(ExpiredRows):

@@ -94,8 +94,8 @@ def send_next_digest() -> bool:
 
 def _due_digests() -> QuerySet[Digest]:
     """Return due digests, except of deleted workspaces and of workspaces paused by an operator."""
-    away = Q(workspace__status=WorkspaceStatus.DELETED) | Q(workspace__operator_paused_at__isnull=False)
-    return Digest.objects.filter(due_at__lte=timezone.now()).exclude(away).order_by("due_at", "pk")
+    unreachable = Q(workspace__status=WorkspaceStatus.DELETED) | Q(workspace__operator_paused_at__isnull=False)
+    return Digest.objects.filter(due_at__lte=timezone.now()).exclude(unreachable).order_by("due_at", "pk")
 
 
 def _send_digest(digest: Digest) -> None:
@@ -111,7 +111,7 @@ def _send_digest(digest: Digest) -> None:
 
 
 def _queue_emails(email: Email, people: Sequence[User]) -> bool:
-    """Queue the e-mail for each person; returns whether there was any."""
+    """Queue the notice e-mail for each person; returns whether there was any."""
     for person in people:
         queue_mail(to=person.email, subject=email.subject, text=email.text)
     return bool(people)

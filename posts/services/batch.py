@@ -11,7 +11,7 @@ from django.db import transaction
 
 from auditlog.services import record
 from billing import selectors as billing
-from billing.selectors import SpendCap
+from billing.caps import SpendCap
 from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.errors import ApiError, ValidationFailed
 from posts.attached_media import find_attached_assets, lock_media_of_groups, reserve_group_media

@@ -12,8 +12,7 @@ from django.db import transaction
 
 from auditlog.services import record, record_many
 from billing import selectors as billing
-from billing.caps import day_of
-from billing.selectors import SpendCap
+from billing.caps import SpendCap, day_of
 from billing.services import hold
 from config.api.caller import Caller
 from config.jobs.wake_up import wake

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from auditlog.selectors import entries_of
-from billing.selectors import bill_of, usage_of
+from billing.month_usage import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.due import claim_due
 from posts.publishing.engine import LEASE, publishable_targets

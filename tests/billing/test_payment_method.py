@@ -153,7 +153,7 @@ def test_a_failed_payment_allows_paid_usage_during_the_grace_period(
     send_and_process(processor, "past_due")
     clock.shift(timedelta(days=2, hours=23))
     spend(api, account, 4)
-    send_and_process(processor, "past_due")  # body again, it has not begun anew
+    send_and_process(processor, "past_due")  # sent again; the grace period does not restart
     clock.shift(timedelta(hours=1))
 
     assert_envelope(api.post("/posts", body_for(account)), 402, "PAYMENT_METHOD_REQUIRED")

@@ -125,13 +125,13 @@ def test_an_attempt_is_saved_before_it_is_sent(
     late = processor.hold_next(SEND)
     seen: list[tuple[int, datetime | None]] = []
 
-    def look() -> None:
+    def read_attempt() -> None:
         processor.wait_for(1)
         row = UsageReport.objects.get()
         seen.append((row.attempts, row.unknown_since))
         late.set()
 
-    at_once(2, lambda n: look() if n else services.report_due_usage())
+    at_once(2, lambda n: read_attempt() if n else services.report_due_usage())
 
     assert seen == [(1, MARCH)]
 

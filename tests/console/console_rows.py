@@ -29,7 +29,7 @@ from billing.models import (
 )
 from config.api.caller import system_caller
 from config.api.models import IdempotencyRecord
-from config.console.operators.models import SecondFactor
+from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile

@@ -19,8 +19,10 @@ def operator_audit_entries(operation: str) -> list[tuple[str, str, bool, str | N
 
 
 def act(operator: Client, action: str, *rows: Model, asks: bool = True, **fields: str) -> list[str]:
-    """Run an admin action on rows of one table; return its messages. An action with confirmation must have done
-    nothing until it gets its yes, with the `fields` of its form."""
+    """Run an admin action on rows of one table and return its messages.
+
+    An action that asks for confirmation must change nothing before it; `fields` are those of the confirmation's form.
+    """
     opts = rows[0]._meta
     path = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
     chosen: dict[str, Any] = {"action": action, "_selected_action": [row.pk for row in rows]}

@@ -54,12 +54,12 @@ def page_of(model: type[Model], kind: str, *args: Any) -> str:
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{kind}", args=args)
 
 
-def test_every_table_of_the_service_is_there_and_audited() -> None:
+def test_every_table_of_the_service_is_registered_and_audited() -> None:
     assert {model._meta.label for model in apps.get_models()} - {model._meta.label for model in TABLES} == NOT_SHOWN
     assert all(isinstance(table, AuditedAdmin) for table in TABLES.values())
 
 
-def test_lists_and_rows_are_shown_by_few_queries_without_counting_and_without_secrets(
+def test_lists_and_rows_need_few_queries_no_count_and_show_no_secrets(
     operator: Client, rows: dict[type[Model], Model]
 ) -> None:
     assert rows.keys() == TABLES.keys()
@@ -78,7 +78,9 @@ def test_lists_and_rows_are_shown_by_few_queries_without_counting_and_without_se
                 assert str(row.pk) in html or page_of(model, "changelist") in html, path
 
 
-def test_nothing_is_written_past_the_services(operator: Client, rows: dict[type[Model], Model]) -> None:
+def test_rows_cannot_be_added_changed_or_deleted_in_the_console(
+    operator: Client, rows: dict[type[Model], Model]
+) -> None:
     for model in READ_ONLY:
         row, before = rows[model], list(model._default_manager.values())
         refused = [
@@ -92,7 +94,7 @@ def test_nothing_is_written_past_the_services(operator: Client, rows: dict[type[
         assert list(model._default_manager.values()) == before
 
 
-def test_nobody_feels_their_way_to_a_secret(operator: Client, rows: dict[type[Model], Model]) -> None:
+def test_secrets_cannot_be_guessed_by_filters(operator: Client, rows: dict[type[Model], Model]) -> None:
     for path, lookup in (
         ("workspaces_user", "password__startswith"),
         ("agents_apikey", "token_sha256__startswith"),
@@ -115,7 +117,7 @@ SMALL = {"billing.Subscription", "social_django.UserSocialAuth", "admin.LogEntry
 
 
 @pytest.mark.parametrize(("model", "kind"), [*searches()])
-def test_a_search_goes_by_an_index_and_compares_nothing_with_like(db: None, model: type[Model], kind: str) -> None:
+def test_searches_use_an_index_and_no_like(db: None, model: type[Model], kind: str) -> None:
     table = TABLES[model]
     assert isinstance(table, ExactSearchAdmin)
     word = {"trace": "4bf92f3577b34da6a3ce929d0e0e4736", "sha256": DIGEST, "day": "2027-03-10"}.get(kind, f"{kind}_1")
@@ -149,12 +151,12 @@ def test_rows_are_found_by_ids_traces_and_days(operator: Client, workspace: Work
 
 
 @pytest.mark.parametrize("words", ["agt_1", "anything", "wrk_1 anything", "2027-02-30"])
-def test_what_a_table_is_not_searched_by_is_said_and_not_looked_for(operator: Client, words: str) -> None:
+def test_an_unsupported_search_word_shows_a_message_and_runs_no_search(operator: Client, words: str) -> None:
     page = operator.get(reverse("admin:posts_postgroup_changelist"), {"q": words})
 
     assert list(page.context["cl"].result_list) == []
-    [told] = page.context["messages"]
-    assert "Finds pgr_…" in str(told)
+    [message] = page.context["messages"]
+    assert "Finds pgr_…" in str(message)
 
 
 def test_workspaces_are_found_by_their_names(operator: Client, workspace: Workspace) -> None:
@@ -162,7 +164,7 @@ def test_workspaces_are_found_by_their_names(operator: Client, workspace: Worksp
     assert found(operator, "workspaces_user", workspace.owner_user.email.upper()) == [workspace.owner_user_id]
 
 
-def test_pages_follow_each_other_without_a_number_of_rows(operator: Client, workspace: Workspace) -> None:
+def test_lists_are_paged_without_counting_rows(operator: Client, workspace: Workspace) -> None:
     factories.AgentFactory.create_batch(51, workspace=workspace)
     path = reverse("admin:agents_agent_changelist")
     first, second = operator.get(path), operator.get(path, {"p": 2})
@@ -174,7 +176,7 @@ def test_pages_follow_each_other_without_a_number_of_rows(operator: Client, work
     assert list(operator.get(path, {"p": 3}).context["cl"].result_list) == []
 
 
-def test_a_rows_page_leads_to_where_else_it_is_spoken_of(operator: Client, workspace: Workspace) -> None:
+def test_a_rows_page_links_to_related_lists(operator: Client, workspace: Workspace) -> None:
     group = make_group(workspace, factories.AccountFactory.create(workspace=workspace))
     html = operator.get(page_of(type(group), "change", group.pk)).content.decode()
 
@@ -184,7 +186,7 @@ def test_a_rows_page_leads_to_where_else_it_is_spoken_of(operator: Client, works
 
 
 @pytest.mark.parametrize("role", ["owner", "admin", "member"])
-def test_no_role_in_a_workspace_opens_the_console(workspace: Workspace, teammate: User, role: str) -> None:
+def test_no_workspace_role_gives_access_to_the_console(workspace: Workspace, teammate: User, role: str) -> None:
     Member.objects.filter(user=teammate).update(role=role if role != "owner" else "admin")
     browser = Client()
     browser.force_login(workspace.owner_user if role == "owner" else teammate)

@@ -43,11 +43,11 @@ def follow(operator: Client, path: str, **query: str) -> str:
     return str(operator.get(path, query)["Location"])
 
 
-def told_after(answer: Any) -> str:
+def messages_after(answer: Any) -> str:
     return " ".join(str(message) for message in answer.context["messages"])
 
 
-def test_how_the_service_stands_is_told_by_few_queries(
+def test_the_front_page_shows_the_services_status_with_few_queries(
     operator: Client, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     now = timezone.now()
@@ -63,16 +63,20 @@ def test_how_the_service_stands_is_told_by_few_queries(
     html = page.content.decode()
 
     assert len(asked) <= 20
-    queue = next(each for each in page.context["queues"] if each.duty == "deliver")
+    queue = next(each for each in page.context["duties"] if each.duty == "deliver")
     assert (queue.due, 90 <= queue.late_seconds < 120, queue.alive) == (1, True, True)
-    assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "drifting_months")] == [1, 1, 1]
+    assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "ledger_drift_months")] == [
+        1,
+        1,
+        1,
+    ]
     for words in ("The month differs.", "no heartbeat yet", f"{queue.late_seconds:.0f} s", "?status=dead_letter"):
         assert words in html
     for link in ("webhooks_delivery", "accounts_connectedaccount", "billing_billingalarm"):
         assert reverse(f"admin:{link}_changelist") in html
 
 
-def test_the_lists_that_the_front_page_leads_to_hold_what_it_counts(
+def test_the_lists_that_the_front_page_links_to_contain_the_rows_it_counts(
     operator: Client, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     row = make_delivery(workspace, "https://receiver.example/")
@@ -90,7 +94,7 @@ def test_the_lists_that_the_front_page_leads_to_hold_what_it_counts(
         assert list(operator.get(f"/admin/{path}").context["cl"].result_list) == [found]
 
 
-def test_an_id_leads_to_its_row_a_trace_to_all_that_stands_under_it_and_a_name_to_workspaces(
+def test_the_search_redirects_ids_to_rows_traces_to_their_page_and_names_to_workspaces(
     operator: Client, workspace: Workspace
 ) -> None:
     group = make_group(workspace, factories.AccountFactory.create(workspace=workspace), 7)
@@ -107,31 +111,33 @@ def test_an_id_leads_to_its_row_a_trace_to_all_that_stands_under_it_and_a_name_t
     assert operator.get(reverse("admin:trace", args=["anything"])).status_code == 404
 
 
-def test_the_retention_is_shown_first_and_run_on_a_yes(operator: Client) -> None:
+def test_retention_shows_expired_rows_and_runs_after_confirmation(operator: Client) -> None:
     over = timezone.now() - timedelta(days=2)
     IdempotencyRecord.objects.create(id="1" * 64, operation="posts.create", fingerprint="", expires_at=over)
     page = operator.get(reverse("admin:run-retention"))
 
     assert page.context["found"].rows["idempotency_records"] == 1
     assert IdempotencyRecord.objects.exists()
-    assert "Deleted: idempotency_records 1." in told_after(operator.post(reverse("admin:run-retention"), follow=True))
+    assert "Deleted: idempotency_records 1." in messages_after(
+        operator.post(reverse("admin:run-retention"), follow=True)
+    )
     assert not IdempotencyRecord.objects.exists()
     assert console_audit_entries() == [("ops.run_retention", "", "", None)]
 
 
-def test_billing_is_reconciled_on_a_yes(operator: Client, workspace: Workspace) -> None:
+def test_billing_is_reconciled_after_confirmation(operator: Client, workspace: Workspace) -> None:
     MonthCounter.objects.create(holder_id=workspace.id, month=MONTH, held_cents=5)
     operator.get(reverse("admin:reconcile-billing"))
     assert console_audit_entries() == []
-    told = told_after(operator.post(reverse("admin:reconcile-billing"), follow=True))
+    message = messages_after(operator.post(reverse("admin:reconcile-billing"), follow=True))
 
-    assert "Months that drift: 1." in told
+    assert "Months that drift: 1." in message
     assert BillingAlarm.objects.get().kind == "books"
     assert not LedgerEntry.objects.exists()
     assert console_audit_entries() == [("ops.reconcile_billing", "", "", None)]
 
 
-def test_who_may_only_look_sets_nothing_going(operator: Client) -> None:
+def test_staff_who_are_not_superusers_cannot_start_actions(operator: Client) -> None:
     User.objects.filter(username="operator").update(is_superuser=False)
 
     for name in ("run-retention", "reconcile-billing"):
@@ -151,10 +157,10 @@ def changes() -> list[tuple[str, str, str, Any]]:
     return list(entries.values_list("operation", "resource_type", "resource_id", "metadata"))
 
 
-def test_the_schedule_is_edited_and_each_change_audited(operator: Client, task: PeriodicTask) -> None:
+def test_each_change_of_the_schedule_is_audited(operator: Client, task: PeriodicTask) -> None:
     path = reverse("admin:django_celery_beat_periodictask_change", args=[task.pk])
     page = operator.get(path)
-    assert "The service resets this schedule" in told_after(page)
+    assert "The service resets this schedule" in messages_after(page)
     form = page.context["adminform"].form
     fields = {name: form[name].value() for name in form.fields if form[name].value() not in (None, "", False)}
     fields.pop("enabled")
@@ -172,7 +178,7 @@ def test_the_schedule_is_edited_and_each_change_audited(operator: Client, task: 
     assert {entry[0] for entry in console_audit_entries()} == {"console.change"}
 
 
-def test_a_schedule_is_added_and_deleted_on_record(operator: Client, task: PeriodicTask) -> None:
+def test_adding_and_deleting_a_schedule_is_audited(operator: Client, task: PeriodicTask) -> None:
     table = "/admin/django_celery_beat/periodictask"
     fields = {"name": "more", "task": "config.wake", "interval": task.interval_id, "args": "[]", "kwargs": "{}"}
     operator.post(f"{table}/add/", {**fields, "headers": "{}"})
@@ -186,7 +192,7 @@ def test_a_schedule_is_added_and_deleted_on_record(operator: Client, task: Perio
     ]
 
 
-def test_nothing_is_sent_to_workers_from_here_without_a_broker(
+def test_tasks_cannot_be_run_from_the_console_without_a_broker(
     operator: Client, task: PeriodicTask, settings: Any
 ) -> None:
     for url, offered in (("", False), ("redis://127.0.0.1:1/0", True)):
@@ -196,16 +202,16 @@ def test_nothing_is_sent_to_workers_from_here_without_a_broker(
         assert ("run_tasks" in page.content.decode()) == offered
 
 
-def test_who_is_locked_out_is_let_in_again(operator: Client) -> None:
+def test_deleting_failed_attempts_unlocks_a_name(operator: Client) -> None:
     User.objects.create_superuser("forgetful", "quite the right password")
-    door, at_the_door = "/admin/login/", Client()
+    login, browser = "/admin/login/", Client()
     for password in (*["a wrong one"] * settings.AXES_FAILURE_LIMIT, "quite the right password"):
-        answer = at_the_door.post(door, {"username": "forgetful", "password": password})
+        answer = browser.post(login, {"username": "forgetful", "password": password})
     assert answer.status_code == 429
     chosen = list(AccessAttempt.objects.values_list("pk", flat=True))
     delete = {"action": "delete_selected", "_selected_action": chosen}
     assert "Are you sure" in operator.post("/admin/axes/accessattempt/", delete).content.decode()
     operator.post("/admin/axes/accessattempt/", {**delete, "post": "yes"})
 
-    assert at_the_door.post(door, {"username": "forgetful", "password": "quite the right password"}).status_code == 302
+    assert browser.post(login, {"username": "forgetful", "password": "quite the right password"}).status_code == 302
     assert [entry[:2] for entry in changes()] == [("console.delete", "accessattempt")] * len(chosen)

@@ -40,7 +40,7 @@ def addresses() -> list[str]:
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="the plans are PostgreSQL's")
-def test_no_list_reads_a_large_table_from_end_to_end(workspace: Workspace) -> None:
+def test_no_list_scans_a_large_table(workspace: Workspace) -> None:
     accounts = [account.id for account in factories.AccountFactory.create_batch(2, workspace=workspace)]
     history.load(workspace_id=workspace.id, account_ids=accounts, first=1, last=GROUPS)
     history.analyze()

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _well(settings: Settings, tmp_path: Path) -> None:
     """Set up a healthy embedded deployment with an ADMIN_TOKEN and a live worker."""
-    settings.SQLITE = True  # else it is told that web processes on PostgreSQL do better with Redis
+    settings.SQLITE = True  # on PostgreSQL a missing Redis is a warning
     settings.MEDIA_ROOT, settings.REDIS_URL, settings.ADMIN_TOKEN = tmp_path, "", "x" * 40
     for duty in (*status.QUEUE_MODELS, status.BEAT):
         status.record_heartbeat(duty)
@@ -39,12 +39,12 @@ def closed_port() -> int:
 
 def examine() -> tuple[str, str]:
     """Run the command; return its output and its error."""
-    told = StringIO()
+    output = StringIO()
     try:
-        call_command("doctor", stdout=told, no_color=True)
+        call_command("doctor", stdout=output, no_color=True)
     except CommandError as error:
-        return told.getvalue(), str(error)
-    return told.getvalue(), ""
+        return output.getvalue(), str(error)
+    return output.getvalue(), ""
 
 
 def faults() -> list[list[str]]:
@@ -53,12 +53,12 @@ def faults() -> list[list[str]]:
     return [line for line in lines if line and line[0] in ("fault", "warning")]
 
 
-def test_a_deployment_that_is_well_ends_well_and_leaves_nothing_behind() -> None:
-    told, error = examine()
+def test_a_healthy_deployment_passes_and_no_test_data_remains() -> None:
+    output, error = examine()
 
     assert (error, faults()) == ("", [])
     for what in ("database", "migrations", "clock", "broker", "worker", "beat", "scanner", "storage", "e-mail"):
-        assert f"ok       {what}" in told
+        assert f"ok       {what}" in output
     assert list(storage.all_keys()) == []
 
 
@@ -133,18 +133,18 @@ def bad_key(settings: Any) -> None:
         (bad_key, "settings", "then restart"),
     ],
 )
-def test_what_is_not_well_is_named_alone_with_what_to_do(
+def test_only_the_faulty_part_is_reported_with_its_solution(
     settings: Settings, spoil: Callable[[Any], None], what: str, todo: str
 ) -> None:
     spoil(settings)
-    told, error = examine()
+    output, error = examine()
 
     assert {line[1] for line in faults()} == {what}
-    assert todo in told
+    assert todo in output
     assert "what to do" in error
 
 
-def test_a_scanner_whose_limits_suffice_is_well(settings: Settings) -> None:
+def test_a_scanner_with_sufficient_limits_is_ok(settings: Settings) -> None:
     with FakeClamd() as clamd:
         settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "clamav", clamd.address
         settings.MEDIA_MAX_BYTES = {"image": 1024 * 1024}

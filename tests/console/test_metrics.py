@@ -77,7 +77,7 @@ def test_requests_are_timed_by_operation_and_refusals_counted_by_code(
     assert rise("sps_refusals_total", code="SPEND_CAP_EXCEEDED") >= 1
 
 
-def test_what_platforms_and_receivers_made_of_attempts_is_counted(
+def test_outcomes_of_publishing_and_deliveries_are_counted(
     operator: ApiClient, api: ApiClient, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     before = Scrape(operator)
@@ -98,7 +98,7 @@ def test_what_platforms_and_receivers_made_of_attempts_is_counted(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_how_late_a_worker_takes_a_target_up_is_measured(
+def test_the_lateness_of_claimed_targets_is_measured(
     operator: ApiClient, api: ApiClient, account: ConnectedAccount
 ) -> None:
     before = Scrape(operator)
@@ -117,7 +117,7 @@ def test_how_late_a_worker_takes_a_target_up_is_measured(
     assert rise("sps_publish_lateness_seconds_bucket", le="+Inf") >= 1
 
 
-def test_codes_that_nobody_knows_are_told_apart_up_to_a_number(operator: ApiClient) -> None:
+def test_unknown_platform_codes_have_their_own_labels_up_to_a_limit(operator: ApiClient) -> None:
     for number in range(metrics.MOST_CODES + 5):
         unmapped("testing", f"400 {number}")
     unmapped("hostile", "so long a code that it would be a label of its own " * 3)
@@ -144,7 +144,7 @@ def in_another_process(data_dir: Path, work: str) -> str:
     return done.stdout.decode().strip()
 
 
-def test_what_another_process_has_counted_is_told_until_all_have_ended(operator: ApiClient, tmp_path: Path) -> None:
+def test_counts_of_ended_processes_remain_until_all_processes_have_ended(operator: ApiClient, tmp_path: Path) -> None:
     count, files = "metrics.count_unmapped('testing', 'elsewhere')", "print(len(list(metrics.FOLDER.glob('*.db'))))"
     before = Scrape(operator).of("sps_platform_unmapped_total", platform="testing", code="elsewhere")
     in_another_process(Path(settings.DATA_DIR), count)
@@ -154,7 +154,7 @@ def test_what_another_process_has_counted_is_told_until_all_have_ended(operator:
     assert in_another_process(tmp_path, files) == "0"
 
 
-def test_the_rows_are_read_when_they_are_asked_for(operator: ApiClient, workspace: Workspace) -> None:
+def test_gauges_are_read_from_the_database_at_each_scrape(operator: ApiClient, workspace: Workspace) -> None:
     rows = [make_delivery(workspace, "https://receiver.example/") for _ in range(2)]
     Delivery.objects.filter(pk=rows[0].pk).update(due_at=timezone.now() - timedelta(seconds=90))
     Delivery.objects.filter(pk=rows[1].pk).update(status="dead_letter", due_at=None)
@@ -170,18 +170,18 @@ def test_the_rows_are_read_when_they_are_asked_for(operator: ApiClient, workspac
     assert scrape.of("sps_heartbeat_age_seconds", duty="beat") < 60
 
 
-def test_the_example_alerts_ask_for_nothing_that_is_not_told(operator: ApiClient) -> None:
+def test_the_example_alerts_use_only_existing_metrics(operator: ApiClient) -> None:
     rows = re.findall(r"^# TYPE (\S+)", operator.get("/metrics").content.decode(), re.MULTILINE)
     counters = [each for each in vars(metrics).values() if isinstance(each, Counter | Histogram)]
-    told = {*rows, *(family.name for each in counters for family in each.describe())}
+    existing = {*rows, *(family.name for each in counters for family in each.describe())}
     rules = (Path(settings.BASE_DIR) / "docs" / "alerts.yml").read_text()
     asked = {re.sub("_(total|count|sum|bucket)$", "", name) for name in re.findall(r"\bsps_[a-z_]+", rules)}
 
     assert len(asked) > 8
-    assert asked - {re.sub("_total$", "", name) for name in told} == set()
+    assert asked - {re.sub("_total$", "", name) for name in existing} == set()
 
 
-def test_without_the_database_what_was_counted_is_told_still(operator: ApiClient) -> None:
+def test_counters_are_reported_without_the_database(operator: ApiClient) -> None:
     operator.get("/ops/status")
 
     def away(*args: Any) -> None:
@@ -195,7 +195,9 @@ def test_without_the_database_what_was_counted_is_told_still(operator: ApiClient
     assert "sps_dead_letters" not in scrape.names()
 
 
-def test_labels_hold_nothing_that_a_caller_chooses(operator: ApiClient, api: ApiClient, workspace: Workspace) -> None:
+def test_labels_contain_nothing_that_a_caller_chooses(
+    operator: ApiClient, api: ApiClient, workspace: Workspace
+) -> None:
     api.get(f"/agents/{workspace.id}/secret-path")
     api.get("/dashboard/sign-in/usr_1/a-token-in-a-path")
     api.request("BREW", "/agents")
@@ -216,7 +218,7 @@ def worker(settings: Settings, operator: ApiClient) -> Iterator[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_serves_the_same_page_behind_the_same_door(worker: str, operator: ApiClient) -> None:
+def test_a_worker_serves_the_same_metrics_with_the_same_token(worker: str, operator: ApiClient) -> None:
     def ask(path: str, token: str | None) -> tuple[int, str]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         try:

@@ -24,7 +24,7 @@ HOME, ELSEWHERE = "203.0.113.9", "203.0.113.10"
 
 
 @pytest.fixture
-def known(db: None) -> User:
+def operator_user(db: None) -> User:
     return User.objects.create_superuser("operator", PASSWORD)
 
 
@@ -36,10 +36,10 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def provider(settings: Any) -> Iterator[FakeOpenIdProvider]:
-    with FakeOpenIdProvider() as standing:
-        standing.add_person("alice")
-        use_provider(settings, standing)
-        yield standing
+    with FakeOpenIdProvider() as fake:
+        fake.add_person("alice")
+        use_provider(settings, fake)
+        yield fake
 
 
 def try_password(password: str, *, name: str = "operator", address: str = HOME) -> Any:
@@ -53,8 +53,8 @@ def attack(times: int, *, clock: time_machine.Traveller, name: str = "operator")
         clock.shift(timedelta(seconds=60))
 
 
-def test_five_wrong_passwords_lock_the_name_for_that_address_for_a_quarter_of_an_hour(
-    known: User, clock: time_machine.Traveller
+def test_five_wrong_passwords_lock_the_name_at_that_address_for_15_minutes(
+    operator_user: User, clock: time_machine.Traveller
 ) -> None:
     attempts = [try_password("wrong").status_code for _ in range(5)]
     locked = try_password(PASSWORD)
@@ -69,7 +69,7 @@ def test_five_wrong_passwords_lock_the_name_for_that_address_for_a_quarter_of_an
     assert try_password(PASSWORD).status_code == 302
 
 
-def test_twenty_wrong_passwords_lock_the_address_over_all_names(known: User) -> None:
+def test_twenty_wrong_passwords_lock_the_address_for_all_names(operator_user: User) -> None:
     attempts = [try_password("wrong", name=f"somebody-{number}").status_code for number in range(20)]
 
     assert attempts == [200] * 20
@@ -77,8 +77,8 @@ def test_twenty_wrong_passwords_lock_the_address_over_all_names(known: User) -> 
     assert try_password(PASSWORD, address=ELSEWHERE).status_code == 302
 
 
-def test_an_attack_from_many_addresses_slows_the_name_down_and_locks_nobody_out(
-    known: User, clock: time_machine.Traveller
+def test_an_attack_from_many_addresses_slows_the_name_down_without_locking_it(
+    operator_user: User, clock: time_machine.Traveller
 ) -> None:
     attack(9, clock=clock)
     clock.shift(timedelta(seconds=-60))
@@ -97,8 +97,8 @@ def test_an_attack_from_many_addresses_slows_the_name_down_and_locks_nobody_out(
     assert try_password(PASSWORD).status_code == 302
 
 
-def test_who_has_signed_in_from_an_address_before_is_not_slowed_down_there(
-    known: User, clock: time_machine.Traveller
+def test_an_address_with_an_earlier_sign_in_is_not_slowed_down(
+    operator_user: User, clock: time_machine.Traveller
 ) -> None:
     assert try_password(PASSWORD).status_code == 302
     clock.shift(timedelta(days=29))
@@ -109,7 +109,7 @@ def test_who_has_signed_in_from_an_address_before_is_not_slowed_down_there(
     assert try_password(PASSWORD).status_code == 302
 
 
-def test_names_that_nobody_has_are_treated_alike(known: User, clock: time_machine.Traveller) -> None:
+def test_unknown_names_have_the_same_limits(operator_user: User, clock: time_machine.Traveller) -> None:
     attack(12, clock=clock, name="nobody")
     clock.shift(timedelta(seconds=-60))
 
@@ -117,7 +117,7 @@ def test_names_that_nobody_has_are_treated_alike(known: User, clock: time_machin
     assert try_password(PASSWORD).status_code == 302
 
 
-def test_the_addresses_of_one_ipv6_network_count_together(known: User) -> None:
+def test_the_addresses_of_one_ipv6_network_are_counted_as_one(operator_user: User) -> None:
     for number in range(5):
         try_password("wrong", address=f"2001:db8:1:2::{number}")
 
@@ -125,7 +125,7 @@ def test_the_addresses_of_one_ipv6_network_count_together(known: User) -> None:
     assert try_password(PASSWORD, address="2001:db8:1:3::1").status_code == 302
 
 
-def test_behind_a_proxy_others_are_not_locked_out(known: User) -> None:
+def test_behind_a_proxy_only_the_attackers_address_is_locked(operator_user: User) -> None:
     def through_proxy(password: str, address: str) -> int:
         form = {"username": "operator", "password": password}
         browser = Client(REMOTE_ADDR="127.0.0.1", headers={"x-forwarded-for": address})
@@ -138,7 +138,7 @@ def test_behind_a_proxy_others_are_not_locked_out(known: User) -> None:
     assert through_proxy(PASSWORD, ELSEWHERE) == 302
 
 
-def test_no_sign_in_ends_the_count(known: User, provider: FakeOpenIdProvider) -> None:
+def test_a_successful_sign_in_does_not_reset_the_count(operator_user: User, provider: FakeOpenIdProvider) -> None:
     for _ in range(4):
         try_password("wrong")
     assert try_password(PASSWORD).status_code == 302
@@ -147,7 +147,9 @@ def test_no_sign_in_ends_the_count(known: User, provider: FakeOpenIdProvider) ->
     assert try_password("wrong").status_code == 429
 
 
-def test_who_signs_in_at_the_provider_is_not_locked_out_with_others(known: User, provider: FakeOpenIdProvider) -> None:
+def test_a_locked_address_can_still_sign_in_by_identity_provider(
+    operator_user: User, provider: FakeOpenIdProvider
+) -> None:
     for _ in range(6):
         try_password("wrong")
 
@@ -155,14 +157,14 @@ def test_who_signs_in_at_the_provider_is_not_locked_out_with_others(known: User,
         assert sign_in(provider, "alice", Client(REMOTE_ADDR=HOME)).status_code == 302
 
 
-def test_only_operators_have_a_password_to_sign_in_with(owner: User, known: User) -> None:
-    User.objects.filter(pk=owner.pk).update(password=known.password)
+def test_only_operators_can_sign_in_by_password(owner: User, operator_user: User) -> None:
+    User.objects.filter(pk=owner.pk).update(password=operator_user.password)
 
     assert try_password(PASSWORD, name=owner.username).status_code == 200
     assert try_password(PASSWORD).status_code == 302
 
 
-def test_sign_ins_are_in_the_audit_log_and_never_what_was_typed(known: User, caplog: pytest.LogCaptureFixture) -> None:
+def test_sign_ins_are_audited_without_the_typed_text(operator_user: User, caplog: pytest.LogCaptureFixture) -> None:
     typed = "a password in the field of the name"
     with caplog.at_level(logging.WARNING, logger="config"):
         try_password("a wrong one")
@@ -173,19 +175,19 @@ def test_sign_ins_are_in_the_audit_log_and_never_what_was_typed(known: User, cap
     assert list(
         entries.values_list("actor_id", "resource_id", "outcome", "code", "metadata", "ip", "workspace_id")
     ) == [
-        ("operator", known.pk, "refused", "UNAUTHENTICATED", {"reason": "wrong_password"}, HOME, ""),
+        ("operator", operator_user.pk, "refused", "UNAUTHENTICATED", {"reason": "wrong_password"}, HOME, ""),
         ("operator", "", "refused", "UNAUTHENTICATED", {"reason": "wrong_password"}, HOME, ""),
-        (known.pk, known.pk, "succeeded", None, {"by": "password"}, HOME, ""),
+        (operator_user.pk, operator_user.pk, "succeeded", None, {"by": "password"}, HOME, ""),
     ]
     assert [entry.retention_tier for entry in entries] == ["pro", "pro", "enterprise"]
-    told = [record.getMessage() for record in caplog.records if record.name.startswith("config.console.operators")]
-    assert len(told) == 2
-    assert known.pk in told[0]
-    assert "no operator has the name" in told[1]
-    assert typed not in " ".join(told)
+    logged = [record.getMessage() for record in caplog.records if record.name.startswith("config.console.operators")]
+    assert len(logged) == 2
+    assert operator_user.pk in logged[0]
+    assert "no operator has the name" in logged[1]
+    assert typed not in " ".join(logged)
 
 
-def test_an_attempt_that_is_refused_by_a_limit_is_counted_and_leaves_no_entry(known: User, operator: ApiClient) -> None:
+def test_an_attempt_refused_by_a_limit_is_counted_but_not_audited(operator_user: User, operator: ApiClient) -> None:
     before = Scrape(operator)
     for _ in range(8):
         try_password("wrong")
@@ -200,7 +202,7 @@ def test_an_attempt_that_is_refused_by_a_limit_is_counted_and_leaves_no_entry(kn
     assert AuditEntry.objects.filter(operation="operators.sign_in", outcome="refused").count() == 5
 
 
-def test_an_operator_is_told_of_failed_attempts_since_the_last_sign_in(known: User) -> None:
+def test_the_operator_sees_the_number_of_failed_attempts_since_the_last_sign_in(operator_user: User) -> None:
     try_password(PASSWORD)
     for _ in range(3):
         try_password("wrong", address=ELSEWHERE)

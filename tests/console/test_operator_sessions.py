@@ -76,9 +76,7 @@ def test_the_limits_are_settings(browser: Client, clock: time_machine.Traveller,
     assert not is_inside(browser)
 
 
-def test_whoever_becomes_an_operator_is_held_to_them_in_sessions_of_before(
-    db: None, clock: time_machine.Traveller
-) -> None:
+def test_the_limits_apply_to_earlier_sessions_of_a_new_operator(db: None, clock: time_machine.Traveller) -> None:
     user = User.objects.create_user("later", display_name="Later")
     browser = Client()
     browser.force_login(user)
@@ -90,7 +88,7 @@ def test_whoever_becomes_an_operator_is_held_to_them_in_sessions_of_before(
     assert browser.get("/admin/").status_code == 302
 
 
-def test_other_people_are_not_held_to_them(owner: User, clock: time_machine.Traveller) -> None:
+def test_the_limits_do_not_apply_to_other_people(owner: User, clock: time_machine.Traveller) -> None:
     browser = Client()
     browser.force_login(owner)
     assert browser.get("/dashboard/?all=1").status_code == 200
@@ -100,7 +98,7 @@ def test_other_people_are_not_held_to_them(owner: User, clock: time_machine.Trav
 
 
 @pytest.mark.parametrize("weak", WEAK)
-def test_no_operator_is_made_with_a_weak_password(db: None, weak: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_createsuperuser_refuses_a_weak_password(db: None, weak: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", weak)
     with pytest.raises(CommandError):
         call_command("createsuperuser", interactive=False, username="operator", email="o@example.com")
@@ -108,7 +106,7 @@ def test_no_operator_is_made_with_a_weak_password(db: None, weak: str, monkeypat
     assert not User.objects.exists()
 
 
-def test_an_operator_is_made_with_a_good_one(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_createsuperuser_accepts_a_strong_password(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
     call_command("createsuperuser", interactive=False, username="operator", email="o@example.com", stdout=StringIO())
 
@@ -116,7 +114,7 @@ def test_an_operator_is_made_with_a_good_one(db: None, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("weak", WEAK)
-def test_changepassword_takes_no_weak_password(db: None, weak: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changepassword_refuses_a_weak_password(db: None, weak: str, monkeypatch: pytest.MonkeyPatch) -> None:
     User.objects.create_superuser("operator", PASSWORD)
     monkeypatch.setattr("getpass.getpass", lambda prompt: weak)
     with pytest.raises(CommandError):
@@ -126,7 +124,7 @@ def test_changepassword_takes_no_weak_password(db: None, weak: str, monkeypatch:
 
 
 @pytest.mark.parametrize("weak", WEAK)
-def test_the_console_takes_no_weak_password(db: None, weak: str) -> None:
+def test_the_console_refuses_a_weak_password(db: None, weak: str) -> None:
     User.objects.create_superuser("operator", PASSWORD)
     browser = Client()
     browser.post("/admin/login/", {"username": "operator", "password": PASSWORD})

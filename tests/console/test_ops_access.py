@@ -18,7 +18,7 @@ every_route = pytest.mark.parametrize("route", OPERATORS, ids=str)
 
 
 @every_route
-def test_without_a_token_of_the_service_there_is_nothing_at_all(db: None, settings: Settings, route: Route) -> None:
+def test_without_admin_token_every_ops_path_is_404(db: None, settings: Settings, route: Route) -> None:
     settings.ADMIN_TOKEN = ""
     for bearer in (None, "", "anything"):
         answer = ApiClient(bearer).request(route.method, path_of(route, Ids()))
@@ -31,7 +31,7 @@ def unknown_path() -> dict[str, str]:
 
 
 @every_route
-def test_keys_and_people_do_not_get_in(
+def test_api_keys_and_sessions_are_refused(
     operator: ApiClient, api: ApiClient, owner: User, agent_client: ApiClient, route: Route
 ) -> None:
     wrong = ApiClient(f"{operator.token}x")
@@ -43,7 +43,7 @@ def test_keys_and_people_do_not_get_in(
     assert not AuditEntry.objects.filter(via="operator").exists()
 
 
-def test_the_token_opens_nothing_else(operator: ApiClient, workspace: Workspace) -> None:
+def test_the_admin_token_is_refused_by_the_api(operator: ApiClient, workspace: Workspace) -> None:
     for path in (f"/agents?workspace_id={workspace.id}", "/capabilities", f"/logs?workspace_id={workspace.id}"):
         assert_envelope(operator.get(path), 401, "UNAUTHENTICATED")
 
@@ -55,11 +55,11 @@ def test_the_scheme_is_bearer(operator: ApiClient, scheme: str) -> None:
     assert_envelope(answer, 401, "UNAUTHENTICATED")
 
 
-def test_an_operator_may_ask_more_often_than_callers(operator: ApiClient) -> None:
+def test_operators_have_a_higher_rate_limit(operator: ApiClient) -> None:
     assert operator.get("/ops/status")["RateLimit-Limit"] == "600"
 
 
-def test_metrics_keeps_the_same_door(operator: ApiClient, api: ApiClient, settings: Settings) -> None:
+def test_metrics_require_the_same_token(operator: ApiClient, api: ApiClient, settings: Settings) -> None:
     assert operator.get("/metrics").status_code == 200
     assert_envelope(api.get("/metrics"), 401, "UNAUTHENTICATED")
     assert_envelope(ApiClient().get("/metrics"), 401, "UNAUTHENTICATED")

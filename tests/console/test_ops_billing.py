@@ -24,7 +24,7 @@ def drifting(db: None) -> str:
     return str(workspace.id)
 
 
-def test_it_looks_at_the_processor_and_at_the_books(
+def test_subscriptions_and_ledger_are_checked(
     operator: ApiClient, processor: FakePaymentProcessor, drifting: str
 ) -> None:
     processor.subscribe("cus_1", "active")
@@ -41,15 +41,17 @@ def test_it_looks_at_the_processor_and_at_the_books(
     assert AuditEntry.objects.get(operation="ops.reconcile_billing").metadata["drifting_months"] == 1
 
 
-def test_a_preview_asks_nobody(operator: ApiClient, processor: FakePaymentProcessor, drifting: str) -> None:
-    told = operator.post("/ops/billing/reconcile", {"dry_run": True}).json()
+def test_a_dry_run_sends_no_requests_to_the_processor(
+    operator: ApiClient, processor: FakePaymentProcessor, drifting: str
+) -> None:
+    result = operator.post("/ops/billing/reconcile", {"dry_run": True}).json()
 
-    assert (told["would_update"], told["unchecked"]) == ({"workspaces": 1}, ["processor", "books"])
+    assert (result["would_update"], result["unchecked"]) == ({"workspaces": 1}, ["processor", "books"])
     assert (len(processor.requests), BillingAlarm.objects.count()) == (0, 0)
     assert operator_audit_entries("ops.reconcile_billing") == [("", "", True, None)]
 
 
-def test_in_free_beta_only_the_books_are_looked_at(operator: ApiClient, drifting: str) -> None:
-    told = operator.post("/ops/billing/reconcile").json()["reconciliation"]
+def test_in_free_beta_only_the_ledger_is_checked_by_the_operator(operator: ApiClient, drifting: str) -> None:
+    result = operator.post("/ops/billing/reconcile").json()["reconciliation"]
 
-    assert (told["workspaces"], told["drifting_months"], told["complete"]) == (0, 1, True)
+    assert (result["workspaces"], result["drifting_months"], result["complete"]) == (0, 1, True)

@@ -50,7 +50,7 @@ def test_dead_letters_of_all_workspaces_are_listed_newest_first(operator: ApiCli
     assert len(operator.get("/ops/deliveries?status=pending").json()["deliveries"]) == 1
 
 
-def test_a_workspaces_dead_letters_are_due_again_and_their_schedule_begins_anew(
+def test_replaying_a_workspaces_dead_letters_makes_them_due_and_restarts_their_schedule(
     operator: ApiClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "BATCH_SIZE", 2)
@@ -66,7 +66,7 @@ def test_a_workspaces_dead_letters_are_due_again_and_their_schedule_begins_anew(
     assert {entry[0] for entry in operator_audit_entries("ops.replay_deliveries")} == {workspace.id}
 
 
-def test_one_call_takes_no_more_than_its_share(
+def test_one_call_replays_a_limited_number_of_deliveries(
     operator: ApiClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "BATCH_SIZE", 2)
@@ -78,7 +78,7 @@ def test_one_call_takes_no_more_than_its_share(
     assert replay(operator, workspace_id=workspace.id).json() == {"replayed": 1, "in_flight": 0, "remaining": 0}
 
 
-def test_deliveries_are_replayed_by_their_ids_whatever_came_of_them(operator: ApiClient, workspace: Workspace) -> None:
+def test_deliveries_are_replayed_by_id_in_any_status(operator: ApiClient, workspace: Workspace) -> None:
     delivered, busy = make_delivery(workspace, URL), make_delivery(workspace, URL)
     Delivery.objects.filter(pk=delivered.pk).update(status="delivered", due_at=None)
     Delivery.objects.filter(pk=busy.pk).update(lease_until=timezone.now() + timedelta(minutes=1))
@@ -89,12 +89,12 @@ def test_deliveries_are_replayed_by_their_ids_whatever_came_of_them(operator: Ap
     assert Delivery.objects.get(pk=busy.pk).fence == 0
 
 
-def test_a_preview_replays_nothing(operator: ApiClient, workspace: Workspace) -> None:
+def test_a_dry_run_replays_nothing(operator: ApiClient, workspace: Workspace) -> None:
     rows = dead(workspace, 2)
-    told = replay(operator, workspace_id=workspace.id, dry_run=True).json()
+    result = replay(operator, workspace_id=workspace.id, dry_run=True).json()
 
-    assert told["request"] == {"workspace_id": workspace.id}
-    assert told["would_update"] == {"replayed": 2, "in_flight": 0, "remaining": 0}
+    assert result["request"] == {"workspace_id": workspace.id}
+    assert result["would_update"] == {"replayed": 2, "in_flight": 0, "remaining": 0}
     assert statuses(rows) == ["dead_letter"] * 2
     assert operator_audit_entries("ops.replay_deliveries") == [(workspace.id, "", True, None)]
 
@@ -109,7 +109,9 @@ def test_a_preview_replays_nothing(operator: ApiClient, workspace: Workspace) ->
         ({"workspace_id": new_id("wrk")}, "workspace_id"),
     ],
 )
-def test_what_is_not_there_is_named(operator: ApiClient, body: dict[str, Any], field: str) -> None:
+def test_an_invalid_choice_of_deliveries_is_reported_at_its_field(
+    operator: ApiClient, body: dict[str, Any], field: str
+) -> None:
     details = assert_envelope(replay(operator, **body), 422, "VALIDATION_FAILED")["details"]
 
     assert [each["field"] for each in details] == [field]

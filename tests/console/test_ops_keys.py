@@ -23,7 +23,7 @@ def revoke(operator: ApiClient, **body: Any) -> Any:
     return operator.post("/ops/keys/revoke", body)
 
 
-def test_a_leaked_token_stops_and_is_told_nowhere(operator: ApiClient, workspace: Workspace) -> None:
+def test_a_leaked_token_is_revoked_and_appears_nowhere(operator: ApiClient, workspace: Workspace) -> None:
     token = factories.workspace_key(workspace)
     leaked, key = ApiClient(token), ApiKey.objects.get()
     assert leaked.get(LOGS.format(workspace.id)).status_code == 200
@@ -35,9 +35,7 @@ def test_a_leaked_token_stops_and_is_told_nowhere(operator: ApiClient, workspace
     assert token not in answer.content.decode() + str(list(AuditEntry.objects.values()))
 
 
-def test_an_agents_key_is_revoked_by_its_id_and_once_more_is_no_error(
-    operator: ApiClient, workspace: Workspace
-) -> None:
+def test_an_agents_key_is_revoked_by_id_and_a_second_call_succeeds(operator: ApiClient, workspace: Workspace) -> None:
     factories.agent_key(factories.AgentFactory.create(workspace=workspace))
     key = ApiKey.objects.get()
     first = revoke(operator, id=key.id)
@@ -47,12 +45,12 @@ def test_an_agents_key_is_revoked_by_its_id_and_once_more_is_no_error(
     assert (ApiKey.objects.get().revoked_at, revoked_at is None) == (revoked_at, False)
 
 
-def test_a_preview_leaves_the_key_as_it_is(operator: ApiClient, workspace: Workspace) -> None:
+def test_a_dry_run_does_not_revoke_the_key(operator: ApiClient, workspace: Workspace) -> None:
     token = factories.workspace_key(workspace)
-    told = revoke(operator, token=token, dry_run=True)
+    result = revoke(operator, token=token, dry_run=True)
 
-    assert told.json()["would_update"]["status"] == "revoked"
-    assert token not in told.content.decode()
+    assert result.json()["would_update"]["status"] == "revoked"
+    assert token not in result.content.decode()
     assert ApiClient(token).get(LOGS.format(workspace.id)).status_code == 200
 
 
@@ -65,7 +63,9 @@ def test_a_preview_leaves_the_key_as_it_is(operator: ApiClient, workspace: Works
         ({"token": "x", "id": new_id("key")}, ""),
     ],
 )
-def test_a_key_that_there_is_not_is_named(operator: ApiClient, body: dict[str, Any], field: str) -> None:
+def test_an_invalid_choice_of_key_is_reported_at_its_field(
+    operator: ApiClient, body: dict[str, Any], field: str
+) -> None:
     details = assert_envelope(revoke(operator, **body), 422, "VALIDATION_FAILED")["details"]
 
     assert [each["field"] for each in details] == [field]

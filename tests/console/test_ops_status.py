@@ -32,19 +32,21 @@ def beat(*duties: str, at: datetime = NOON) -> None:
         Heartbeat.objects.create(duty=duty, beat_at=at)
 
 
-def test_every_duty_of_the_workers_is_told() -> None:
+def test_the_status_has_a_queue_for_each_worker_loop() -> None:
     assert status.QUEUE_MODELS.keys() == settings.WORKER_LOOPS.keys()
 
 
-def test_the_oldest_row_of_a_duty_and_how_many_wait(operator: ApiClient, workspace: Workspace) -> None:
+def test_a_queues_status_has_its_oldest_due_row_and_the_number_of_due_rows(
+    operator: ApiClient, workspace: Workspace
+) -> None:
     rows = [make_delivery(workspace, "https://receiver.example/") for _ in range(3)]
     Delivery.objects.filter(pk=rows[0].pk).update(due_at=NOON - timedelta(seconds=90))
     Delivery.objects.filter(pk=rows[1].pk).update(due_at=NOON + timedelta(hours=1))
     beat("deliver", at=NOON - timedelta(seconds=10))
     beat("publish", at=NOON - timedelta(minutes=2))
-    told = {each["duty"]: each for each in operator.get("/ops/status").json()["duties"]}
+    result = {each["duty"]: each for each in operator.get("/ops/status").json()["duties"]}
 
-    assert told["deliver"] == {
+    assert result["deliver"] == {
         "duty": "deliver",
         "due": 2,
         "oldest_due_at": "2027-03-10T11:58:30Z",
@@ -52,31 +54,33 @@ def test_the_oldest_row_of_a_duty_and_how_many_wait(operator: ApiClient, workspa
         "heartbeat_at": "2027-03-10T11:59:50Z",
         "alive": True,
     }
-    assert (told["publish"]["due"], told["publish"]["late_seconds"], told["publish"]["alive"]) == (0, 0.0, False)
-    assert told["usage_reports"]["heartbeat_at"] is None
+    assert (result["publish"]["due"], result["publish"]["late_seconds"], result["publish"]["alive"]) == (0, 0.0, False)
+    assert result["usage_reports"]["heartbeat_at"] is None
 
 
-def test_what_an_operator_has_to_look_at(operator: ApiClient, workspace: Workspace, account: ConnectedAccount) -> None:
+def test_the_status_counts_problems_that_need_an_operator(
+    operator: ApiClient, workspace: Workspace, account: ConnectedAccount
+) -> None:
     ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
     row = make_delivery(workspace, "https://receiver.example/")
     Delivery.objects.filter(pk=row.pk).update(status="dead_letter", due_at=None)
     BillingAlarm.objects.create(kind="books", subject=f"{workspace.id} 2027-03", detail="The month differs.")
     BillingAlarm.objects.create(kind="customer", subject="over", detail="It was.", resolved_at=NOON)
     beat_heartbeat()
-    told = operator.get("/ops/status").json()
+    result = operator.get("/ops/status").json()
 
-    assert (told["dead_letters"], told["accounts_needing_reauth"], told["ledger_drift_months"]) == (1, 1, 1)
-    assert [(each["kind"], each["detail"]) for each in told["billing_alarms"]] == [("books", "The month differs.")]
-    assert told["periodic"] == {"beat_at": "2027-03-10T12:00:00Z", "beat_alive": True, "retention_at": None}
+    assert (result["dead_letters"], result["accounts_needing_reauth"], result["ledger_drift_months"]) == (1, 1, 1)
+    assert [(each["kind"], each["detail"]) for each in result["billing_alarms"]] == [("books", "The month differs.")]
+    assert result["periodic"] == {"beat_at": "2027-03-10T12:00:00Z", "beat_alive": True, "retention_at": None}
 
 
-def test_a_beat_that_nobody_has_heard_for_minutes_is_not_alive(operator: ApiClient) -> None:
+def test_a_beat_without_a_heartbeat_for_minutes_is_not_alive(operator: ApiClient) -> None:
     beat(status.BEAT, at=NOON - timedelta(minutes=3))
 
     assert operator.get("/ops/status").json()["periodic"]["beat_alive"] is False
 
 
-def test_billing_does_not_take_a_service_that_publishes_out_of_its_balancer(workspace: Workspace) -> None:
+def test_billing_problems_do_not_make_readyz_fail(workspace: Workspace) -> None:
     beat("publish", "deliver")
     BillingAlarm.objects.create(kind="reconciliation", detail="The processor does not answer.")
     UsageReport.objects.create(

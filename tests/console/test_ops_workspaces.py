@@ -40,7 +40,7 @@ def found(operator: ApiClient, query: str) -> list[str]:
     return [each["id"] for each in operator.get(f"/ops/workspaces?query={query}").json()["workspaces"]]
 
 
-def test_workspaces_are_found_by_what_an_operator_may_know(operator: ApiClient) -> None:
+def test_workspaces_are_found_by_id_owner_name_and_slug(operator: ApiClient) -> None:
     owner = factories.UserFactory.create(email="ada@example.com")
     one = factories.WorkspaceFactory.create(name="Paper Boats", slug="boats", owner_user=owner)
     other = factories.WorkspaceFactory.create(name="Kites", status="deleted")
@@ -53,7 +53,7 @@ def test_workspaces_are_found_by_what_an_operator_may_know(operator: ApiClient) 
     assert (shown["status"], shown["owner_email"], shown["paused_by"]) == ("deleted", other.owner_user.email, [])
 
 
-def test_a_paused_workspace_holds_its_posts_and_refuses_writes(
+def test_a_paused_workspace_publishes_nothing_and_refuses_writes(
     operator: ApiClient, api: ApiClient, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     group = create(api, account)
@@ -64,12 +64,12 @@ def test_a_paused_workspace_holds_its_posts_and_refuses_writes(
     assert [target["status"] for target in read(api, group)["targets"]] == ["pending"]
     assert_envelope(api.post("/posts", body_for(account)), 403, "WORKSPACE_PAUSED")
     assert change(operator, workspace, "resume").json()["workspace"]["status"] == "active"
-    PostTarget.objects.update(due_at=timezone.now())  # it is looked at again half a minute later
+    PostTarget.objects.update(due_at=timezone.now())  # a worker claims it again half a minute later
     publish_due()
     assert read(api, group)["status"] == "published"
 
 
-def test_an_operators_pause_is_lifted_by_an_operator_only(operator: ApiClient, workspace: Workspace) -> None:
+def test_only_an_operator_can_end_an_operators_pause(operator: ApiClient, workspace: Workspace) -> None:
     change(operator, workspace, "pause")
     with pytest.raises(ApiError) as refused:
         resume_workspace(caller=caller(workspace.owner_user), workspace_id=workspace.id)
@@ -77,7 +77,7 @@ def test_an_operators_pause_is_lifted_by_an_operator_only(operator: ApiClient, w
     assert (refused.value.code, status_of(workspace)) == ("WORKSPACE_PAUSED", "paused")
 
 
-def test_the_two_pauses_are_apart(operator: ApiClient, workspace: Workspace) -> None:
+def test_the_operators_pause_and_the_owners_pause_are_independent(operator: ApiClient, workspace: Workspace) -> None:
     owner = caller(workspace.owner_user)
     pause_workspace(caller=owner, workspace_id=workspace.id)
     change(operator, workspace, "pause")
@@ -90,7 +90,7 @@ def test_the_two_pauses_are_apart(operator: ApiClient, workspace: Workspace) -> 
     assert status_of(workspace) == "active"
 
 
-def test_the_owner_alone_may_stop_all(workspace: Workspace, teammate: User, stranger: User) -> None:
+def test_only_the_owner_may_pause_the_workspace(workspace: Workspace, teammate: User, stranger: User) -> None:
     admin = factories.UserFactory.create()
     Member.objects.create(workspace=workspace, user=admin, role="admin")
     key = Caller("api_key", new_id("key"), workspace.id, frozenset({"api_keys.write"}))
@@ -107,7 +107,7 @@ def test_the_owner_alone_may_stop_all(workspace: Workspace, teammate: User, stra
     assert status_of(workspace) == "paused"
 
 
-def test_the_owner_sees_in_the_log_who_paused(operator: ApiClient, workspace: Workspace) -> None:
+def test_the_audit_log_names_the_operator_who_paused(operator: ApiClient, workspace: Workspace) -> None:
     change(operator, workspace, "pause")
     change(operator, workspace, "resume")
     pause_workspace(caller=caller(workspace.owner_user), workspace_id=workspace.id)
@@ -120,15 +120,15 @@ def test_the_owner_sees_in_the_log_who_paused(operator: ApiClient, workspace: Wo
     ]
 
 
-def test_a_preview_changes_nothing(operator: ApiClient, workspace: Workspace) -> None:
-    told = change(operator, workspace, "pause", dry_run=True).json()
+def test_a_dry_run_changes_nothing(operator: ApiClient, workspace: Workspace) -> None:
+    result = change(operator, workspace, "pause", dry_run=True).json()
 
-    assert (told["operation"], told["would_update"]["status"]) == ("ops.pause_workspace", "paused")
+    assert (result["operation"], result["would_update"]["status"]) == ("ops.pause_workspace", "paused")
     assert status_of(workspace) == "active"
     assert operator_audit_entries("ops.pause_workspace") == [(workspace.id, workspace.id, True, None)]
 
 
-def test_there_is_nothing_to_pause_of_a_deleted_or_absent_workspace(operator: ApiClient, workspace: Workspace) -> None:
+def test_a_deleted_or_unknown_workspace_cannot_be_paused(operator: ApiClient, workspace: Workspace) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
     for workspace_id in (workspace.id, new_id("wrk")):
         assert_envelope(operator.post(f"/ops/workspaces/{workspace_id}/pause"), 404, "NOT_FOUND")

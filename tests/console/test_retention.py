@@ -81,7 +81,7 @@ def held(workspace: Workspace) -> set[str]:
     }
 
 
-def test_a_deleted_workspace_goes_with_all_that_it_held_after_thirty_days(
+def test_a_deleted_workspace_is_purged_with_its_rows_after_thirty_days(
     full: Workspace, api: ApiClient, clock: time_machine.Traveller
 ) -> None:
     other = factories.WorkspaceFactory.create()
@@ -94,7 +94,7 @@ def test_a_deleted_workspace_goes_with_all_that_it_held_after_thirty_days(
     clock.shift(timedelta(seconds=1))
 
     assert everything == {model.__name__ for model in HELD}
-    assert early >= everything - {"Event", "Delivery"}  # those of the sandbox have gone long before
+    assert early >= everything - {"Event", "Delivery"}  # those of the sandbox were deleted before
     assert run_retention() is True
     assert held(full) == set()
     assert held(other) == {"MediaAsset", "ApiKey", "Member", "Workspace"}
@@ -102,7 +102,7 @@ def test_a_deleted_workspace_goes_with_all_that_it_held_after_thirty_days(
     assert User.objects.filter(pk=full.owner_user_id).exists()
 
 
-def test_the_books_stay_and_balance_and_what_was_held_is_free(
+def test_the_ledger_is_not_purged_and_balances_after_open_holds_are_released(
     full: Workspace, api: ApiClient, clock: time_machine.Traveller
 ) -> None:
     delete(full, api)
@@ -116,9 +116,7 @@ def test_the_books_stay_and_balance_and_what_was_held_is_free(
     assert selectors.drift() == []
 
 
-def test_a_workspace_that_was_not_deleted_keeps_its_posts_for_good(
-    full: Workspace, clock: time_machine.Traveller
-) -> None:
+def test_posts_of_an_existing_workspace_are_not_deleted(full: Workspace, clock: time_machine.Traveller) -> None:
     Workspace.objects.update(status="paused")
     clock.shift(timedelta(days=4000))
     run_retention()
@@ -127,16 +125,16 @@ def test_a_workspace_that_was_not_deleted_keeps_its_posts_for_good(
     assert Event.objects.count() == AuditEntry.objects.count() == 0
 
 
-def test_a_dry_run_over_the_api_says_what_would_go(
+def test_a_dry_run_of_the_api_returns_the_expired_rows(
     operator: ApiClient, full: Workspace, api: ApiClient, clock: time_machine.Traveller
 ) -> None:
     delete(full, api)
     clock.shift(timedelta(days=31))
-    told = operator.post("/ops/retention/run", {"dry_run": True}).json()["would_delete"]
-    rows = {rule["name"]: rule["rows"] for rule in told["rules"]}
+    result = operator.post("/ops/retention/run", {"dry_run": True}).json()["would_delete"]
+    rows = {rule["name"]: rule["rows"] for rule in result["rules"]}
 
     assert (rows["workspaces"], rows["post_groups"], rows["media"], rows["accounts"]) == (1, 2, 1, 2)
-    assert any("post groups" in line for line in told["kept"])
+    assert any("post groups" in line for line in result["kept"])
     assert held(full) >= {"PostGroup", "Workspace"}
     assert operator_audit_entries("ops.run_retention") == [("", "", True, None)]
     real = {rule["name"]: rule["rows"] for rule in operator.post("/ops/retention/run").json()["rules"]}
@@ -144,7 +142,7 @@ def test_a_dry_run_over_the_api_says_what_would_go(
     assert held(full) == set()
 
 
-def test_the_command_tells_what_goes_and_what_is_kept(
+def test_the_command_prints_deleted_rows_and_data_that_is_never_deleted(
     full: Workspace, api: ApiClient, clock: time_machine.Traveller
 ) -> None:
     delete(full, api)
@@ -159,7 +157,7 @@ def test_the_command_tells_what_goes_and_what_is_kept(
     assert not Workspace.objects.filter(pk=full.pk).exists()
 
 
-def test_what_the_time_does_not_suffice_for_is_left_for_the_next_run(
+def test_rows_left_after_the_time_limit_wait_for_the_next_run(
     full: Workspace, api: ApiClient, clock: time_machine.Traveller
 ) -> None:
     delete(full, api)
@@ -183,13 +181,13 @@ class Faulty:
             raise DatabaseError("locked")
 
 
-def test_a_rule_that_meets_a_fault_holds_up_no_other(
+def test_a_failing_rule_does_not_stop_the_others(
     operator: ApiClient, settings: Settings, clock: time_machine.Traveller, workspace: Workspace
 ) -> None:
     settings.RETENTION = [f"{__name__}.Faulty", *settings.RETENTION]
     AuditEntry.objects.create(operation="x", outcome="succeeded", retention_tier="free", created_at=NOON)
     clock.shift(timedelta(days=31))
-    told = operator.post("/ops/retention/run").json()
+    result = operator.post("/ops/retention/run").json()
 
-    assert (told["complete"], told["faults"]) == (False, ["faulty"])
-    assert {rule["name"]: rule["rows"] for rule in told["rules"]}["audit_entries"] == 1
+    assert (result["complete"], result["faults"]) == (False, ["faulty"])
+    assert {rule["name"]: rule["rows"] for rule in result["rules"]}["audit_entries"] == 1

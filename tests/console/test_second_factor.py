@@ -19,8 +19,8 @@ from django.test import Client
 from django.utils import timezone
 
 from auditlog.models import AuditEntry
-from config.console.operators.models import SecondFactor
-from config.console.operators.retention import SecondFactors
+from config.console.models import SecondFactor
+from config.console.operators.second_factor_removal import SecondFactors
 from tests.console.console_rows import SECRET
 from tests.console.second_factor import (
     CODE,
@@ -50,11 +50,11 @@ def clock(settings: Any) -> Iterator[time_machine.Traveller]:
 
 
 @pytest.fixture
-def known(db: None) -> User:
+def operator_user(db: None) -> User:
     return User.objects.create_superuser("operator", PASSWORD)
 
 
-def test_the_first_sign_in_sets_the_second_factor_up(known: User) -> None:
+def test_the_first_sign_in_sets_up_the_second_factor(operator_user: User) -> None:
     browser = Client()
     answer = give_password(browser)
     assert (answer.status_code, answer["Location"]) == (302, CODE)
@@ -70,13 +70,13 @@ def test_the_first_sign_in_sets_the_second_factor_up(known: User) -> None:
     assert browser.get(SET_UP)["Location"] == LOGIN
     operations = list(AuditEntry.objects.order_by("pk").values_list("operation", "actor_id", "outcome"))
     assert operations == [
-        ("operators.set_up_second_factor", known.pk, "succeeded"),
-        ("operators.sign_in", known.pk, "succeeded"),
+        ("operators.set_up_second_factor", operator_user.pk, "succeeded"),
+        ("operators.sign_in", operator_user.pk, "succeeded"),
     ]
 
 
-def test_the_picture_holds_the_key_for_an_app(known: User) -> None:
-    device = SecondFactor.new_for(known)
+def test_the_qr_code_contains_the_key(operator_user: User) -> None:
+    device = SecondFactor.new_for(operator_user)
     address = urlsplit(device.config_url)
 
     assert (address.scheme, address.netloc) == ("otpauth", "totp")
@@ -87,7 +87,7 @@ def test_the_picture_holds_the_key_for_an_app(known: User) -> None:
     assert 'src="data:image/svg+xml' in browser.get(SET_UP).content.decode()
 
 
-def test_the_password_alone_opens_nothing(known: User) -> None:
+def test_the_password_alone_gives_no_access(operator_user: User) -> None:
     set_up(Client())
     browser = Client()
     answer = give_password(browser)
@@ -99,7 +99,7 @@ def test_the_password_alone_opens_nothing(known: User) -> None:
     assert browser.get(SET_UP)["Location"] == CODE  # which would be a way round it
 
 
-def test_a_code_is_good_once_and_for_a_short_time(known: User, clock: time_machine.Traveller) -> None:
+def test_a_code_is_accepted_once_and_for_a_short_time(operator_user: User, clock: time_machine.Traveller) -> None:
     key, _ = set_up(Client())
     used = code_of(key)
     clock.shift(timedelta(seconds=30))
@@ -117,7 +117,7 @@ def test_a_code_is_good_once_and_for_a_short_time(known: User, clock: time_machi
     assert (is_inside(first), is_inside(second)) == (True, False)
 
 
-def test_a_recovery_code_is_good_once(known: User, clock: time_machine.Traveller) -> None:
+def test_a_recovery_code_is_accepted_once(operator_user: User, clock: time_machine.Traveller) -> None:
     _, codes = set_up(Client())
     first, second = Client(), Client()
     for browser in (first, second):
@@ -131,7 +131,9 @@ def test_a_recovery_code_is_good_once(known: User, clock: time_machine.Traveller
     assert give_code(second, codes[4])["Location"] == INSIDE
 
 
-def test_wrong_codes_make_the_next_wait_and_never_for_long(known: User, clock: time_machine.Traveller) -> None:
+def test_wrong_codes_delay_the_next_attempt_by_a_limited_time(
+    operator_user: User, clock: time_machine.Traveller
+) -> None:
     key, _ = set_up(Client())
     browser = Client()
     give_password(browser)
@@ -147,12 +149,12 @@ def test_wrong_codes_make_the_next_wait_and_never_for_long(known: User, clock: t
 
     assert give_code(browser, code_of(key))["Location"] == INSIDE
     refused = AuditEntry.objects.filter(operation="operators.sign_in", outcome="refused")
-    assert set(refused.values_list("resource_id", "metadata__reason")) == {(known.pk, "wrong_code")}
+    assert set(refused.values_list("resource_id", "metadata__reason")) == {(operator_user.pk, "wrong_code")}
     assert refused.count() == 21
 
 
 @pytest.mark.parametrize("code", ["", "12345", "1234567", "abcdef", "٣٣٣٣٣٣", "-12345", "0x1234", "1" * 41])
-def test_what_is_no_code_is_refused(known: User, code: str) -> None:
+def test_an_invalid_code_is_refused(operator_user: User, code: str) -> None:
     set_up(Client())
     browser = Client()
     give_password(browser)
@@ -161,7 +163,7 @@ def test_what_is_no_code_is_refused(known: User, code: str) -> None:
     assert not is_inside(browser)
 
 
-def test_the_second_step_has_to_follow_within_ten_minutes(known: User, clock: time_machine.Traveller) -> None:
+def test_the_second_step_must_follow_within_ten_minutes(operator_user: User, clock: time_machine.Traveller) -> None:
     key, _ = set_up(Client())
     browser = Client()
     give_password(browser)
@@ -173,7 +175,7 @@ def test_the_second_step_has_to_follow_within_ten_minutes(known: User, clock: ti
     assert Client().post(SET_UP, {"code": "123456"})["Location"] == LOGIN
 
 
-def test_a_key_that_somebody_saw_and_did_not_confirm_is_used_for_nobody(known: User) -> None:
+def test_an_unconfirmed_key_of_an_earlier_sign_in_is_replaced(operator_user: User) -> None:
     """Somebody who knows only the password could see the key before the operator's first sign-in."""
     stranger, browser = Client(), Client()
     give_password(stranger)
@@ -185,7 +187,7 @@ def test_a_key_that_somebody_saw_and_did_not_confirm_is_used_for_nobody(known: U
     assert not is_inside(stranger)
 
 
-def test_secrets_are_encrypted_at_rest(known: User) -> None:
+def test_secrets_are_encrypted_at_rest(operator_user: User) -> None:
     key, codes = set_up(Client())
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM site_secondfactor")
@@ -196,7 +198,7 @@ def test_secrets_are_encrypted_at_rest(known: User) -> None:
     assert SECRET not in row
 
 
-def test_an_operator_of_the_provider_needs_none_of_ours(db: None, settings: Any) -> None:
+def test_an_operator_who_signs_in_at_the_provider_needs_no_second_factor(db: None, settings: Any) -> None:
     settings.OIDC_STAFF_CLAIM = "groups=operators"
     with FakeOpenIdProvider() as provider:
         provider.add_person("alice", **ALICE, groups=["operators"])
@@ -213,7 +215,7 @@ def test_an_operator_of_the_provider_needs_none_of_ours(db: None, settings: Any)
         )
 
 
-def test_a_session_of_before_the_second_factor_was_asked_for_is_not_enough(known: User, settings: Any) -> None:
+def test_a_session_from_before_the_second_factor_was_required_is_refused(operator_user: User, settings: Any) -> None:
     settings.OPERATOR_SECOND_FACTOR = False
     browser = Client()
     assert give_password(browser)["Location"] == INSIDE
@@ -224,18 +226,18 @@ def test_a_session_of_before_the_second_factor_was_asked_for_is_not_enough(known
     assert browser.get("/admin/password_change/")["Location"].startswith(LOGIN)
 
 
-def test_the_command_takes_the_second_factor_away_and_ends_the_sessions(known: User) -> None:
+def test_the_command_removes_the_second_factor_and_ends_the_sessions(operator_user: User) -> None:
     browser = Client()
     before, _ = set_up(browser)
-    told = StringIO()
-    call_command("reset_second_factor", "operator", stdout=told)
+    output = StringIO()
+    call_command("reset_second_factor", "operator", stdout=output)
 
-    assert "was removed" in told.getvalue()
+    assert "was removed" in output.getvalue()
     assert not is_inside(browser)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.operation, entry.resource_id, entry.actor_id) == (
         "operators.reset_second_factor",
-        known.pk,
+        operator_user.pk,
         "system",
     )
     again = Client()
@@ -244,16 +246,16 @@ def test_the_command_takes_the_second_factor_away_and_ends_the_sessions(known: U
 
 
 @pytest.mark.parametrize("name", ["nobody", "person"])
-def test_the_command_names_an_operator(known: User, name: str) -> None:
+def test_the_command_refuses_a_name_that_is_not_an_operators(operator_user: User, name: str) -> None:
     User.objects.create_user("person")
 
     with pytest.raises(CommandError, match="There is no operator"):
         call_command("reset_second_factor", name)
 
 
-def test_what_nobody_can_use_any_more_goes(known: User, clock: time_machine.Traveller) -> None:
+def test_unused_second_factors_are_deleted(operator_user: User, clock: time_machine.Traveller) -> None:
     rule, former = SecondFactors(), User.objects.create_superuser("former", PASSWORD)
-    for user in (known, former):
+    for user in (operator_user, former):
         SecondFactor.new_for(user).confirm()
     SecondFactor.new_for(User.objects.create_superuser("third", PASSWORD))
     User.objects.filter(pk=former.pk).update(is_staff=False)
@@ -261,20 +263,20 @@ def test_what_nobody_can_use_any_more_goes(known: User, clock: time_machine.Trav
     clock.shift(timedelta(days=1, seconds=1))
 
     assert (rule.count(), rule.purge(10)) == (1, 1)
-    assert [device.user_id for device in SecondFactor.objects.all()] == [known.pk]
+    assert [device.user_id for device in SecondFactor.objects.all()] == [operator_user.pk]
 
 
-def test_signing_out_of_the_console_is_recorded(known: User) -> None:
+def test_signing_out_of_the_console_is_recorded(operator_user: User) -> None:
     browser = Client()
     set_up(browser)
     browser.post("/admin/logout/")
 
     assert not is_inside(browser)
     entry = AuditEntry.objects.latest("pk")
-    assert (entry.operation, entry.actor_id, entry.via) == ("operators.sign_out", known.pk, "operator")
+    assert (entry.operation, entry.actor_id, entry.via) == ("operators.sign_out", operator_user.pk, "operator")
 
 
-def test_the_app_of_another_is_no_use(known: User, clock: time_machine.Traveller) -> None:
+def test_the_code_of_another_operator_is_refused(operator_user: User, clock: time_machine.Traveller) -> None:
     User.objects.create_superuser("another", PASSWORD)
     key, codes = set_up(Client())
     browser = Client()

@@ -54,7 +54,7 @@ def save(pages: Pages, agent: Agent, **typed: Any) -> Any:
     return pages.post("agent", {**form, **typed}, agent_id=agent.id)
 
 
-def test_a_new_agent_needs_no_more_than_a_name(pages: Pages, workspace: Workspace, owner: User) -> None:
+def test_a_new_agent_needs_only_a_name(pages: Pages, workspace: Workspace, owner: User) -> None:
     made_by(pages)
 
     agent = Agent.objects.get()
@@ -66,7 +66,7 @@ def test_a_new_agent_needs_no_more_than_a_name(pages: Pages, workspace: Workspac
     assert AuditEntry.objects.get(operation="agents.create").actor_id == owner.id
 
 
-def test_everything_that_is_typed_is_set(pages: Pages, account: ConnectedAccount) -> None:
+def test_all_fields_of_the_form_are_saved(pages: Pages, account: ConnectedAccount) -> None:
     made_by(
         pages,
         description="Tells\r\nof news",
@@ -90,7 +90,7 @@ def test_everything_that_is_typed_is_set(pages: Pages, account: ConnectedAccount
     assert (agent.rate_limit_per_minute, agent.webhook_url) == (30, "https://example.com/hook")
 
 
-def test_its_claim_token_is_shown_once_and_claims_its_key(pages: Pages, settings: Any) -> None:
+def test_the_claim_token_is_shown_once_and_claims_the_key(pages: Pages, settings: Any) -> None:
     settings.BASE_URL = "https://posts.example.com"
     form = {**form_of(pages.get("agent-new")), "name": "Robot"}
 
@@ -111,7 +111,7 @@ def test_its_claim_token_is_shown_once_and_claims_its_key(pages: Pages, settings
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "message"),
     [
         ({"name": ""}, "This field is required."),
         ({"scopes": []}, "This field is required."),
@@ -126,15 +126,15 @@ def test_its_claim_token_is_shown_once_and_claims_its_key(pages: Pages, settings
     ],
     ids=str,
 )
-def test_a_form_with_mistakes_is_shown_again(pages: Pages, typed: dict[str, Any], told: str) -> None:
+def test_an_invalid_form_is_shown_again_with_errors(pages: Pages, typed: dict[str, Any], message: str) -> None:
     page = made_by(pages, description="Kept", **typed)
     assert page.status_code == 422
-    assert told in words(page)
+    assert message in words(page)
     assert form_of(page)["description"] == "Kept"
     assert not Agent.objects.exists()
 
 
-def test_a_change_changes_that_alone(pages: Pages, agent: Agent) -> None:
+def test_only_the_changed_field_is_saved(pages: Pages, agent: Agent) -> None:
     assert save(pages, agent, posts_per_day_cap="3", monthly_spend="").status_code == 303
 
     changed = Agent.objects.get()
@@ -143,14 +143,14 @@ def test_a_change_changes_that_alone(pages: Pages, agent: Agent) -> None:
     assert entry.metadata["changed"] == ["monthly_spend_cap_cents", "posts_per_day_cap"]
 
 
-def test_a_form_that_was_not_changed_writes_nothing(pages: Pages, agent: Agent, account: ConnectedAccount) -> None:
+def test_an_unchanged_form_writes_nothing(pages: Pages, agent: Agent, account: ConnectedAccount) -> None:
     Agent.objects.update(account_allowlist=[account.id, "acc_of_old"], webhook_url="https://example.com/")
     save(pages, agent)
     assert not AuditEntry.objects.exists()
     assert Agent.objects.get().account_allowlist == [account.id, "acc_of_old"]
 
 
-def test_a_limit_above_the_services_highest_is_shown_as_that_and_hinders_no_change(pages: Pages, agent: Agent) -> None:
+def test_a_limit_above_the_maximum_is_shown_as_the_maximum_and_blocks_no_change(pages: Pages, agent: Agent) -> None:
     Agent.objects.update(rate_limit_per_minute=5000)
 
     assert form_of(pages.get("agent", agent_id=agent.id))["rate_limit_per_minute"] == "600"
@@ -158,7 +158,7 @@ def test_a_limit_above_the_services_highest_is_shown_as_that_and_hinders_no_chan
     assert Agent.objects.values_list("name", "rate_limit_per_minute").get() == ("Renamed", 5000)
 
 
-def test_what_others_changed_meanwhile_stays(pages: Pages, agent: Agent) -> None:
+def test_concurrent_changes_by_others_are_not_overwritten(pages: Pages, agent: Agent) -> None:
     """One person opens the agent, another stops it, the first saves a new name: the agent stays stopped."""
     form = form_of(pages.get("agent", agent_id=agent.id))
     pages.post("agent-stop", agent_id=agent.id)
@@ -168,14 +168,14 @@ def test_what_others_changed_meanwhile_stays(pages: Pages, agent: Agent) -> None
     assert Agent.objects.values_list("name", "default_mode").get() == ("Renamed", "dry_run")
 
 
-def test_the_allowlist_is_taken_away_and_given(pages: Pages, agent: Agent, account: ConnectedAccount) -> None:
+def test_the_allowlist_can_be_removed_and_set(pages: Pages, agent: Agent, account: ConnectedAccount) -> None:
     save(pages, agent, accounts_from="chosen", accounts=[account.id])
     assert Agent.objects.get().account_allowlist == [account.id]
     save(pages, agent, accounts_from="all")
     assert Agent.objects.get().account_allowlist is None
 
 
-def test_an_address_that_takes_no_events_is_told_at_its_field(pages: Pages, agent: Agent) -> None:
+def test_an_invalid_webhook_address_shows_an_error_at_its_field(pages: Pages, agent: Agent) -> None:
     page = save(pages, agent, webhook_url="https://10.0.0.1/", name="Kept")
     assert page.status_code == 422
     assert "Events cannot be sent to this address" in words(page)
@@ -184,7 +184,7 @@ def test_an_address_that_takes_no_events_is_told_at_its_field(pages: Pages, agen
     assert (refused.outcome, refused.code) == ("refused", "WEBHOOK_URL_NOT_ALLOWED")
 
 
-def test_a_name_of_a_private_address_is_refused_in_both_forms(
+def test_a_host_with_a_private_address_is_refused_in_both_forms(
     pages: Pages, agent: Agent, name_server: ServeNames
 ) -> None:
     name_server(lambda name: Records(["10.0.0.1"]))
@@ -198,7 +198,7 @@ def test_a_name_of_a_private_address_is_refused_in_both_forms(
     assert Agent.objects.get().webhook_url == agent.webhook_url
 
 
-def test_the_page_shows_what_is_used_posted_and_tried(
+def test_the_page_shows_usage_posts_and_log(
     pages: Pages, agent: Agent, its_key: ApiClient, account: ConnectedAccount
 ) -> None:
     create(its_key, account, text="From the robot", scheduled_at=TOMORROW)
@@ -221,7 +221,7 @@ def test_the_page_shows_what_is_used_posted_and_tried(
     assert "NOT_FOUND" in shown
 
 
-def test_stopping_leaves_dry_runs_and_cancels_what_is_scheduled(
+def test_stopping_allows_only_dry_runs_and_cancels_scheduled_posts(
     pages: Pages, agent: Agent, its_key: ApiClient, api: ApiClient, account: ConnectedAccount
 ) -> None:
     theirs = create(its_key, account, scheduled_at=TOMORROW)
@@ -229,17 +229,17 @@ def test_stopping_leaves_dry_runs_and_cancels_what_is_scheduled(
     page = pages.get("agent", agent_id=agent.id)
     form = form_of(page, pages.address("agent-stop", agent_id=agent.id))
 
-    told = pages.post("agent-stop", form, follow=True, agent_id=agent.id)
+    message = pages.post("agent-stop", form, follow=True, agent_id=agent.id)
 
-    assert "Robot is stopped" in words(told)
-    assert "Cancelled scheduled posts: 1." in words(told)
+    assert "Robot is stopped" in words(message)
+    assert "Cancelled scheduled posts: 1." in words(message)
     assert PostGroup.objects.get(pk=theirs["id"]).status == "cancelled"
     assert PostGroup.objects.get(pk=others["id"]).status == "scheduled"
     target = {"platform": account.platform, "connected_account_id": account.id}
     assert its_key.post("/posts", {"text": "More", "targets": [target]}).json()["dry_run"] is True
 
 
-def test_stopping_may_leave_what_is_scheduled(
+def test_stopping_can_leave_scheduled_posts(
     pages: Pages, agent: Agent, its_key: ApiClient, account: ConnectedAccount
 ) -> None:
     group = create(its_key, account, scheduled_at=TOMORROW)
@@ -249,7 +249,7 @@ def test_stopping_may_leave_what_is_scheduled(
 
 
 @pytest.mark.parametrize("fields", [{"default_mode": "dry_run"}, {"status": "revoked"}], ids=str)
-def test_what_a_stopped_agent_scheduled_before_can_still_be_cancelled(
+def test_posts_of_a_stopped_agent_can_still_be_cancelled(
     pages: Pages, agent: Agent, its_key: ApiClient, account: ConnectedAccount, fields: dict[str, str]
 ) -> None:
     group = create(its_key, account, scheduled_at=TOMORROW)
@@ -262,7 +262,7 @@ def test_what_a_stopped_agent_scheduled_before_can_still_be_cancelled(
     assert not AuditEntry.objects.filter(operation="agents.update").exists()
 
 
-def test_nobody_else_makes_or_changes_an_agent(
+def test_only_owners_and_admins_create_or_change_agents(
     workspace: Workspace, owner: User, teammate: User, stranger: User, agent: Agent
 ) -> None:
     form = form_of(Pages(workspace, owner).get("agent", agent_id=agent.id)) | {"name": "Taken over", "key": "k"}
@@ -278,7 +278,7 @@ def test_nobody_else_makes_or_changes_an_agent(
     assert list(Agent.objects.values_list("name", flat=True)) == ["Robot"]
 
 
-def test_the_page_asks_the_database_little(
+def test_the_page_needs_few_queries(
     pages: Pages,
     agent: Agent,
     its_key: ApiClient,

@@ -46,14 +46,16 @@ def group(workspace: Workspace, text: str, status: str) -> PostGroup:
     return PostGroup.objects.create(workspace=workspace, text=text, status=status, **who)
 
 
-def test_an_empty_workspace_teaches_the_next_step(browser: Client, workspace: Workspace) -> None:
+def test_an_empty_workspace_shows_the_next_step(browser: Client, workspace: Workspace) -> None:
     text = home(browser, workspace)
     assert "Nothing needs your attention" in text
     assert f"/dashboard/workspaces/{workspace.id}/compose" in text
     assert "connect an account" in text
 
 
-def test_what_needs_a_person_stands_first(browser: Client, workspace: Workspace, account: ConnectedAccount) -> None:
+def test_posts_that_need_a_person_are_shown_first(
+    browser: Client, workspace: Workspace, account: ConnectedAccount
+) -> None:
     statuses = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
     groups = [group(workspace, text, status) for text, status in zip(NEWEST_OF_EACH, statuses, strict=True)]
     group(workspace, "Went out well", GroupStatus.PUBLISHED)
@@ -70,7 +72,7 @@ def test_what_needs_a_person_stands_first(browser: Client, workspace: Workspace,
     assert rest
 
 
-def test_what_goes_out_next_and_what_is_spent(
+def test_upcoming_posts_and_spending_are_shown(
     clock: Any, browser: Client, workspace: Workspace, api: ApiClient, account: ConnectedAccount
 ) -> None:
     create(api, account, text="Tomorrow's post", scheduled_at=TOMORROW)
@@ -84,7 +86,7 @@ def test_what_goes_out_next_and_what_is_spent(
     assert "$0.85 of this month's $1.00 is spent or reserved" in " ".join(text.split())
 
 
-def test_it_asks_the_database_little(
+def test_the_page_needs_few_queries(
     browser: Client, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for status in (GroupStatus.FAILED, GroupStatus.PENDING_CONFIRMATION) * 5:

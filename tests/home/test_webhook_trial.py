@@ -61,7 +61,7 @@ def test_the_event_of_a_sandbox_post_arrives(
     assert AuditEntry.objects.get().operation == "posts.create"
 
 
-def test_the_account_is_one_that_takes_a_text_alone_and_a_real_one_stays_untouched(
+def test_an_account_that_accepts_text_only_is_chosen_and_publishes_in_the_sandbox(
     pages: Pages, workspace: Workspace, receiver: Receiver
 ) -> None:
     AccountFactory(workspace=workspace, platform="instagram")  # wants a picture
@@ -73,7 +73,7 @@ def test_the_account_is_one_that_takes_a_text_alone_and_a_real_one_stays_untouch
     assert (target.account_id, target.sandbox) == (real.id, True)
 
 
-def test_sent_twice_it_is_one_test(pages: Pages, account: ConnectedAccount, receiver: Receiver) -> None:
+def test_a_form_sent_twice_creates_one_test_post(pages: Pages, account: ConnectedAccount, receiver: Receiver) -> None:
     first = send(pages, receiver.url, key="the same")
     second = send(pages, receiver.url, key="the same")
 
@@ -90,7 +90,7 @@ def test_sent_twice_it_is_one_test(pages: Pages, account: ConnectedAccount, rece
         ("https://h.example.com/" + "x" * 2048, "at most 2048 characters"),
     ],
 )
-def test_an_address_that_is_not_allowed_is_told_at_its_field(
+def test_an_address_that_is_not_allowed_shows_an_error_at_its_field(
     pages: Pages, account: ConnectedAccount, url: str, said: str
 ) -> None:
     page = send(pages, url, key="kept")
@@ -102,13 +102,13 @@ def test_an_address_that_is_not_allowed_is_told_at_its_field(
     assert not PostGroup.objects.exists()
 
 
-def test_without_an_account_it_says_what_to_do(pages: Pages, receiver: Receiver) -> None:
+def test_without_an_account_the_page_shows_what_to_do(pages: Pages, receiver: Receiver) -> None:
     answer = send(pages, receiver.url)
 
     assert "Connect an account" in words(pages.http.get(answer["Location"]))
 
 
-def test_members_send_nothing_and_strangers_find_nothing(
+def test_members_are_refused_and_strangers_get_404(
     workspace: Workspace, account: ConnectedAccount, teammate: User, stranger: User, receiver: Receiver
 ) -> None:
     form = {"webhook_url": receiver.url, "ending": "published", "key": "k"}
@@ -122,7 +122,7 @@ def test_members_send_nothing_and_strangers_find_nothing(
     assert not PostGroup.objects.exists()
 
 
-def test_a_name_of_a_private_address_is_refused(
+def test_a_host_with_a_private_address_is_refused(
     pages: Pages, account: ConnectedAccount, name_server: ServeNames
 ) -> None:
     name_server(lambda name: Records(["10.0.0.1"]))

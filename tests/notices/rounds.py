@@ -39,7 +39,7 @@ def ended(group: dict[str, Any], status: str) -> None:
     emit_group_event(PostGroup.objects.get(pk=group["id"]))
 
 
-def told() -> list[mail.EmailMessage]:
+def send_emails() -> list[mail.EmailMessage]:
     """Run the notices task and send queued e-mail; return the e-mails sent."""
     mail.outbox = []
     send_notices()
@@ -49,4 +49,4 @@ def told() -> list[mail.EmailMessage]:
 
 
 def subjects() -> list[str]:
-    return [str(message.subject) for message in told()]
+    return [str(message.subject) for message in send_emails()]

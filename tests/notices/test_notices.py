@@ -19,7 +19,7 @@ from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver
-from tests.notices.rounds import ended, real_account, scheduled, subjects, told
+from tests.notices.rounds import ended, real_account, scheduled, send_emails, subjects
 from tests.posts.rows import NOON, create
 from tests.webhooks.sending import deliver_due
 from workspaces.models import User, Workspace
@@ -46,9 +46,11 @@ def bluesky(workspace: Workspace) -> ConnectedAccount:
     return real_account(workspace)
 
 
-def test_a_post_that_waits_for_approval(workspace: Workspace, bluesky: ConnectedAccount, agent_client: Any) -> None:
+def test_a_post_that_waits_for_approval_is_reported(
+    workspace: Workspace, bluesky: ConnectedAccount, agent_client: Any
+) -> None:
     scheduled(agent_client(default_mode="requires_confirmation"), bluesky)
-    [message] = told()
+    [message] = send_emails()
 
     assert message.subject == "A post waits for approval in Workshop"
     assert message.to == [workspace.owner_user.email]
@@ -56,21 +58,21 @@ def test_a_post_that_waits_for_approval(workspace: Workspace, bluesky: Connected
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/approvals\n" in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/settings/notices\n" in message.body
     assert "Nobody may read" not in message.body
-    assert told() == []
+    assert send_emails() == []
 
 
-def test_a_post_that_failed(
+def test_a_failed_post_is_reported(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     group = scheduled(api, bluesky)
     clock.move_to(datetime(2027, 3, 19, 12, tzinfo=UTC))  # too late: nobody was there to publish it
     assert publish_due() == 1
-    [message] = told()
+    [message] = send_emails()
 
     assert message.subject == "A post of Workshop failed"
     assert f"/dashboard/workspaces/{workspace.id}/posts/{group['id']}\n" in message.body
     assert "Nobody may read" not in message.body
-    assert told() == []
+    assert send_emails() == []
 
 
 @pytest.mark.parametrize(
@@ -81,19 +83,21 @@ def test_a_post_that_failed(
         ("cancelled", None),
     ],
 )
-def test_how_a_post_ended(api: ApiClient, bluesky: ConnectedAccount, status: str, subject: str | None) -> None:
+def test_the_email_describes_the_outcome_of_a_post(
+    api: ApiClient, bluesky: ConnectedAccount, status: str, subject: str | None
+) -> None:
     ended(scheduled(api, bluesky), status)
 
     assert subjects() == ([subject] if subject else [])
 
 
-def test_an_account_that_has_to_be_reconnected_each_time_that_it_has_to(
+def test_an_account_is_reported_each_time_it_has_to_be_reconnected(
     workspace: Workspace, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
-    [message] = told()
+    [message] = send_emails()
     clock.shift(timedelta(days=1))
-    still = told()
+    still = send_emails()
     ConnectedAccount.objects.update(status="active")
     bluesky.refresh_from_db()
     mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
@@ -105,27 +109,27 @@ def test_an_account_that_has_to_be_reconnected_each_time_that_it_has_to(
     assert subjects() == ["An account of Workshop has to be reconnected"]
 
 
-def test_an_account_whose_secrets_no_key_opens_is_told_of_once(
+def test_an_account_with_undecryptable_secrets_is_reported_once(
     api: ApiClient, workspace: Workspace, clock: time_machine.Traveller, settings: Any
 ) -> None:
     sealed = real_account(workspace, credentials={"app_password": "x"})
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     assert api.get(f"/accounts/{sealed.id}/status").status_code == 200
-    first = told()
+    first = send_emails()
     clock.shift(timedelta(days=1))
     assert api.get(f"/accounts/{sealed.id}/status").status_code == 200
 
-    assert (len(first), told()) == (1, [])
+    assert (len(first), send_emails()) == (1, [])
 
 
-def test_a_dead_letter_and_again_when_a_replay_ends_so(
+def test_a_dead_letter_is_reported_again_after_a_failed_replay(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller, settings: Any
 ) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     with Receiver(otherwise=410) as receiver:
         scheduled(api, bluesky, webhook_url=f"{receiver.url}/hook?secret=1")
         deliver_due()
-        [message] = told()
+        [message] = send_emails()
         clock.shift(LATER)
         [delivery] = api.get(f"/webhooks/deliveries?workspace_id={workspace.id}").json()["deliveries"]
         assert api.post(f"/webhooks/deliveries/{delivery['id']}/replay").status_code == 200
@@ -139,19 +143,19 @@ def test_a_dead_letter_and_again_when_a_replay_ends_so(
     assert again == [message.subject]
 
 
-def test_a_budget_at_80_percent_and_when_all_of_it_is_used(
+def test_a_budget_is_reported_at_80_and_100_percent(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=4, monthly_spend_cap_cents=1)
     for _ in range(3):
         scheduled(api, bluesky)
-    before = told()
+    before = send_emails()
     scheduled(api, bluesky)
-    [message] = told()
+    [message] = send_emails()
     clock.shift(LATER)
-    same = told()
+    same = send_emails()
     scheduled(api, bluesky)
-    [all_of_it] = told()
+    [all_of_it] = send_emails()
     Workspace.objects.update(monthly_spend_cap_cents=2)
     clock.shift(LATER)
 
@@ -163,19 +167,19 @@ def test_a_budget_at_80_percent_and_when_all_of_it_is_used(
     assert subjects() == ["83 % of the budget of Workshop for March 2027 is used"]  # of the new one
 
 
-def test_what_nobody_pays_for_ends_at_the_free_credit(
+def test_an_unpaid_budget_is_the_free_credit(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, settings: Any
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=1, monthly_spend_cap_cents=1000)
     scheduled(api, bluesky)
-    free_beta = told()
+    free_beta = send_emails()
     settings.STRIPE_SECRET_KEY = "sk_test_x"
 
     assert free_beta == []
     assert subjects() == ["All of the budget of Workshop for March 2027 is used"]
 
 
-def test_nothing_of_the_sandbox_is_told(
+def test_nothing_in_the_sandbox_is_reported(
     workspace: Workspace, account: ConnectedAccount, agent_client: Any, api: ApiClient, settings: Any
 ) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
@@ -187,20 +191,20 @@ def test_nothing_of_the_sandbox_is_told(
         deliver_due()
     mark_needs_reauth(account_id=account.id, stale=account.grant())
 
-    assert told() == []
+    assert send_emails() == []
 
 
-def test_a_key_that_is_used_from_another_network(
+def test_a_key_used_from_another_network_is_reported(
     workspace: Workspace, teammate: User, clock: time_machine.Traveller
 ) -> None:
     token = factories.workspace_key(workspace)
     used_from(token, "203.0.113.7")
-    first = told()
+    first = send_emails()
     used_from(token, "198.51.100.7")
-    [message] = told()
+    [message] = send_emails()
     used_from(token, "198.51.100.99")
     clock.shift(timedelta(days=1))
-    known = told()
+    known = send_emails()
     used_from(token, "2001:db8::1")
 
     assert first == known == []
@@ -212,7 +216,7 @@ def test_a_key_that_is_used_from_another_network(
     assert subjects() == [message.subject]
 
 
-def test_a_key_that_was_revoked_meanwhile_is_not_told_of(workspace: Workspace) -> None:
+def test_a_key_that_was_revoked_meanwhile_is_not_reported(workspace: Workspace) -> None:
     tokens = [factories.workspace_key(workspace) for _ in range(3)]
     for token in tokens:
         used_from(token, "203.0.113.7")

@@ -1,4 +1,4 @@
-"""The page on which people choose what they hear of by e-mail."""
+"""The page on which members choose their e-mail notices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from auditlog.models import AuditEntry
 from config.notices.models import NoticeKind
 from tests.conftest import ApiClient
-from tests.notices.rounds import ended, member, real_account, scheduled, told
+from tests.notices.rounds import ended, member, real_account, scheduled, send_emails
 from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
@@ -43,14 +43,14 @@ def choose(browser: Client, workspace: Workspace, *kinds: str) -> Any:
     return browser.post(address(workspace), {"csrfmiddlewaretoken": token, **dict.fromkeys(kinds, "on")})
 
 
-def test_owners_and_admins_hear_of_everything_members_of_nothing(workspace: Workspace, teammate: User) -> None:
+def test_by_default_owners_and_admins_get_all_notices_and_members_none(workspace: Workspace, teammate: User) -> None:
     admin = member(workspace, "admin")
 
     for person, kinds in ((workspace.owner_user, set(NoticeKind)), (admin, set(NoticeKind)), (teammate, set())):
         assert ticked(signed_in(person), workspace) == kinds
 
 
-def test_who_chooses_hears_of_that_alone(workspace: Workspace, teammate: User, api: ApiClient) -> None:
+def test_only_chosen_kinds_are_sent(workspace: Workspace, teammate: User, api: ApiClient) -> None:
     owners, teammates = signed_in(workspace.owner_user), signed_in(teammate)
     answer = choose(owners, workspace, "approval", "budget")
     assert (answer.status_code, answer["location"]) == (303, address(workspace))
@@ -58,20 +58,20 @@ def test_who_chooses_hears_of_that_alone(workspace: Workspace, teammate: User, a
     choose(teammates, workspace, "post")
     ended(scheduled(api, real_account(workspace)), "failed")
 
-    assert [message.to for message in told()] == [[teammate.email]]
+    assert [message.to for message in send_emails()] == [[teammate.email]]
     assert ticked(owners, workspace) == {"approval", "budget"}
     [first, _] = AuditEntry.objects.filter(operation="notices.choose").order_by("pk")
     assert (first.actor_id, first.metadata) == (workspace.owner_user_id, {"wanted": ["approval", "budget"]})
 
 
-def test_nobody_but_members_and_no_form_of_another_site(workspace: Workspace, stranger: User) -> None:
+def test_only_members_with_a_csrf_token_can_choose(workspace: Workspace, stranger: User) -> None:
     assert signed_in(stranger).get(address(workspace)).status_code == 404
     assert signed_in(workspace.owner_user).post(address(workspace), {"post": "on"}).status_code == 403
     assert Client().get(address(workspace))["location"].startswith("/dashboard/sign-in")
     assert ticked(signed_in(workspace.owner_user), workspace) == set(NoticeKind)
 
 
-def test_a_pause_keeps_nobody_from_choosing(workspace: Workspace) -> None:
+def test_notices_can_be_chosen_in_a_paused_workspace(workspace: Workspace) -> None:
     Workspace.objects.update(status="paused")
     browser = signed_in(workspace.owner_user)
     choose(browser, workspace)
@@ -79,7 +79,7 @@ def test_a_pause_keeps_nobody_from_choosing(workspace: Workspace) -> None:
     assert ticked(browser, workspace) == set()
 
 
-def test_it_says_where_notices_go_or_why_none_does(workspace: Workspace) -> None:
+def test_the_page_shows_the_address_or_why_no_notices_are_sent(workspace: Workspace) -> None:
     browser, owner = signed_in(workspace.owner_user), User.objects.filter(pk=workspace.owner_user_id)
     assert f"Notices go to {workspace.owner_user.email}" in shown(browser, workspace)
     owner.update(identity_subject="1", email_verified=False)
@@ -88,7 +88,7 @@ def test_it_says_where_notices_go_or_why_none_does(workspace: Workspace) -> None
     assert "passed on no e-mail address" in shown(browser, workspace)
 
 
-def test_it_asks_the_database_little(
+def test_the_page_needs_few_queries(
     workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     browser = signed_in(workspace.owner_user)

@@ -19,7 +19,7 @@ from config.runtime.tasks import run_retention
 from tests import factories
 from tests.at_once import at_once
 from tests.conftest import ApiClient
-from tests.notices.rounds import ended, member, real_account, scheduled, subjects, told
+from tests.notices.rounds import ended, member, real_account, scheduled, send_emails, subjects
 from tests.posts.calls import confirm
 from tests.posts.rows import NOON
 from workspaces.models import OutgoingMail, User, Workspace
@@ -47,7 +47,7 @@ def bluesky(workspace: Workspace) -> ConnectedAccount:
     return real_account(workspace)
 
 
-def test_what_comes_up_within_ten_minutes_is_told_together(
+def test_occurrences_within_ten_minutes_are_sent_together(
     api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     groups = [scheduled(api, bluesky) for _ in range(14)]
@@ -56,9 +56,9 @@ def test_what_comes_up_within_ten_minutes_is_told_together(
     for group in groups[1:]:
         clock.shift(timedelta(seconds=45))
         ended(group, "failed")
-    meanwhile = told()
+    meanwhile = send_emails()
     clock.shift(timedelta(seconds=15))
-    [message] = told()
+    [message] = send_emails()
 
     assert first == ["A post of Workshop failed"]
     assert meanwhile == []
@@ -67,7 +67,7 @@ def test_what_comes_up_within_ten_minutes_is_told_together(
     assert "\n- and 3 more\n" in message.body
 
 
-def test_what_goes_on_for_hours_is_told_ever_more_rarely(
+def test_a_problem_that_lasts_for_hours_is_reported_at_growing_intervals(
     api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     group = scheduled(api, bluesky)
@@ -76,7 +76,7 @@ def test_what_goes_on_for_hours_is_told_ever_more_rarely(
         """Return the number of e-mails sent."""
         clock.shift(timedelta(**pause))
         ended(group, "failed")
-        return len(told())
+        return len(send_emails())
 
     assert fails_after(seconds=0) == 1
     for minutes in (10, 20, 40, 80, 160, 320, 360, 360):
@@ -85,21 +85,23 @@ def test_what_goes_on_for_hours_is_told_ever_more_rarely(
     assert fails_after(minutes=10) == 1  # as at the beginning
 
 
-def test_what_is_over_by_then_is_not_told(
+def test_a_problem_resolved_before_sending_is_not_reported(
     api: ApiClient, bluesky: ConnectedAccount, agent_client: Any, clock: time_machine.Traveller
 ) -> None:
     group = scheduled(agent_client(default_mode="requires_confirmation"), bluesky)
     assert confirm(api, group).status_code == 200
 
-    assert told() == []
+    assert send_emails() == []
 
 
-def test_a_round_without_news_asks_little(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_run_without_new_occurrences_needs_few_queries(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_max_num_queries(37):
         send_notices()
 
 
-def test_each_workspace_and_kind_is_told_apart(workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount) -> None:
+def test_each_workspace_and_kind_has_its_own_email(
+    workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount
+) -> None:
     other = factories.WorkspaceFactory.create(name="Other\r\n\r\nworkshop")
     elsewhere = real_account(other)
     for group in (
@@ -109,34 +111,34 @@ def test_each_workspace_and_kind_is_told_apart(workspace: Workspace, api: ApiCli
         ended(group, "failed")
     mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
 
-    assert {(*message.to, message.subject) for message in told()} == {
+    assert {(*message.to, message.subject) for message in send_emails()} == {
         (workspace.owner_user.email, "A post of Workshop failed"),
         (workspace.owner_user.email, "An account of Workshop has to be reconnected"),
         (other.owner_user.email, "A post of Other workshop failed"),
     }
 
 
-def test_a_worker_that_dies_between_taking_down_and_telling_loses_nothing(
+def test_a_worker_that_dies_between_storing_and_sending_loses_nothing(
     api: ApiClient, bluesky: ConnectedAccount
 ) -> None:
     ended(scheduled(api, bluesky), "failed")
     assert [create_notices(NoticeKind.POST), create_notices(NoticeKind.POST)] == [1, 0]
 
     assert subjects() == ["A post of Workshop failed"]
-    assert told() == []
+    assert send_emails() == []
 
 
-def test_what_was_committed_late_is_told_still(
+def test_an_occurrence_committed_late_is_reported(
     api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     group = scheduled(api, bluesky)
     with time_machine.travel(datetime.now(UTC) - timedelta(minutes=4), tick=False):
         ended(group, "failed")
 
-    assert len(told()) == 1
+    assert len(send_emails()) == 1
 
 
-def test_a_fault_at_one_workspace_holds_up_no_other(
+def test_an_error_in_one_workspace_does_not_delay_the_others(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
@@ -153,40 +155,42 @@ def test_a_fault_at_one_workspace_holds_up_no_other(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_at_once_tell_it_once(api: ApiClient, bluesky: ConnectedAccount) -> None:
+def test_two_concurrent_workers_send_one_email(api: ApiClient, bluesky: ConnectedAccount) -> None:
     ended(scheduled(api, bluesky), "failed")
     at_once(4, lambda _: send_notices())
 
     assert OutgoingMail.objects.count() == 1
 
 
-def test_a_workspace_that_an_operator_has_paused_is_told_when_it_works_again(
+def test_notices_of_a_paused_workspace_are_sent_after_it_is_resumed(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount
 ) -> None:
     ended(scheduled(api, bluesky), "failed")
     pause_workspace(caller=operator_caller(), workspace_id=workspace.id)
-    paused = told()
+    paused = send_emails()
     Workspace.objects.update(status="active", operator_paused_at=None)
 
     assert paused == []
     assert subjects() == ["A post of Workshop failed"]
 
 
-def test_a_deleted_workspace_is_told_nothing(
+def test_a_deleted_workspace_gets_no_notices(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     ended(scheduled(api, bluesky), "failed")
     create_notices(NoticeKind.POST)
     assert api.delete(f"/workspaces/{workspace.id}").status_code == 200
 
-    assert told() == []
+    assert send_emails() == []
     clock.shift(timedelta(days=31))
     ConnectedAccount.objects.update(status="disconnected")
     run_retention()
     assert not Workspace.objects.filter(pk=workspace.id).exists()
 
 
-def test_who_can_be_reached(workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount) -> None:
+def test_only_active_members_with_a_verified_address_get_notices(
+    workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount
+) -> None:
     provider = {"identity_issuer": "https://login.example.com"}
     admin = member(workspace, "admin", identity_subject="1", email_verified=True, **provider)
     member(workspace, "admin", identity_subject="2", email_verified=False, **provider)
@@ -196,15 +200,15 @@ def test_who_can_be_reached(workspace: Workspace, api: ApiClient, bluesky: Conne
     User.objects.filter(pk=workspace.owner_user_id).update(email="")
     ended(scheduled(api, bluesky), "failed")
 
-    assert [message.to for message in told()] == [[admin.email]]
+    assert [message.to for message in send_emails()] == [[admin.email]]
 
 
-def test_notices_go_after_ninety_days(
+def test_notices_are_deleted_after_ninety_days(
     workspace: Workspace, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
-    assert len(told()) == 1
+    assert len(send_emails()) == 1
     clock.shift(timedelta(days=91))
     run_retention()
 
-    assert told() == []  # the account still waits, and is not told of again
+    assert send_emails() == []  # the account still needs a person, and is not reported again

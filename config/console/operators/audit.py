@@ -22,7 +22,7 @@ from workspaces.models import User
 
 logger = logging.getLogger(__name__)
 SIGN_IN = "operators.sign_in"
-KNOWN_ADDRESS_AGE = timedelta(days=30)  # how long an address is exempt from the limits after a sign-in
+EXEMPT_ADDRESS_AGE = timedelta(days=30)  # how long an address is exempt from the limits after a sign-in
 MAX_SIGN_INS_READ = 200
 RESET_HINT = "`manage.py reset_second_factor` lets an operator set up a new authenticator app and new recovery codes."
 FAILURES_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody can cause them
@@ -61,7 +61,7 @@ def failures_since(user: User, since: datetime | None) -> int:
 
 
 def recent_sign_in_addresses(name: str) -> list[str]:
-    """Return the addresses from which the operator of this name signed in during KNOWN_ADDRESS_AGE."""
+    """Return the addresses from which the operator of this name signed in during EXEMPT_ADDRESS_AGE."""
     user = User.objects.filter(username=name, is_staff=True).only("pk").first()
     if user is None:
         return []
@@ -70,7 +70,7 @@ def recent_sign_in_addresses(name: str) -> list[str]:
         actor_id=user.pk,
         operation=SIGN_IN,
         outcome=AuditEntry.Outcome.SUCCEEDED,
-        created_at__gte=timezone.now() - KNOWN_ADDRESS_AGE,
+        created_at__gte=timezone.now() - EXEMPT_ADDRESS_AGE,
         ip__isnull=False,
     )
     return [str(ip) for ip in entries.order_by("-pk").values_list("ip", flat=True)[:MAX_SIGN_INS_READ]]

@@ -38,7 +38,7 @@ class SignInLimits(AxesDatabaseHandler):
     """The django-axes handler with two additional limits: by address and by name (AXES_HANDLER)."""
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:
-        """Return whether this attempt is refused without checking the password."""
+        """Return whether this sign-in attempt is refused without checking the password."""
         wait = seconds_to_wait(request, get_client_username(request, credentials) or "")
         request.sign_in_wait = wait  # type: ignore[attr-defined]  # for `locked_out`
         if wait:
@@ -59,18 +59,18 @@ def seconds_to_wait(request: HttpRequest, name: str) -> int:
     if from_address >= ADDRESS_LIMIT:
         return _seconds_left(address_last, cooloff, now)
     for_name, name_last = _failures(recent.filter(username=name))
-    if for_name < NAME_LIMIT or _is_known(name, address):
+    if for_name < NAME_LIMIT or _has_signed_in_from(name, address):
         return 0
     pause = doubling_pause(for_name - NAME_LIMIT + 1, first=1, longest=MAX_PAUSE_SECONDS)
     return _seconds_left(name_last, pause, now)
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
-    """Return the page for an attempt that is refused by a limit or reaches one (AXES_LOCKOUT_CALLABLE)."""
+    """Return the page for a sign-in attempt that is refused by a limit or reaches one (AXES_LOCKOUT_CALLABLE)."""
     wait = getattr(request, "sign_in_wait", 0) or int(settings.AXES_COOLOFF_TIME.total_seconds())
     error = RateLimited(
         "Too many failed sign-in attempts.",
-        suggested_action=f"Wait for {_in_words(wait)}, then try again.",
+        suggested_action=f"Wait for {_duration_text(wait)}, then try again.",
     )
     page = error_page(request, error)
     page["Retry-After"] = str(wait)
@@ -79,10 +79,10 @@ def locked_out(request: HttpRequest, response: HttpResponse | None = None, crede
 
 def counted_address(request: HttpRequest) -> str | None:
     """Return the client address, or its IPv6 /64 network, under which attempts are counted (AXES_CLIENT_IP_CALLABLE)."""
-    return _counted(request.META.get("REMOTE_ADDR", ""))
+    return _normalized(request.META.get("REMOTE_ADDR", ""))
 
 
-def _counted(address: str) -> str | None:
+def _normalized(address: str) -> str | None:
     try:
         found = ip_address(address)
     except ValueError:
@@ -93,7 +93,7 @@ def _counted(address: str) -> str | None:
 
 
 def _failures(attempts: QuerySet[AccessAttempt]) -> tuple[int, datetime | None]:
-    """Return the number of failures and the time of the last one."""
+    """Return the number of failed sign-ins and the time of the last one."""
     found = attempts.aggregate(total=Sum("failures_since_start"), last=Max("attempt_time"))
     return found["total"] or 0, found["last"]
 
@@ -103,11 +103,11 @@ def _seconds_left(last: datetime | None, pause: timedelta, now: datetime) -> int
     return max(0, math.ceil((last + pause - now).total_seconds())) if last else 0
 
 
-def _is_known(name: str, address: str | None) -> bool:
-    return address is not None and address in {_counted(used) for used in audit.recent_sign_in_addresses(name)}
+def _has_signed_in_from(name: str, address: str | None) -> bool:
+    return address is not None and address in {_normalized(used) for used in audit.recent_sign_in_addresses(name)}
 
 
-def _in_words(seconds: int) -> str:
+def _duration_text(seconds: int) -> str:
     if seconds >= 120:
         return f"{math.ceil(seconds / 60)} minutes"
     return f"{seconds} second{'' if seconds == 1 else 's'}"

@@ -24,8 +24,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.generic.edit import FormView
 
+from config.console.models import SecondFactor
 from config.console.operators import audit
-from config.console.operators.models import SecondFactor
 from workspaces.models import User
 from workspaces.sign_in.sessions import SignInMethod, begin_session, sign_in_method
 
@@ -43,7 +43,7 @@ def is_strong_enough(request: HttpRequest) -> bool:
 
 
 class PasswordStep(LoginView):
-    """The first step of the sign-in: name and password."""
+    """The first step of an operator's sign-in: name and password."""
 
     template_name = "admin/login.html"
     authentication_form = AdminAuthenticationForm
@@ -81,7 +81,7 @@ class CodeForm(forms.Form):
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class SecondStep(FormView):
-    """Base class of the steps after the right password."""
+    """Base class of the sign-in steps of operators after the right password."""
 
     form_class = CodeForm
     title = ""
@@ -119,7 +119,7 @@ class SecondStep(FormView):
 
 
 class CodeStep(SecondStep):
-    """The second step: a code of the authenticator app."""
+    """The second step of an operator's sign-in: a code of the authenticator app."""
 
     template_name = "admin/second_factor.html"
     title = "Second factor"

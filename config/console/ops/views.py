@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
-from django.utils import timezone
 
 from agents.services import revoke_key_as_operator
 from billing.services import reconcile_now
@@ -57,25 +56,9 @@ class StatusViewSet(OperatorsViewSet):
         responses={200: StatusSerializer},
     )
     def retrieve(self, call: Call) -> Reply:
-        now = timezone.now()
-        beats = status.heartbeats()
-        beat_at = beats.get(status.BEAT)
-        return Reply(
-            {
-                "version": settings.API_VERSION,
-                "at": now,
-                "duties": status.queues(now),
-                "periodic": {
-                    "beat_at": beat_at,
-                    "beat_alive": status.is_recent(beat_at, now, status.BEAT_ALIVE_WITHIN),
-                    "retention_at": beats.get(status.RETENTION),
-                },
-                "dead_letters": status.dead_letters(),
-                "accounts_needing_reauth": status.accounts_needing_reauth(),
-                "ledger_drift_months": status.drifting_months(),
-                "billing_alarms": status.open_alarms()[:MAX_ALARMS],
-            }
-        )
+        found = status.service_status()
+        alarms = found["billing_alarms"][:MAX_ALARMS]
+        return Reply({**found, "version": settings.API_VERSION, "billing_alarms": alarms})
 
 
 class WorkspacesViewSet(OperatorsViewSet):

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.console.operators.reset import NoSuchOperator, reset_second_factor
+from config.console.operators.second_factor_removal import NoSuchOperator, reset_second_factor
 
 
 class Command(BaseCommand):

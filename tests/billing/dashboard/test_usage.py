@@ -18,7 +18,7 @@ from auditlog.models import AuditEntry
 from billing import services
 from billing.caps import SpendCap
 from billing.dashboard.charts import BudgetBar, day_bars
-from billing.selectors import DayUsage, charges_of
+from billing.month_usage import DayUsage, charges_of
 from config.api.caller import Caller
 from config.db.ids import new_id
 from tests import factories

@@ -1,30 +1,76 @@
-"""Process the stored events of the payment processor, each once and in any order."""
+"""Receive, verify and store the payment processor's events, and process each stored event once, in any order.
+
+Events are signed by HMAC-SHA256 over the time, a dot, and the raw body. The header is `t=<unix seconds>,v1=<hex>`, with one
+more v1 for each secret during a rotation. Source: Stripe's documentation, "Verify webhook signatures manually".
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import logging
+import re
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from billing.errors import BillingUnavailable, NotAtProcessor
+from billing.errors import BillingUnavailable, NotAtProcessor, SignatureInvalid
 from billing.models import ProcessorEvent
 from billing.plans import is_paid
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, apply_event_copy, refresh_subscription
-from billing.subscription_events import SubscriptionEvent, parse_event
+from billing.subscription_state import SubscriptionEvent, parse_event
+from config.api.errors import MalformedRequest
+from config.api.request_body import parse_json
 from config.jobs.due import claim_due, held
+from config.jobs.wake_up import wake
 from workspaces.processor_customers import customer_ids_of, save_customer_id, workspace_id_of_customer
 
+PROCESSOR_EVENTS_LOOP = "processor_events"
+SIGNATURE_TOLERANCE_SECONDS = 300
 EVENT_LEASE = timedelta(seconds=60)
 # The last delay is repeated until GIVE_UP_EVENT_AFTER; later the nightly reconciliation updates the subscription.
 EVENT_RETRY_SECONDS = (5, 30, 120, 600, 1800, 3600)
 GIVE_UP_EVENT_AFTER = timedelta(hours=24)
 ALARM_AFTER_FAILURES = 4  # failed attempts to process one event
 Outcome = ProcessorEvent.Outcome
+_TIME = re.compile(r"[0-9]{1,12}", re.ASCII)
 logger = logging.getLogger(__name__)
+
+
+def receive_event(*, body: bytes, signature: str) -> None:
+    """Verify and store an event of the payment processor, once for each event id; an object that is not an event is ignored.
+
+    Raises BillingUnavailable without a signing secret, SignatureInvalid, MalformedRequest.
+    """
+    if not settings.STRIPE_WEBHOOK_SECRET:
+        raise BillingUnavailable("This service does not accept events, because STRIPE_WEBHOOK_SECRET is not set.")
+    _verify_signature(signature, body, secret=settings.STRIPE_WEBHOOK_SECRET)
+    event = parse_json(body)
+    if not isinstance(event, dict):
+        raise MalformedRequest("The body is not a JSON object.")
+    event_id, kind = event.get("id"), event.get("type")
+    if isinstance(event_id, str) and isinstance(kind, str) and 0 < len(event_id) <= 255 and len(kind) <= 255:
+        stored = ProcessorEvent(event_id=event_id, type=kind, payload=body.decode(), due_at=timezone.now())
+        ProcessorEvent.objects.bulk_create([stored], ignore_conflicts=True)
+        wake(PROCESSOR_EVENTS_LOOP)
+
+
+def _verify_signature(header: str, body: bytes, *, secret: str) -> None:
+    """Raise SignatureInvalid unless the header signs this body with a recent time."""
+    pairs = [part.strip().partition("=") for part in header.split(",")]
+    times = [value for name, _, value in pairs if name == "t"]
+    if len(times) != 1 or not _TIME.fullmatch(times[0]):
+        raise SignatureInvalid("The signature header must be `t=<unix seconds>,v1=<hex>`.")
+    expected = hmac.new(secret.encode(), f"{times[0]}.".encode() + body, hashlib.sha256).hexdigest().encode()
+    matches = [hmac.compare_digest(value.encode(), expected) for name, _, value in pairs if name == "v1"]
+    if not any(matches):
+        raise SignatureInvalid()
+    if abs(timezone.now().timestamp() - int(times[0])) > SIGNATURE_TOLERANCE_SECONDS:
+        raise SignatureInvalid("The signature is too old, or the clocks differ by more than five minutes.")
 
 
 def process_due_events(*, limit: int = 100) -> int:
@@ -45,18 +91,18 @@ def _process(event: ProcessorEvent) -> None:
     subscription_event = parse_event(event.payload)
     workspace_id = _workspace_of(event, subscription_event) if subscription_event else None
     if subscription_event is None or workspace_id is None:
-        _close(event, Outcome.IGNORED)
+        _finish(event, Outcome.IGNORED)
     elif is_paid():
         try:
             _refresh(workspace_id, subscription_event.customer_id)
         except NotAtProcessor:
             logger.warning("Event %s is about a customer that does not exist at the processor.", event.event_id)
-            _close(event, Outcome.IGNORED)
+            _finish(event, Outcome.IGNORED)
             return
-        _close(event, Outcome.APPLIED)
+        _finish(event, Outcome.APPLIED)
     else:
         with transaction.atomic():
-            if _close(event, Outcome.APPLIED):
+            if _finish(event, Outcome.APPLIED):
                 save_customer_id(workspace_id=workspace_id, customer_id=subscription_event.customer_id)
                 apply_event_copy(workspace_id=workspace_id, event=subscription_event)
 
@@ -87,7 +133,7 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
     return None
 
 
-def _close(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
+def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
     """Mark a processor event as processed; returns False if another worker has already done so."""
     rows = held(ProcessorEvent.objects.filter(processed_at=None), event)
     if event.attempts >= ALARM_AFTER_FAILURES:

@@ -1,20 +1,20 @@
-"""Compares a month's spending with the caps, and checks whether further charges are allowed."""
+"""Queries of billing: spending against the caps, subscriptions, and the check of the counters against the ledger."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import NamedTuple
 
-from django.db.models import QuerySet, Subquery
+from django.db.models import Case, F, QuerySet, Subquery, Sum, Value, When
+from django.utils import timezone
 
 from agents.models import Agent
 from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCap, day_of, month_of
-from billing.models import DayCounter, LedgerEntry, MonthCounter
+from billing.models import DayCounter, LedgerEntry, MonthCounter, Subscription
 from billing.plans import is_paid
 from billing.prices import Charge
-from billing.selectors.subscriptions import is_entitled
 from config.db.prepared import Prepared
 from workspaces.models import Workspace
 
@@ -52,7 +52,9 @@ def check_charges_by_due_time(
         counters = {counter.holder_id: counter for counter in _counters([own.holder_id for own in caps.months], month)}
         for own in caps.months:
             counter = counters.setdefault(own.holder_id, MonthCounter(month=month))
-            _free(counter, [hold for hold in released_holds if hold.month == month and hold.belongs_to(own.holder_id)])
+            _subtract_holds(
+                counter, [hold for hold in released_holds if hold.month == month and hold.belongs_to(own.holder_id)]
+            )
             own.check_caps(counter, demand)
             checks.append((own, counter, demand))
         month_cap = caps.months[-1].spend_cap(counters[workspace_id])
@@ -86,7 +88,7 @@ def _open_holds(target_ids: Sequence[str]) -> list[LedgerEntry]:
     ]
 
 
-def _free(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None:
+def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None:
     counter.held_cents -= sum(hold.cents for hold in holds)
     counter.url_posts -= sum(hold.url_posts for hold in holds)
 
@@ -152,3 +154,68 @@ def _workspace_caps(workspace: Workspace) -> MonthlyCaps:
         workspace.monthly_social_url_post_cap,
         pays=not is_paid() or is_entitled(workspace_id=workspace.pk),
     )
+
+
+def subscription_of(*, workspace_id: str) -> Subscription | None:
+    """Return the workspace's stored subscription; None if it never had one."""
+    return Subscription.objects.exclude(status="").filter(pk=workspace_id).first()
+
+
+def is_entitled(*, workspace_id: str) -> bool:
+    """Return whether a subscription pays for the workspace's usage beyond its free credit."""
+    subscription = subscription_of(workspace_id=workspace_id)
+    return subscription is not None and subscription.entitles(timezone.now())
+
+
+class MonthAmounts(NamedTuple):
+    """The amounts of a monthly counter, or the sums of its ledger entries."""
+
+    held_cents: int = 0
+    settled_cents: int = 0
+    url_posts: int = 0
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A month of a workspace or agent whose counter differs from the sum of its ledger entries."""
+
+    holder_id: str
+    month: date
+    counter: MonthAmounts
+    ledger: MonthAmounts
+
+
+def drift() -> list[Drift]:
+    """Return every month whose counter differs from the sum of its ledger entries; the list should always be empty.
+
+    Counters and entries are read in several statements, so while money moves only a difference found twice is real.
+    """
+    counted = {
+        (counter.holder_id, counter.month): MonthAmounts(counter.held_cents, counter.settled_cents, counter.url_posts)
+        for counter in MonthCounter.objects.iterator()
+    }
+    entered = _ledger_by("workspace_id") | _ledger_by("agent_id")
+    none = MonthAmounts()
+    return [
+        Drift(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
+        for key in sorted(counted.keys() | entered.keys())
+        if counted.get(key, none) != entered.get(key, none)
+    ]
+
+
+def _ledger_by(holder: str) -> dict[tuple[str, date], MonthAmounts]:
+    kind = LedgerEntry.Kind
+    sums = (
+        LedgerEntry.objects.exclude(**{holder: ""})
+        .values_list(holder, "month")
+        .annotate(
+            held=_sum("cents", plus=[kind.HOLD], minus=[kind.SETTLE, kind.RELEASE]),
+            settled=_sum("cents", plus=[kind.SETTLE, kind.ADJUST], minus=[]),
+            urls=_sum("url_posts", plus=[kind.HOLD, kind.ADJUST], minus=[kind.RELEASE]),
+        )
+    )
+    return {(holder_id, month): MonthAmounts(*map(int, amounts)) for holder_id, month, *amounts in sums}
+
+
+def _sum(field: str, *, plus: list[LedgerEntry.Kind], minus: list[LedgerEntry.Kind]) -> Sum:
+    return Sum(Case(When(kind__in=plus, then=F(field)), When(kind__in=minus, then=-F(field)), default=Value(0)))

@@ -1,16 +1,22 @@
-"""Removes an operator's second factor, for `manage.py reset_second_factor`."""
+"""Removes second factors: an operator's for `manage.py reset_second_factor`, and unused ones by a retention rule."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from auditlog.services import record
 from config.api.caller import system_caller
-from config.console.operators.models import SecondFactor
+from config.console.models import SecondFactor
+from config.db.retention import ExpiredRows
 from workspaces.models import User
 from workspaces.services import end_every_session
+
+UNCONFIRMED_TTL = timedelta(days=1)
 
 
 class NoSuchOperator(Exception):
@@ -35,3 +41,13 @@ def reset_second_factor(name: str) -> bool:
             resource_id=user.pk,
         )
     return removed > 0
+
+
+class SecondFactors(ExpiredRows):
+    """Deletes second factors of former operators, and those that were not confirmed within a day."""
+
+    name = "second_factors"
+
+    def expired_rows(self) -> QuerySet[SecondFactor]:
+        unfinished = Q(confirmed=False, created_at__lt=timezone.now() - UNCONFIRMED_TTL)
+        return SecondFactor.objects.filter(unfinished | Q(user__is_staff=False)).order_by("pk")

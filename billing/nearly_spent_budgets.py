@@ -10,9 +10,9 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from billing.caps import MonthlyCaps
-from billing.entitlement import PAYING_STATUSES
 from billing.models import MonthCounter, Subscription
 from billing.plans import is_paid
+from billing.subscription_state import PAYING_STATUSES
 from config.api.caller import WorkspaceStatus
 from workspaces.models import Workspace
 

@@ -1,0 +1,153 @@
+"""Queries of a month's usage: totals and bill, days, agents, single charges, and the alarms about a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from agents.models import Agent
+from agents.selectors import agent_of
+from billing.caps import Period, SpendCap, month_of
+from billing.models import SPENT_ENTRIES, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
+from billing.plans import billing_mode
+from billing.selectors import agent_spend_cap, spend_cap, subscription_of
+from config.api.caller import Caller, require
+
+Kind = LedgerEntry.Kind
+MAX_MONTHS = 36
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Usage of a workspace or an agent in a month; `totals` as in the API. `agent_id` is "" for a whole workspace."""
+
+    workspace_id: str
+    agent_id: str
+    period: Period
+    totals: dict[str, Any]
+    spend_cap: SpendCap
+
+
+@dataclass(frozen=True)
+class Bill:
+    """The bill of a month in cents, with the free credit and the cap of `spend_cap`.
+
+    `subscription` is the stored one, even if it has ended; None if there was none.
+    """
+
+    workspace_id: str
+    period: Period
+    mode: str
+    spend_cap: SpendCap
+    subscription: Subscription | None
+
+    @property
+    def projected_bill(self) -> dict[str, Any]:
+        used, free = self.spend_cap.spent_cents, self.spend_cap.free_credit_cents
+        return {
+            "usage_cents": used,
+            "free_credit_cents": free,
+            "amount_due_cents": max(0, used - free),
+            "currency": "USD",
+        }
+
+
+@dataclass(frozen=True)
+class DayUsage:
+    """Published targets and spending of one UTC day."""
+
+    day: date
+    published: int
+    spend_cents: int
+
+
+@dataclass(frozen=True)
+class AgentUsage:
+    """Targets and spending of one agent in a month; `agent_id` and `name` are "" for posts without an agent."""
+
+    agent_id: str
+    name: str
+    published: int
+    failed: int
+    spend_cents: int
+
+
+def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> Usage:
+    """Return the workspace's usage in the UTC month of `at`, with this cap. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "usage.read", write=False)
+    cap = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
+    return Usage(workspace_id, "", Period.containing(at), _totals(at, workspace_id=workspace_id), cap)
+
+
+def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> Usage:
+    """Return the agent's usage in the UTC month of `at`, with its own cap. Raises ScopeMissing, NotFound."""
+    workspace_id = agent_of(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
+    cap = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
+    totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
+    return Usage(workspace_id, agent_id, Period.containing(at), totals, cap)
+
+
+def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> Bill:
+    """Return the workspace's bill of the UTC month of `at`, with this cap and free credit. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "usage.read", write=False)
+    cap = spend_cap(workspace_id=workspace_id, at=at)
+    cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
+    return Bill(workspace_id, Period.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id))
+
+
+def _totals(at: datetime, **holder: str) -> dict[str, Any]:
+    """Return the month's usage totals, overall and by platform."""
+    names = ("published", "failed", "url_posts", "spend_cents")
+    rows = UsageTotal.objects.filter(**holder, month=month_of(at)).values_list("platform")
+    by_platform = [
+        {"platform": platform, **dict(zip(names, map(int, sums), strict=True))}
+        for platform, *sums in sorted(rows.annotate(*map(Sum, names)))
+    ]
+    return {name: sum(each[name] for each in by_platform) for name in names} | {"by_platform": by_platform}
+
+
+def months_of(*, caller: Caller, workspace_id: str) -> list[date]:
+    """Return the UTC months in which the workspace held or spent money, latest first. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "usage.read", write=False)
+    months = MonthCounter.objects.filter(holder_id=workspace_id).values_list("month", flat=True)
+    return list(months.order_by("-month")[:MAX_MONTHS])
+
+
+def charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
+    """Return the ledger entries spent in the UTC month of `at`, ordered by day. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "usage.read", write=False)
+    spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=month_of(at))
+    return spent.order_by("day", "pk")
+
+
+def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
+    """Return usage and spending of each day in the UTC month of `at`. Raises ScopeMissing, NotFound."""
+    spent = charges_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
+    sums = spent.annotate(published=Count("kind", filter=Q(kind=Kind.SETTLE)), cents=Sum("cents"))
+    found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
+    return [found.get(day) or DayUsage(day, 0, 0) for day in _days(Period.containing(at))]
+
+
+def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: int) -> list[AgentUsage]:
+    """Return the month's usage by agent, the highest spending first, at most `limit`. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "usage.read", write=False)
+    totals = UsageTotal.objects.filter(workspace_id=workspace_id, month=month_of(at)).values_list("agent_id")
+    sums = totals.annotate(published=Sum("published"), failed=Sum("failed"), cents=Sum("spend_cents"))
+    rows = list(sums.order_by("-cents", "-published", "agent_id")[:limit])
+    names = dict(Agent.objects.filter(pk__in=[row[0] for row in rows]).values_list("pk", "name"))
+    return [AgentUsage(agent_id, names.get(agent_id, ""), *map(int, figures)) for agent_id, *figures in rows]
+
+
+def open_alarms_of(*, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]) -> list[BillingAlarm]:
+    """Return the workspace's open billing alarms of these kinds. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "usage.read", write=False)
+    return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))
+
+
+def _days(period: Period) -> Iterable[date]:
+    first = period.start.date()
+    return (first + timedelta(days=number) for number in range((period.end - period.start).days))
