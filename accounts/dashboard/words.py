@@ -9,7 +9,7 @@ from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import duration_in_words
 from accounts.platforms.types import (
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     TextRules,
@@ -139,7 +139,7 @@ def _videos(rules: VideoRules) -> str:
     )
 
 
-def _files(rules: ImageRules | VideoRules | DocumentRules) -> str:
+def _files(rules: FileRules) -> str:
     count = "One" if rules.max_count == 1 else f"Up to {rules.max_count}"
     return _joined(
         [

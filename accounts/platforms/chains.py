@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected
-from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.types import Capabilities, Content, ThreadRules
 
@@ -72,12 +72,12 @@ def thread_issues(
             continue
         where, subject = f"{field}.{OPTION}[{index}].text", f"Segment {index + 2}"
         if not segment.strip():
-            hint = RepairHint("write_text", where, "Write a text, or leave the segment out.")
-            issues.append(Issue("TEXT_REQUIRED", "error", where, f"{subject} is empty.", repair_hint=hint))
+            advice = "Write a text, or leave the segment out."
+            issues.append(issue_with_hint("TEXT_REQUIRED", where, f"{subject} is empty.", "write_text", advice))
         elif rules.distinct and segment in earlier:
-            hint = RepairHint("write_text", where, "Write another text, or leave the segment out.")
             message = f"{subject} repeats an earlier one, which {platform} refuses."
-            issues.append(Issue("SEGMENT_REPEATED", "error", where, message, repair_hint=hint))
+            advice = "Write another text, or leave the segment out."
+            issues.append(issue_with_hint("SEGMENT_REPEATED", where, message, "write_text", advice))
         issues += length_issues(platform, capabilities.text, segment, where, options, cached, subject=subject)
         earlier.add(segment)
     return issues

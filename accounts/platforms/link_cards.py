@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.types import Capabilities
 from accounts.platforms.web_pages import MAX_DESCRIPTION, MAX_TITLE
 
@@ -52,7 +52,6 @@ def link_card_issues(
     """The issues of a link card; `field` is the path of the options, such as `targets[0].options`."""
     if capabilities.link_preview != "service" or not with_media or not isinstance(options.get(OPTION), dict):
         return []
-    where = f"{field}.{OPTION}"
     message = f"{platform} shows media or a link card, not both."
-    hint = RepairHint("set_option", where, "Leave the link card out.", "none")
-    return [Issue("LINK_CARD_WITH_MEDIA", "error", where, message, auto_fixable=True, repair_hint=hint)]
+    code, where = "LINK_CARD_WITH_MEDIA", f"{field}.{OPTION}"
+    return [issue_with_hint(code, where, message, "set_option", "Leave the link card out.", "none")]

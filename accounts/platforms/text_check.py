@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeVar
 
 from accounts.platforms.counting import cut
-from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.polls import poll_of
 from accounts.platforms.types import MediaKind, TextRules
 
@@ -78,9 +78,9 @@ def length_issues(
     shorter = text
     for (_, room, count), whole in zip(limits, lengths, strict=True):
         shorter = cached(cut, shorter, room, count, whole if shorter is text else None)
-    hint = RepairHint("replace_text", field, f"The text cut at a word within {limit} {unit}{scope}.", shorter)
     message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, options, media)}."
-    return [Issue("TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]
+    explanation = f"The text cut at a word within {limit} {unit}{scope}."
+    return [issue_with_hint("TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter)]
 
 
 def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
@@ -88,9 +88,9 @@ def _advice(platform: str, rules: TextRules, text: str, field: str, cached: Call
     issues = []
     for unit, most, count in rules.advised:
         if (length := cached(count, text)) > most:
-            hint = RepairHint("write_text", field, f"Use {most} {unit} or fewer.")
+            code, advice = "TEXT_ABOVE_ADVISED", f"Use {most} {unit} or fewer."
             message = f"{subject} counts {length} {unit}; {platform} recommends {most} at most."
-            issues.append(Issue("TEXT_ABOVE_ADVISED", "warning", field, message, repair_hint=hint))
+            issues.append(issue_with_hint(code, field, message, "write_text", advice, severity="warning"))
     return issues
 
 

@@ -55,12 +55,18 @@ class ThreadRules:
 
 
 @dataclass(frozen=True)
-class ImageRules:
-    """Rules for images, also animated ones (MediaRules.gifs). Ratios are width divided by height; sides are in pixels."""
+class FileRules:
+    """Rules for the files of one kind of media in a post."""
 
     mime_types: tuple[str, ...]
     max_bytes: int
-    max_count: int
+    max_count: int = 1
+
+
+@dataclass(frozen=True)
+class ImageRules(FileRules):
+    """Rules for images, also animated ones (MediaRules.gifs). Ratios are width divided by height; sides are in pixels."""
+
     max_pixels: int | None = None
     max_side_sum: int | None = None  # width plus height
     min_ratio: float | None = None
@@ -68,19 +74,9 @@ class ImageRules:
 
 
 @dataclass(frozen=True)
-class VideoRules:
-    mime_types: tuple[str, ...]
-    max_bytes: int
+class VideoRules(FileRules):
     max_duration_seconds: int | None = None
-    max_count: int = 1
     min_duration_seconds: int | None = None
-
-
-@dataclass(frozen=True)
-class DocumentRules:
-    mime_types: tuple[str, ...]
-    max_bytes: int
-    max_count: int = 1
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ class MediaRules:
     images: ImageRules | None = None
     videos: VideoRules | None = None
     gifs: ImageRules | None = None
-    documents: DocumentRules | None = None
+    documents: FileRules | None = None
     alt_text_max_length: int | None = None
     required: bool = False  # a post of text alone is impossible
     max_total_bytes: int | None = None  # of all files of a post
@@ -132,9 +128,7 @@ class Capabilities:
     poll: PollRules | None = None  # None: the platform has no polls
     link_preview: LinkPreview = "none"  # who creates the card of a link; "options": the post's options describe it
     not_possible: tuple[str, ...] = ()
-    media_with: Callable[[Mapping[str, Any]], MediaRules] | None = (
-        None  # the media rules that apply with a target's options
-    )
+    media_with: Callable[[Mapping[str, Any]], MediaRules] | None = None  # the media rules with a target's options
     withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_for(self, options: Mapping[str, Any]) -> MediaRules:

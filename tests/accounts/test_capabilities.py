@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from accounts.models import ConnectedAccount
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.registry import PLATFORMS, platforms
-from accounts.platforms.types import DocumentRules, ImageRules, MediaRules, ThreadRules, VideoRules
+from accounts.platforms.types import FileRules, ImageRules, MediaRules, ThreadRules, VideoRules
 from config.db.ids import new_id
 from tests import factories
 from tests.accounts.oauth_calls import begin
@@ -105,7 +105,7 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
     limits = {"max_length", "max_length_with_media", "max_length_with_images", "max_length_with_poll"}
     assert set(told["text"]) == {*limits, "counted_as", "url_length"}
     assert set(told["media"]) == names_of(MediaRules)
-    kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": DocumentRules}
+    kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": FileRules}
     for kind, rules in kinds.items():
         assert told["media"][kind] is None or set(told["media"][kind]) == names_of(rules)
     assert told["thread"] is None or set(told["thread"]) == names_of(ThreadRules)

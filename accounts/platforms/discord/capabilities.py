@@ -11,7 +11,7 @@ from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
 from accounts.platforms.types import (
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     Pace,
@@ -51,7 +51,7 @@ CAPABILITIES = Capabilities(
             mime_types=("video/mp4", "video/quicktime", "video/webm"), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES
         ),
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
-        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        documents=FileRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
         alt_text_max_length=1024,
         max_total_bytes=MAX_REQUEST_BYTES - RESERVED_BYTES,
     ),

@@ -15,7 +15,7 @@ from accounts.platforms.linkedin.accounts import is_page
 from accounts.platforms.types import (
     AccountDetails,
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     Pace,
@@ -40,7 +40,7 @@ CAPABILITIES = Capabilities(
         videos=VideoRules(
             mime_types=("video/mp4",), max_bytes=500_000_000, min_duration_seconds=3, max_duration_seconds=1800
         ),
-        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=100_000_000),
+        documents=FileRules(mime_types=("application/pdf",), max_bytes=100_000_000),
         alt_text_max_length=4086,
     ),
     features=(

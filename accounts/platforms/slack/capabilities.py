@@ -15,7 +15,7 @@ from accounts.platforms.counting import characters
 from accounts.platforms.types import (
     AccountDetails,
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     Pace,
@@ -46,7 +46,7 @@ CAPABILITIES = Capabilities(
             mime_types=("video/mp4", "video/quicktime", "video/webm"), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES
         ),
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
-        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        documents=FileRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
         alt_text_max_length=1000,
     ),
     features=("text", "links", "formatting", "replies", "images", "gifs", "video", "documents", "alt_text"),

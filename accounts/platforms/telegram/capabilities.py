@@ -7,7 +7,7 @@ from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
 from accounts.platforms.types import (
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     Pace,
@@ -49,7 +49,7 @@ CAPABILITIES = Capabilities(
         ),
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=50_000_000, max_count=10),
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=50_000_000, max_count=1),
-        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
+        documents=FileRules(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
         max_total_bytes=50_000_000,  # an album is uploaded in one request
     ),
     features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents", "polls"),
