@@ -12,6 +12,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.issues import Issue, issue_with_hint
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.types import Capabilities, Content, ThreadRules
 
@@ -24,14 +25,10 @@ def thread_option(rules: ThreadRules) -> dict[str, Any]:
     return {
         "type": "array",
         "description": "Further posts, each a reply to the one before it and as long as a post may be.",
-        "items": {
-            "type": "object",
-            "properties": {
-                "text": {"type": "string", "description": "The text of the post.", "maxLength": MAX_SEGMENT_LENGTH}
-            },
-            "required": ["text"],
-            "additionalProperties": False,
-        },
+        "items": object_schema(
+            ["text"],
+            text={"type": "string", "description": "The text of the post.", "maxLength": MAX_SEGMENT_LENGTH},
+        ),
         "minItems": 1,
         "maxItems": rules.max_segments - 1,
     }

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.issues import Issue, issue_with_hint
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities
 from accounts.platforms.web_pages import MAX_DESCRIPTION, MAX_TITLE
 
@@ -23,25 +24,21 @@ LINK_CARD_OPTION: Mapping[str, Any] = {
     "default": "auto",
     "anyOf": [
         {"type": "string", "enum": ["auto", "none"]},
-        {
-            "type": "object",
-            "properties": {
-                "url": {
-                    "type": "string",
-                    "pattern": r"^https?://[^\s]+$",
-                    "maxLength": 2048,
-                    "description": "The page that the card leads to; its picture is shown.",
-                },
-                "title": {"type": "string", "pattern": r"\S", "maxLength": MAX_TITLE},
-                "description": {
-                    "type": "string",
-                    "maxLength": MAX_DESCRIPTION,
-                    "description": "The page's own, if you give none.",
-                },
+        object_schema(
+            ["url", "title"],
+            url={
+                "type": "string",
+                "pattern": r"^https?://[^\s]+$",
+                "maxLength": 2048,
+                "description": "The page that the card leads to; its picture is shown.",
             },
-            "required": ["url", "title"],
-            "additionalProperties": False,
-        },
+            title={"type": "string", "pattern": r"\S", "maxLength": MAX_TITLE},
+            description={
+                "type": "string",
+                "maxLength": MAX_DESCRIPTION,
+                "description": "The page's own, if you give none.",
+            },
+        ),
     ],
 }
 

@@ -1,7 +1,7 @@
 """Setup of platforms: what operators register, and what owners need, before accounts can be connected.
 
-Each platform has a value `SETUP` in a module `setup.py` beside its adapter. The capabilities endpoint, the pages of the
-dashboard and docs/platforms.md read it.
+Each platform's adapter has a value `SETUP` as its `setup`. The capabilities endpoint, the pages of the dashboard and
+docs/platforms.md read it.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from accounts.platforms.counting import cut
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.issues import Issue, counted, issue_with_hint
 from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, Content
 
 OPTION = "poll"
@@ -37,10 +38,10 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
     if rules.duration_step_minutes > 1:
         duration["multipleOf"] = rules.duration_step_minutes
     return {
-        "type": "object",
         "description": "A poll below the text, which is its question.",
-        "properties": {
-            "choices": {
+        **object_schema(
+            ["choices"] if rules.open_ended else ["choices", "duration_minutes"],
+            choices={
                 "type": "array",
                 "description": f"What can be voted for: {_counts(rules)}, each of at most {rules.max_choice_length} "
                 "characters.",
@@ -48,11 +49,9 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
                 "minItems": rules.min_choices,
                 "maxItems": rules.max_choices,
             },
-            "duration_minutes": duration,
+            duration_minutes=duration,
             **{name: {"type": "boolean", "description": said} for name, said in rules.switches.items()},
-        },
-        "required": ["choices"] if rules.open_ended else ["choices", "duration_minutes"],
-        "additionalProperties": False,
+        ),
     }
 
 

@@ -1,8 +1,8 @@
-"""Validation of input against a platform's JSON Schemas for options and credentials, in bounded time."""
+"""JSON Schemas of a platform's options and credentials, and validation of input against them in bounded time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,6 +11,12 @@ from jsonschema.exceptions import best_match
 from jsonschema.validators import extend
 
 MAX_VIOLATIONS = 20
+
+
+def object_schema(required: Sequence[str] | None = None, /, **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of an object with these properties and no others; `required` names those that must be there."""
+    named = {} if required is None else {"required": [*required]}
+    return {"type": "object", "properties": properties, **named, "additionalProperties": False}
 
 
 def violations(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.schemas import object_schema
 
 RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
 LinkPreview = Literal["platform", "service", "options", "none"]
@@ -119,9 +120,7 @@ class Capabilities:
     media: MediaRules
     features: tuple[str, ...]
     retry_safety: RetrySafety
-    options: Mapping[str, Any] = field(
-        default_factory=lambda: {"type": "object", "properties": {}, "additionalProperties": False}
-    )
+    options: Mapping[str, Any] = field(default_factory=object_schema)
     links_url: Callable[[str], bool] | None = None  # whether the platform links (and charges for) a URL in the text
     pace: Pace | None = None  # a target waits until its account may publish again
     thread: ThreadRules | None = None  # None: the platform has no threads

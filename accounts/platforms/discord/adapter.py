@@ -8,9 +8,8 @@ from typing import Any
 
 from accounts.platforms.base import Platform
 from accounts.platforms.discord import message
-from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, Webhook, webhook
-from accounts.platforms.discord.setup import SETUP
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
 from accounts.platforms.http.responses import UnreadableAnswer, one_line
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published

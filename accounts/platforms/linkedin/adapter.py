@@ -14,6 +14,7 @@ from accounts.platforms.linkedin.authorization import (
     KINDS,
     MEMBER,
     MEMBER_SCOPE,
+    SETUP,
     Kind,
     LinkedInApplication,
     may_post_for_pages,
@@ -21,7 +22,6 @@ from accounts.platforms.linkedin.authorization import (
 )
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, of_account
 from accounts.platforms.linkedin.client import ERRORS, Api
-from accounts.platforms.linkedin.setup import SETUP
 from accounts.platforms.types import (
     AccountDetails,
     Authorization,

@@ -13,11 +13,11 @@ from accounts.platforms.slack.capabilities import (
     CREDENTIALS_SCHEMA,
     NO_FILES_BY_WEBHOOK,
     SCOPES,
+    SETUP,
     of_account,
 )
 from accounts.platforms.slack.client import ERRORS, WebApi
 from accounts.platforms.slack.installation import SlackApplication
-from accounts.platforms.slack.setup import SETUP
 from accounts.platforms.slack.webhook import Webhook
 from accounts.platforms.types import (
     Absent,

@@ -9,10 +9,9 @@ from typing import Any
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
 from accounts.platforms.telegram import messages, sending
-from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.telegram.chats import Chat, open_chat
 from accounts.platforms.telegram.client import NEW_TOKEN, BotApi
-from accounts.platforms.telegram.setup import SETUP
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 
 
