@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 
-from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
+from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
     Absent,
@@ -28,8 +28,8 @@ START = Progress("start")
 class Platform:
     """Base class of all platform adapters. An instance has no state and may be used by many threads.
 
-    Methods raise only the errors of accounts/platforms/errors.py. In this base class all of them refuse, which is right for a
-    platform that has capabilities but cannot be connected yet.
+    Methods raise only the errors of accounts/platforms/errors.py. Every platform has those of its `methods` of connection:
+    `connect` for credentials, `authorize` and `exchange` for oauth.
     """
 
     name: ClassVar[str]
@@ -44,7 +44,7 @@ class Platform:
 
     def unavailable_reason(self, method: str) -> str | None:
         """Why no account can be connected by this method now; None if accounts can be connected."""
-        return f"Connecting {self.label} accounts is not offered by this service yet."
+        return None
 
     @property
     def oauth_schema(self) -> Mapping[str, Any] | None:
@@ -67,31 +67,29 @@ class Platform:
 
         Raises CredentialsRejected, Transient.
         """
-        raise ConnectionUnavailable(self.unavailable_reason("credentials") or "This platform takes no credentials.")
+        raise NotImplementedError
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
         """The URL at which the owner grants access; `given` fits `oauth_schema`.
 
         Raises CredentialsRejected (given), Transient.
         """
-        raise ConnectionUnavailable(self.unavailable_reason("oauth") or "This platform knows no OAuth.")
+        raise NotImplementedError
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Exchange an authorization code for connections to all accounts of the grant: pages, boards or channels.
 
         The owner chooses if there are several. Raises CredentialsRejected (an invalid code, a scope not granted), Transient.
         """
-        raise ConnectionUnavailable(self.unavailable_reason("oauth") or "This platform knows no OAuth.")
+        raise NotImplementedError
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the platform which account the grant gives access to. Raises TokenExpired, AccountDisconnected, Transient."""
-        raise ConnectionUnavailable(self.unavailable_reason(self.methods[0]) or "This platform cannot be asked.")
+        raise NotImplementedError
 
     def refresh(self, grant: Grant) -> Grant:
         """Return the grant with new tokens. Raises AccountDisconnected if a person has to reconnect, otherwise Transient."""
-        raise ConnectionUnavailable(
-            self.unavailable_reason(self.methods[0]) or "This platform issues no tokens to refresh."
-        )
+        raise NotImplementedError
 
     def revoke(self, grant: Grant) -> None:
         """Revoke the grant at the platform, if the platform allows it. Raises Transient for every error."""
@@ -102,7 +100,7 @@ class Platform:
         Steps may be repeated unless they are irreversible. Raises ContentRejected, TokenExpired, AccountDisconnected,
         Transient (nothing was done), OutcomeUnknown.
         """
-        raise ConnectionUnavailable(self.unavailable_reason(self.methods[0]) or "This platform cannot be published to.")
+        raise NotImplementedError
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Ask the platform whether an earlier attempt of the irreversible step `progress.phase` has published the post.

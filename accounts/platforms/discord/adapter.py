@@ -34,10 +34,6 @@ class Discord(Platform):
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})
 
-    def unavailable_reason(self, method: str) -> str | None:
-        """Returns None: owners connect their own Discord webhooks, so the operator configures nothing."""
-        return None
-
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Ask Discord for the webhook at the owner's address. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)

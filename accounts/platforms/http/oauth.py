@@ -78,9 +78,10 @@ class OAuthApplication:
         }
         stored: dict[str, str] = {}
         if self.pkce:
-            stored["verifier"] = new_verifier()
+            stored["verifier"] = secrets.token_urlsafe(32)
             params |= {"code_challenge": self.challenge(stored["verifier"]), "code_challenge_method": "S256"}
-        return Authorization(with_query(self.authorize_url, params), stored)
+        separator = "&" if urlsplit(self.authorize_url).query else "?"
+        return Authorization(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
 
     def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth code for tokens; `stored` comes from the authorization. Returns the token endpoint's JSON.
@@ -146,8 +147,8 @@ class OAuthApplication:
         return one_line((json_object(response) or {}).get("error"))[:100]
 
     def challenge(self, verifier: str) -> str:
-        """The PKCE challenge of a verifier, by the application's challenge method."""
-        return challenge_of(verifier)
+        """The S256 code challenge of a PKCE verifier (RFC 7636)."""
+        return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
         """Send form fields as this OAuth application and return the response, whatever its status. Raises Transient."""
@@ -191,21 +192,6 @@ def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
         f"The grant lacks what the service needs at {label}: {', '.join(names)}.",
         suggested_action=f"Start the connection again and grant everything that {label} asks for.",
     )
-
-
-def new_verifier() -> str:
-    """A new random PKCE code verifier of 43 characters."""
-    return secrets.token_urlsafe(32)
-
-
-def challenge_of(verifier: str) -> str:
-    """The S256 code challenge of a PKCE verifier."""
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-
-
-def with_query(address: str, params: Mapping[str, str]) -> str:
-    """Add query parameters to a URL, after those that the URL has."""
-    return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(params)}"
 
 
 def basic_header(client_id: str, client_secret: str) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 LinkedIn has no idempotency key. It refuses a text that the account has posted shortly before and names a post with this text;
 that is no proof that the post exists, because LinkedIn names a new one after the post was deleted.
-Source: learn.microsoft.com/linkedin, Posts API and Comments API; the wording of refusals is what clients report.
+Source: learn.microsoft.com/linkedin, Posts API, Comments API and little text format; the wording of refusals is what clients
+report.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.linkedin import media
 from accounts.platforms.linkedin.accounts import SITE, is_page
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
-from accounts.platforms.linkedin.little_text import little_text
 from accounts.platforms.types import OUT, Content, MediaFile, Progress, Published
 from config.outbound import Response
 
 _POST = re.compile(r"urn:li:(?:share|ugcPost):[0-9]{1,25}")
+_RESERVED = re.compile(r"[\\|{}@\[\]()<>#*_~]")
+_ELEMENT = re.compile(
+    r"@\[(?P<name>[^\[\]\n]{1,200})\]\((?P<urn>urn:li:(?:person|organization):[A-Za-z0-9_-]{1,100})\)"
+    r"|(?:(?<!\S)|(?<=[(\[{\"'“‘«¿¡]))(?P<sign>[#\uFF03])(?P<tag>\w*[^\W\d_]\w*)"
+)
 
 
 def begin(author: str, content: Content) -> Progress:
@@ -110,3 +115,26 @@ def _urn_of(response: Response) -> str:
     if not _POST.fullmatch(urn):
         raise OutcomeUnknown("LinkedIn answered success without naming the post.")
     return urn
+
+
+def little_text(text: str) -> str:
+    """A text in LinkedIn's little text format, which LinkedIn shows unchanged: characters with a meaning are escaped.
+
+    LinkedIn cuts a post at such a character if it is not escaped, without an error. Mentions in the text,
+    `@[Name](urn:li:organization:1)`, stay mentions, and hashtags are written as templates.
+    """
+    pieces, position = [], 0
+    for found in _ELEMENT.finditer(text):
+        pieces += [_escaped(text[position : found.start()]), _element(found)]
+        position = found.end()
+    return "".join([*pieces, _escaped(text[position:])])
+
+
+def _element(found: re.Match[str]) -> str:
+    if found["urn"]:
+        return f"@[{_escaped(found['name'])}]({found['urn']})"
+    return f"{{hashtag|\\{found['sign']}|{_escaped(found['tag'])}}}"
+
+
+def _escaped(text: str) -> str:
+    return _RESERVED.sub(r"\\\g<0>", text)

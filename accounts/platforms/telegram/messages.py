@@ -1,4 +1,6 @@
-"""Telegram messages as requests of the Bot API: each is built and stored before it is sent.
+"""Telegram messages as requests of the Bot API: each is built, stored, and then sent once.
+
+Telegram has no idempotency key, so a message that may have been sent is not sent again.
 
 Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnimation, sendDocument, sendMediaGroup, sendPoll).
 """
@@ -6,12 +8,16 @@ Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnima
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from accounts.platforms import polls
-from accounts.platforms.errors import ContentRejected
+from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.http.responses import UnreadableAnswer, as_object
 from accounts.platforms.telegram.capabilities import CAPABILITIES
-from accounts.platforms.types import Content, MediaFile, MediaKind
+from accounts.platforms.telegram.chats import Chat
+from accounts.platforms.telegram.client import ERRORS, BotApi, BotApiError
+from accounts.platforms.types import Content, MediaFile, MediaKind, Published
 
 # The Bot API's name of each kind, and the method that sends one file.
 _KINDS: dict[MediaKind, tuple[str, str]] = {
@@ -19,6 +25,14 @@ _KINDS: dict[MediaKind, tuple[str, str]] = {
     "video": ("video", "sendVideo"),
     "gif": ("animation", "sendAnimation"),
     "document": ("document", "sendDocument"),
+}
+EXTENSIONS = {
+    "image/jpeg": ".jpg",
+    "image/png": ".png",
+    "image/webp": ".webp",
+    "image/gif": ".gif",
+    "video/mp4": ".mp4",
+    "application/pdf": ".pdf",
 }
 _POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonymous"}
 
@@ -106,3 +120,45 @@ def _dimensions(file: MediaFile) -> dict[str, Any]:
     dimensions = {"width": file.width, "height": file.height, "duration": seconds}
     streaming = {"supports_streaming": True} if file.kind == "video" else {}
     return {name: value for name, value in dimensions.items() if value} | streaming
+
+
+def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Published:
+    """Send to Telegram a request that `build` has built.
+
+    Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, AccountDisconnected, ContentRejected, and
+    TokenExpired if the chat has a new id.
+    """
+    with ERRORS.publish_errors("this post"):
+        try:
+            sent = _request(api, chat.id, message, media)
+        except BotApiError as error:
+            if error.moved_to is not None and error.status == 400:
+                raise chat.has_moved() from error
+            raise
+        first = as_object(sent[0] if isinstance(sent, list) and sent else sent)
+        message_id = first.get("message_id")
+        if type(message_id) is not int:
+            raise UnreadableAnswer("The response has no message id.")
+    if message_id == 0:  # Telegram processes a video first and posts the message later, with another id
+        return Published("", "")
+    return Published(str(message_id), (Chat.read(first.get("chat")) or chat).permalink(message_id))
+
+
+def _request(api: BotApi, chat_id: int, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Any:
+    parts = message["parts"]
+    with ExitStack() as opened:
+        try:
+            files = {
+                part: (_filename(part, file), opened.enter_context(file.open()), file.mime_type)
+                for part, file in zip(parts, media, strict=bool(parts))
+            }
+        except Exception as error:  # each storage raises its own errors; nothing has been sent yet
+            raise Transient("The service could not open the media of the post.") from error
+        return api.run(message["method"], {"chat_id": chat_id, **message["fields"]}, files)
+
+
+def _filename(part: str, file: MediaFile) -> str:
+    """The name of a file in an upload to Telegram, which reads the type of files other than documents from the extension."""
+    if file.kind == "document" and file.filename:
+        return file.filename
+    return part + EXTENSIONS.get(file.mime_type, "")
