@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 
-from accounts.platforms.errors import OutcomeUnknown
+from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
     Absent,
@@ -28,7 +28,7 @@ START = Progress("start")
 class Platform:
     """Base class of all platform adapters. An instance has no state and may be used by many threads.
 
-    Methods raise only the errors of accounts/platforms/errors.py. Every platform has those of its `methods` of connection:
+    Methods raise only the errors of accounts/platforms/errors.py. An adapter implements those of its `methods` of connection:
     `connect` for credentials, `authorize` and `exchange` for oauth.
     """
 
@@ -67,29 +67,29 @@ class Platform:
 
         Raises CredentialsRejected, Transient.
         """
-        raise NotImplementedError
+        raise ConnectionUnavailable("This platform takes no credentials.")
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
         """The URL at which the owner grants access; `given` fits `oauth_schema`.
 
         Raises CredentialsRejected (given), Transient.
         """
-        raise NotImplementedError
+        raise ConnectionUnavailable("This platform has no OAuth.")
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Exchange an authorization code for connections to all accounts of the grant: pages, boards or channels.
 
         The owner chooses if there are several. Raises CredentialsRejected (an invalid code, a scope not granted), Transient.
         """
-        raise NotImplementedError
+        raise ConnectionUnavailable("This platform has no OAuth.")
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the platform which account the grant gives access to. Raises TokenExpired, AccountDisconnected, Transient."""
-        raise NotImplementedError
+        raise ConnectionUnavailable("This platform cannot be asked.")
 
     def refresh(self, grant: Grant) -> Grant:
         """Return the grant with new tokens. Raises AccountDisconnected if a person has to reconnect, otherwise Transient."""
-        raise NotImplementedError
+        raise ConnectionUnavailable("This platform issues no tokens to refresh.")
 
     def revoke(self, grant: Grant) -> None:
         """Revoke the grant at the platform, if the platform allows it. Raises Transient for every error."""
@@ -100,7 +100,7 @@ class Platform:
         Steps may be repeated unless they are irreversible. Raises ContentRejected, TokenExpired, AccountDisconnected,
         Transient (nothing was done), OutcomeUnknown.
         """
-        raise NotImplementedError
+        raise ConnectionUnavailable("This platform cannot be published to.")
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Ask the platform whether an earlier attempt of the irreversible step `progress.phase` has published the post.

@@ -156,17 +156,15 @@ def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
 
 def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]:
     """The links in a URL without a protocol: the ASCII domains in its domain, of which the last has the URL's path."""
-    spans = [(0, len(domain))] if _ONLY_ASCII.fullmatch(domain) else _ascii_domains(domain)
+    spans = [(0, len(domain))]
+    if not _ONLY_ASCII.fullmatch(domain):
+        spans = [found.span() for found in _ASCII_LABELS.finditer(domain) if found[1]]
     if not spans or not _is_short_enough(url, domain, len("https://")):
         return []
     if has_path:
         first, last = spans[-1]
         spans[-1] = first, first + len(url.replace(domain, domain[first:last]))
     return [(start + first, start + last) for first, last in spans]
-
-
-def _ascii_domains(domain: str) -> list[Span]:
-    return [found.span() for found in _ASCII_LABELS.finditer(domain) if found[1]]
 
 
 def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:

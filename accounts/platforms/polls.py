@@ -23,7 +23,7 @@ from accounts.platforms.types import Capabilities, Content
 OPTION = "poll"
 MAX_CHOICE_TEXT = 1000  # maximum length of any choice in characters; poll_issues checks the platform's own limit
 
-_TOLD_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
+_REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
 
 
 def poll_option(rules: PollRules) -> dict[str, Any]:
@@ -86,10 +86,10 @@ def poll_issues(
     return issues
 
 
-def told_by_poll_issues(violation: ValidationError) -> bool:
+def reported_by_poll_issues(violation: ValidationError) -> bool:
     """Whether `poll_issues` reports this violation of the options' schema, with a better message."""
     path = list(violation.absolute_path)
-    return path[:1] == [OPTION] and violation.validator in _TOLD_BY_ISSUES
+    return path[:1] == [OPTION] and violation.validator in _REPORTED_BY_ISSUES
 
 
 def check(content: Content, capabilities: Capabilities, label: str) -> None:

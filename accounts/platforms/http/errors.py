@@ -24,9 +24,6 @@ from config.outbound import NoAnswer, OutboundError
 
 E = TypeVar("E", bound=ApiError)
 
-# Statuses by which a server refuses the content of a request.
-CONTENT_STATUSES = frozenset({400, 403, 404, 409, 413, 415, 422})
-
 
 class ErrorTranslator(Generic[E]):
     """Translates a platform's API errors. Subclasses override the methods for errors of their platform."""
@@ -34,7 +31,8 @@ class ErrorTranslator(Generic[E]):
     name: ClassVar[str]  # the platform's name in the registry
     label: ClassVar[str]  # the platform's name for people
     error: ClassVar[type[ApiError]]
-    content_statuses: ClassVar[frozenset[int]] = CONTENT_STATUSES
+    # Statuses by which a server refuses the content of a request.
+    content_statuses: ClassVar[frozenset[int]] = frozenset({400, 403, 404, 409, 413, 415, 422})
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
     def specific(self, error: E) -> PlatformError | None:

@@ -17,7 +17,6 @@ from accounts.platforms.linkedin import media
 from accounts.platforms.linkedin.accounts import SITE, is_page
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
 from accounts.platforms.types import OUT, Content, MediaFile, Progress, Published
-from config.outbound import Response
 
 _POST = re.compile(r"urn:li:(?:share|ugcPost):[0-9]{1,25}")
 _RESERVED = re.compile(r"[\\|{}@\[\]()<>#*_~]")
@@ -47,7 +46,9 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
             if again is None:
                 raise
             return again
-    urn = _urn_of(response)
+        urn = response.headers.get("x-restli-id", "")  # the body is empty
+        if not _POST.fullmatch(urn):
+            raise OutcomeUnknown("LinkedIn answered success without naming the post.")
     out = {"external_id": urn, "permalink": f"{SITE}/feed/update/{urn}/"}
     return Progress("comment", {OUT: out}) if "first_comment" in content.options else Published(**out)
 
@@ -85,7 +86,8 @@ def _content(content: Content, urns: list[str]) -> dict[str, Any]:
     """The content that LinkedIn shows below the text: a link card, one file or several images."""
     if "article" in content.options:
         article = content.options["article"]
-        return {"article": {"source": article["url"], "title": article["title"], **_described(article)}}
+        card = {"source": article["url"], "title": article["title"], "description": article.get("description")}
+        return {"article": {name: value for name, value in card.items() if value}}
     if len(urns) > 1:
         pairs = zip(content.media, urns, strict=True)
         return {"multiImage": {"images": [{"id": urn, **_alt_text(file)} for file, urn in pairs]}}
@@ -93,10 +95,6 @@ def _content(content: Content, urns: list[str]) -> dict[str, Any]:
         [file], [urn] = content.media, urns
         return {"media": {"id": urn, **_alt_text(file), **_title(file, content.options.get("title", ""))}}
     return {}
-
-
-def _described(article: Mapping[str, Any]) -> dict[str, str]:
-    return {"description": article["description"]} if article.get("description") else {}
 
 
 def _alt_text(file: MediaFile) -> dict[str, str]:
@@ -107,14 +105,6 @@ def _title(file: MediaFile, title: str) -> dict[str, str]:
     if file.kind == "document":
         return {"title": title or file.filename or "Document"}
     return {"title": title} if title and file.kind == "video" else {}
-
-
-def _urn_of(response: Response) -> str:
-    """The URN of the new LinkedIn post, which is only in a header. Raises OutcomeUnknown."""
-    urn = response.headers.get("x-restli-id", "")
-    if not _POST.fullmatch(urn):
-        raise OutcomeUnknown("LinkedIn answered success without naming the post.")
-    return urn
 
 
 def little_text(text: str) -> str:

@@ -42,18 +42,22 @@ def build(content: Content) -> dict[str, Any]:
 
     Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """
-    _check(content)
-    fields = _delivery_fields(content)
-    media = content.media
+    polls.check(content, CAPABILITIES, "Telegram")
+    media, fields = content.media, _delivery_fields(content)
+    if not media and not content.text.strip():
+        raise ContentRejected("There is neither text nor media.")
     if poll := polls.poll_of(content.options):
         return {"method": "sendPoll", "fields": {**fields, **_poll(content, poll)}, "parts": []}
     if not media:
-        text = {"text": content.text, **_markup(content), **_link_preview(content)}
+        text = {"text": content.text, **_markup(content)}
+        if not content.options.get("link_preview", True):
+            text["link_preview_options"] = {"is_disabled": True}
         return {"method": "sendMessage", "fields": {**fields, **text}, "parts": []}
     caption = {"caption": content.text, **_markup(content)} if content.text else {}
     if len(media) == 1:
         part, method = _KINDS[media[0].kind]
         return {"method": method, "fields": {**fields, **caption, **_dimensions(media[0])}, "parts": [part]}
+    _check_album(media)
     parts = [f"file{number}" for number in range(len(media))]
     items = [
         {"type": _KINDS[file.kind][0], "media": f"attach://{part}", **_dimensions(file)}
@@ -71,14 +75,6 @@ def _poll(content: Content, poll: Mapping[str, Any]) -> dict[str, Any]:
     if "duration_minutes" in poll:
         fields["open_period"] = poll["duration_minutes"] * 60
     return fields | {field: poll[switch] for switch, field in _POLL_SWITCHES.items() if switch in poll}
-
-
-def _check(content: Content) -> None:
-    polls.check(content, CAPABILITIES, "Telegram")
-    if not content.media and not content.text.strip():
-        raise ContentRejected("There is neither text nor media.")
-    if len(content.media) > 1:
-        _check_album(content.media)
 
 
 def _check_album(media: Sequence[MediaFile]) -> None:
@@ -106,10 +102,6 @@ def _delivery_fields(content: Content) -> dict[str, Any]:
 
 def _markup(content: Content) -> dict[str, Any]:
     return {"parse_mode": content.options["parse_mode"]} if "parse_mode" in content.options else {}
-
-
-def _link_preview(content: Content) -> dict[str, Any]:
-    return {} if content.options.get("link_preview", True) else {"link_preview_options": {"is_disabled": True}}
 
 
 def _dimensions(file: MediaFile) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class X(OAuthPlatform):
         """The one X account that an access token gives access to."""
         return (account.identity(Api(self._api(), tokens["access_token"])),)
 
-    def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
+    def stored_details(self, identity: Identity) -> Mapping[str, Any]:
         """The user name of the X account, which is part of the URLs of its posts."""
         return {"username": identity.handle}
 
