@@ -38,8 +38,9 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
         hint = _to_video(rules, asset, field) or RepairHint("remove_media", field, f"Leave the {noun} out.")
         return [Issue("MEDIA_KIND_NOT_TAKEN", "error", field, message, repair_hint=hint)]
     issues = [*_type_issues(platform, rules, own, asset, field), *_size_issues(platform, own, asset, field)]
-    if isinstance(own, ImageRules):
-        issues += [*_pixel_issues(platform, own, asset, field), *_shape_issues(platform, own, asset, field)]
+    if isinstance(own, ImageRules) and asset.width and asset.height:
+        issues += _pixel_issues(platform, own, asset.width, asset.height, field)
+        issues += _shape_issues(platform, own, asset.width, asset.height, field)
     if isinstance(own, VideoRules):
         issues += _duration_issues(platform, own, asset, field)
     return issues
@@ -94,14 +95,12 @@ def _size_issues(platform: str, own: FileRules, asset: MediaInfo, field: str) ->
     return [_convert("MEDIA_TOO_LARGE", field, message, f"Compress it to {own.max_bytes:,} bytes or less.")]
 
 
-def _pixel_issues(platform: str, own: ImageRules, asset: MediaInfo, field: str) -> list[Issue]:
+def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
     """The issue of an image's size in pixels.
 
     Its hint has a size that fits both limits: all pixels, and width plus height.
     """
-    if not asset.width or not asset.height:
-        return []
-    pixels, sides = asset.width * asset.height, asset.width + asset.height
+    pixels, sides = width * height, width + height
     over: list[tuple[float, str]] = []
     if own.max_pixels and pixels > own.max_pixels:
         message = f"The image has {pixels:,} pixels; {platform} takes {own.max_pixels:,}."
@@ -112,14 +111,12 @@ def _pixel_issues(platform: str, own: ImageRules, asset: MediaInfo, field: str) 
     if not over:
         return []
     factor, message = min(over)
-    width, height = max(1, int(asset.width * factor)), max(1, int(asset.height * factor))
+    width, height = max(1, int(width * factor)), max(1, int(height * factor))
     return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {width:,} × {height:,} pixels.")]
 
 
-def _shape_issues(platform: str, own: ImageRules, asset: MediaInfo, field: str) -> list[Issue]:
-    if not asset.width or not asset.height:
-        return []
-    width, height, ratio = asset.width, asset.height, asset.width / asset.height
+def _shape_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
+    ratio = width / height
     if own.max_ratio is not None and ratio > own.max_ratio:
         limit, width = f"at most {own.max_ratio:g}", max(1, int(height * own.max_ratio))
     elif own.min_ratio is not None and ratio < own.min_ratio:

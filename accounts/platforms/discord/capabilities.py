@@ -44,16 +44,10 @@ CAPABILITIES = Capabilities(
     media=MediaRules(
         max_count=MAX_FILES,
         mixed=True,
-        images=ImageRules(
-            mime_types=("image/jpeg", "image/png", "image/gif", "image/webp"),
-            max_bytes=MAX_FILE_BYTES,
-            max_count=MAX_FILES,
-        ),
-        videos=VideoRules(
-            mime_types=("video/mp4", "video/quicktime", "video/webm"), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES
-        ),
-        gifs=ImageRules(mime_types=("image/gif",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
-        documents=FileRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        images=ImageRules(("image/jpeg", "image/png", "image/gif", "image/webp"), MAX_FILE_BYTES, MAX_FILES),
+        videos=VideoRules(("video/mp4", "video/quicktime", "video/webm"), MAX_FILE_BYTES, MAX_FILES),
+        gifs=ImageRules(("image/gif",), MAX_FILE_BYTES, MAX_FILES),
+        documents=FileRules(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
         alt_text_max_length=1024,
         max_total_bytes=MAX_REQUEST_BYTES - RESERVED_BYTES,
     ),

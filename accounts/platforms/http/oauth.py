@@ -201,12 +201,10 @@ def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
 
 def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """Merge an OAuth token response into the tokens from before; the refresh token remains if the response has none."""
-    refresh = answer.get("refresh_token") or before.get("refresh_token")
-    return {
-        **before,
-        "access_token": str(answer["access_token"]),
-        **({"refresh_token": str(refresh)} if refresh else {}),
-    }
+    tokens = {**before, "access_token": str(answer["access_token"])}
+    if refresh := answer.get("refresh_token"):
+        tokens["refresh_token"] = str(refresh)
+    return tokens
 
 
 def expiry_of(answer: Mapping[str, Any]) -> datetime | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -31,6 +30,7 @@ from accounts.platforms.http.responses import (
 from accounts.platforms.upload_addresses import is_own
 from config.outbound import Response
 
+DAY_SECONDS = 86_400.0
 UPLOAD_SECONDS = 120.0  # for one file, or for one part of a video
 
 _CLASS_NAME = re.compile(r"^(?:[a-z]\w*\.)+\w+: ")  # LinkedIn's messages begin with the name of their exception
@@ -47,7 +47,7 @@ class LinkedInError(ApiError):
         reason = _CLASS_NAME.sub("", safe_line(content.get("message")))
         super().__init__(response, code=_code(content), reason=reason)
         if response.status == 429 and self.retry_after is None and " day " in f" {reason.lower()} ":
-            self.retry_after = _seconds_until_midnight()
+            self.retry_after = DAY_SECONDS - timezone.now().timestamp() % DAY_SECONDS  # until midnight UTC
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,3 @@ def _code(content: Mapping[str, Any]) -> str:
     name = one_line(inputs[0].get("code")) if inputs else ""
     number = content.get("serviceErrorCode")
     return (name or one_line(content.get("code")) or (str(number) if type(number) is int else ""))[:50]
-
-
-def _seconds_until_midnight() -> float:
-    now = timezone.now().astimezone(UTC)
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    return (midnight - now).total_seconds()

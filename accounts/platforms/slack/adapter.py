@@ -79,8 +79,9 @@ class Slack(OAuthPlatform):
         return installation.channels(self._web_api(tokens))
 
     def stored_details(self, identity: Identity) -> Mapping[str, Any]:
-        """The Slack channel, which is stored with the token."""
-        return {"channel": installation.channel_of(identity)}
+        """The Slack channel that is stored with the token: its id, and the URL of its workspace as `site`."""
+        channel_id = identity.external_id.rpartition("/")[2]
+        return {"channel": {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}}
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Check that the Slack webhook exists, without posting. Raises CredentialsRejected, Transient."""
