@@ -31,7 +31,7 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
-        "description": f"{_durations(rules).capitalize()}. A day has 1440 minutes.",
+        "description": f"{duration_range(rules).capitalize()}. A day has 1440 minutes.",
         "minimum": rules.min_duration_minutes,
         "maximum": rules.max_duration_minutes,
     }
@@ -108,6 +108,13 @@ def duration_in_words(minutes: int) -> str:
     return str(get_text_list([counted(count, unit) for count, unit in parts if count], "and")) or "0 minutes"
 
 
+def duration_range(rules: PollRules) -> str:
+    """The durations that a platform accepts for polls, in words, such as from 1 hour to 7 days."""
+    shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
+    step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
+    return f"from {shortest} to {longest}{step}"
+
+
 def _choice_issues(platform: str, rules: PollRules, choices: Any, where: str) -> list[Issue]:
     if not isinstance(choices, list):
         return []
@@ -150,15 +157,9 @@ def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) 
         return []
     step = f", in steps of {rules.duration_step_minutes}" if rules.duration_step_minutes > 1 else ""
     numbers = f"from {rules.min_duration_minutes} to {rules.max_duration_minutes}{step}"
-    message = f"The poll would be open for {minutes} minutes; {platform} takes {_durations(rules)}."
+    message = f"The poll would be open for {minutes} minutes; {platform} takes {duration_range(rules)}."
     advice = f"Give a whole number of minutes {numbers}."
     return [issue_with_hint("POLL_DURATION", where, message, "set_option", advice)]
-
-
-def _durations(rules: PollRules) -> str:
-    shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
-    step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
-    return f"from {shortest} to {longest}{step}"
 
 
 def _counts(rules: PollRules) -> str:

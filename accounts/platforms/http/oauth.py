@@ -152,19 +152,14 @@ class OAuthApplication:
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
         """Send form fields as this OAuth application and return the response, whatever its status. Raises Transient."""
-        headers, credentials = {"Accept": "application/json"}, {}
+        headers, data = {"Accept": "application/json"}, dict(form)
         if authenticate and self.basic:
             headers |= basic_header(self.client_id, self.client_secret)
         elif authenticate:
-            credentials = {self.client_id_parameter: self.client_id, "client_secret": self.client_secret}
+            data |= {self.client_id_parameter: self.client_id, "client_secret": self.client_secret}
         try:
             return request(
-                "POST",
-                url,
-                data={**form, **credentials},
-                headers=headers,
-                timeout=TIMEOUT_SECONDS,
-                max_bytes=MAX_RESPONSE_BYTES,
+                "POST", url, data=data, headers=headers, timeout=TIMEOUT_SECONDS, max_bytes=MAX_RESPONSE_BYTES
             )
         except OutboundError as error:
             raise Transient(f"{self.label} could not be reached.") from error

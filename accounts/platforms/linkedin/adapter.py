@@ -42,6 +42,8 @@ class LinkedIn(OAuthPlatform):
     setup = SETUP
     errors = ERRORS
     irreversible = frozenset({"create", "comment"})
+    # Revoking would also end the access of the login's other accounts. Owners can end it in LinkedIn's settings.
+    revoked_tokens = ()
 
     def unavailable_reason(self, method: str) -> str | None:
         """Which LinkedIn settings the operator has not set; None if at least one kind of account can be connected."""
@@ -114,12 +116,6 @@ class LinkedIn(OAuthPlatform):
         answer = self._application_for(_kind(grant)).renew(grant.tokens["refresh_token"])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
-
-    def revoke(self, grant: Grant) -> None:
-        """Does nothing at LinkedIn, because revoking would also end the access of the login's other accounts.
-
-        Owners can end the access in LinkedIn's settings.
-        """
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Upload the post's files to LinkedIn, create the post, or publish its first comment, as `progress` says."""

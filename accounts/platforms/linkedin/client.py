@@ -36,7 +36,7 @@ UPLOAD_SECONDS = 120.0  # for one file, or for one part of a video
 _CLASS_NAME = re.compile(r"^(?:[a-z]\w*\.)+\w+: ")  # LinkedIn's messages begin with the name of their exception
 _DEAD_VERSION = re.compile(r"\bversion\b.*\bnot active\b|NONEXISTENT_VERSION|VERSION_MISSING", re.IGNORECASE)
 _NOT_PERMITTED = re.compile(r"\bpermission|\bforbidden\b|\brestricted\b|\bnot authorized\b", re.IGNORECASE)
-_OF_CONTENT = frozenset({"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"})
+_CONTENT_CODES = frozenset({"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"})
 
 
 class LinkedInError(ApiError):
@@ -108,7 +108,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
 
     def is_documented(self, error: LinkedInError) -> bool:
         """Whether the reason in LinkedIn's error says all that a person needs."""
-        return error.code in _OF_CONTENT
+        return error.code in _CONTENT_CODES
 
 
 ERRORS = LinkedInErrors()

@@ -32,7 +32,7 @@ def begin(author: str, content: Content) -> Progress:
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
         raise ContentRejected("A LinkedIn post carries media or a link card (article), not both.")
-    return media.following(content.media, {"media": []})
+    return media.next_step(content.media, {"media": []})
 
 
 def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Progress | Published:
@@ -42,7 +42,7 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
             response = api.create("/rest/posts", _body(author, content, state))
         except LinkedInError as error:
             is_media_lost = any(urn in error.reason for urn in state["media"])
-            again = media.upload_again(content.media, state) if is_media_lost and error.status < 500 else None
+            again = media.restart_uploads(content.media, state) if is_media_lost and error.status < 500 else None
             if again is None:
                 raise
             return again

@@ -55,6 +55,7 @@ class Slack(OAuthPlatform):
     methods = ("credentials", "oauth")
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send", "share"})
+    revoked_tokens = ()  # a webhook is its owner's, and the app's token also serves the workspace's other channels
 
     def unavailable_reason(self, method: str) -> str | None:
         """Which settings of the Slack app the operator has not set; None for webhooks, which need none."""
@@ -101,9 +102,6 @@ class Slack(OAuthPlatform):
     def refresh(self, grant: Grant) -> Grant:
         """Raises AccountDisconnected: neither Slack webhooks nor tokens of an app without rotation are renewed."""
         raise AccountDisconnected("Access to a Slack channel cannot be renewed by the service.")
-
-    def revoke(self, grant: Grant) -> None:
-        """Does nothing at Slack: a webhook is its owner's, and the app's token also serves the workspace's other channels."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Post the text to Slack, or upload the files and share them in the channel, as `progress` says."""

@@ -20,13 +20,13 @@ TRANSIENT_CODES = frozenset(
     {"service_unavailable", "team_added_to_org", "org_login_required", "request_timeout", "accesslimited"}
 )
 RATE_LIMIT_CODES = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
-OF_CONTENT = re.compile(
+CONTENT_CODES = re.compile(
     r"msg_too_long|no_text|cannot_reply_to_message|message_not_found|thread_not_found|restricted_action\w*"
     r"|invalid_(?:arg\w*|blocks\w*|thread_ts)|slack_connect_\w+_blocked|missing_argument|alt_txt_too_large"
     r"|file_upload_size_restricted|file_uploads_disabled|file_type_not_allowed|storage_limit_reached"
     r"|invalid_form_data|invalid_post_type"
 )
-OPEN_CHANNEL = (
+CHECK_CHANNEL_ADVICE = (
     "Check in Slack that the channel exists, is not archived and has the app among its members; then check the account, "
     "or reconnect it, and retry the post."
 )
@@ -100,7 +100,7 @@ class SlackErrors(ErrorTranslator[SlackError]):
             return AccountDisconnected(f"Slack no longer accepts the {self.client}: {error.reason}")
         if error.code in self.channel_closed:
             message = f"Slack does not let the {self.client} post to the channel: {error.reason}"
-            return AccountDisconnected(message, suggested_action=OPEN_CHANNEL)
+            return AccountDisconnected(message, suggested_action=CHECK_CHANNEL_ADVICE)
         return self.transient(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
 
     def may_have_effect(self, error: SlackError) -> bool:
@@ -109,7 +109,7 @@ class SlackErrors(ErrorTranslator[SlackError]):
 
     def rejects_content(self, error: SlackError) -> bool:
         """Whether Slack's error is about the message."""
-        return OF_CONTENT.fullmatch(error.code) is not None
+        return CONTENT_CODES.fullmatch(error.code) is not None
 
 
 ERRORS = SlackErrors()

@@ -19,7 +19,7 @@ from accounts.platforms.types import Identity
 from config.outbound import Response
 
 # Errors of an existing webhook for a message without a text.
-NO_TEXT = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_attachments"})
+NO_TEXT_CODES = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_attachments"})
 
 _SLACK = r"https://hooks\.slack(?:-gov)?\.com"
 _PATH = r"/services/(T[A-Z0-9]{1,20})/(B[A-Z0-9]{1,20})/([A-Za-z0-9]{1,64})/?"
@@ -118,6 +118,6 @@ def identify(hook: Webhook) -> Identity:
         try:
             hook.post("", json={"text": ""})
         except WebhookError as error:
-            if error.code not in NO_TEXT:
+            if error.code not in NO_TEXT_CODES:
                 raise
     return Identity(hook.id, handle=f"webhook {hook.id}")

@@ -11,7 +11,7 @@ from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
 from accounts.platforms.telegram import messages
 from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.telegram.chats import Chat, open_chat
-from accounts.platforms.telegram.client import NEW_TOKEN, BotApi
+from accounts.platforms.telegram.client import NEW_TOKEN_ADVICE, BotApi
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 
 
@@ -53,7 +53,7 @@ class Telegram(Platform):
         """
         chat = self._chat(grant)
         if chat.id != grant.tokens["chat_id"]:
-            raise chat.has_moved()
+            raise chat.moved_error()
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
@@ -63,7 +63,7 @@ class Telegram(Platform):
         """
         chat = self._chat(grant)
         if chat.id == grant.tokens["chat_id"]:
-            raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN)
+            raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN_ADVICE)
         return replace(grant, tokens=chat.tokens())
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:

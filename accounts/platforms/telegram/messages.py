@@ -7,6 +7,7 @@ Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnima
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -25,14 +26,6 @@ _KINDS: dict[MediaKind, tuple[str, str]] = {
     "video": ("video", "sendVideo"),
     "gif": ("animation", "sendAnimation"),
     "document": ("document", "sendDocument"),
-}
-EXTENSIONS = {
-    "image/jpeg": ".jpg",
-    "image/png": ".png",
-    "image/webp": ".webp",
-    "image/gif": ".gif",
-    "video/mp4": ".mp4",
-    "application/pdf": ".pdf",
 }
 _POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonymous"}
 
@@ -125,7 +118,7 @@ def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[Me
             sent = _request(api, chat.id, message, media)
         except BotApiError as error:
             if error.moved_to is not None and error.status == 400:
-                raise chat.has_moved() from error
+                raise chat.moved_error() from error
             raise
         first = as_object(sent[0] if isinstance(sent, list) and sent else sent)
         message_id = first.get("message_id")
@@ -153,4 +146,4 @@ def _filename(part: str, file: MediaFile) -> str:
     """The name of a file in an upload to Telegram, which reads the type of files other than documents from the extension."""
     if file.kind == "document" and file.filename:
         return file.filename
-    return part + EXTENSIONS.get(file.mime_type, "")
+    return part + (mimetypes.guess_extension(file.mime_type, strict=False) or "")
