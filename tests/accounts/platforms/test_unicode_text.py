@@ -1,4 +1,4 @@
-"""Grapheme clusters and composition: what `regex` and `unicodedata` say, in linear time."""
+"""Grapheme clusters and composition: the results of `regex` and `unicodedata`, in linear time."""
 
 from __future__ import annotations
 

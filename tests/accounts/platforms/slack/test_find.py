@@ -1,4 +1,4 @@
-"""Finding a message by its files, also after a lost answer; it is never posted twice."""
+"""Finding a Slack message by its files, also after a lost answer; it is never posted twice."""
 
 from __future__ import annotations
 
