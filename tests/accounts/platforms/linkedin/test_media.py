@@ -30,7 +30,7 @@ PHOTO, VIDEO = media_file(picture()), media_file(MP4, "video/mp4")
 
 
 def test_processing_is_checked_with_growing_pauses(server: FakeLinkedIn, page: Account) -> None:
-    server.process_media(looks=6)
+    server.process_media(checks=6)
     content, pauses = post("Look", VIDEO), []
     with time_machine.travel(NOW, tick=False):
         progress = page.go_to("process", content)
@@ -56,7 +56,7 @@ def test_an_upload_whose_status_is_forbidden_is_used_after_one_pause(server: Fak
 
 
 def test_media_that_cannot_be_processed_are_rejected(server: FakeLinkedIn, page: Account) -> None:
-    server.process_media(looks=1, failure="The codec is not supported")
+    server.process_media(checks=1, failure="The codec is not supported")
 
     with pytest.raises(ContentRejected) as caught:
         page.publish(post("Look", VIDEO))

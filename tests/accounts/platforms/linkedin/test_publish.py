@@ -101,7 +101,7 @@ def test_media_are_uploaded_unchanged_with_their_descriptions(
     options: dict[str, Any],
     shown: dict[str, Any],
 ) -> None:
-    server.process_media(looks=2)
+    server.process_media(checks=2)
     content = post("", *files(*names), **options)
 
     published = (member if author == MEMBER else page).publish(content)
