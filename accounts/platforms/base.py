@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 
-from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, OutcomeUnknown
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
     Absent,
@@ -89,7 +89,7 @@ class Platform:
 
     def refresh(self, grant: Grant) -> Grant:
         """Return the grant with new tokens. Raises AccountDisconnected if a person has to reconnect, otherwise Transient."""
-        raise ConnectionUnavailable("This platform issues no tokens to refresh.")
+        raise AccountDisconnected(f"Access to this {self.label} account cannot be renewed by the service.")
 
     def revoke(self, grant: Grant) -> None:
         """Revoke the grant at the platform, if the platform allows it. Raises Transient for every error."""

@@ -30,7 +30,7 @@ _FORMATS = {
 
 
 def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """The issues of one media asset by itself; `field` is its path, such as `media[0]`."""
+    """The validation issues of one media asset by itself; `field` is its path, such as `media[0]`."""
     own = _rules_by_kind(rules)[_counted_as(rules, asset)]
     if own is None:
         noun = _NOUNS[asset.kind]
@@ -47,7 +47,7 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
 
 
 def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media") -> list[Issue]:
-    """The issues of all media assets of a post together, and of their alt texts, in the order of `field`."""
+    """The validation issues of all media assets of a post together, and of their alt texts; `field` is their path."""
     if not assets:
         return [_media_required(platform, rules, field)] if rules.required else []
     return [
@@ -132,11 +132,11 @@ def _duration_issues(platform: str, own: VideoRules, asset: MediaInfo, field: st
         return []
     lasts, most, least = f"{asset.duration_ms / 1000:.10g} seconds", own.max_duration_seconds, own.min_duration_seconds
     if most is not None and asset.duration_ms > most * 1000:
-        message = f"The video lasts {lasts}; {platform} takes {_spoken(most)} at the most."
-        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_spoken(most)}.")]
+        message = f"The video lasts {lasts}; {platform} takes {_in_words(most)} at the most."
+        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_in_words(most)}.")]
     if least is not None and asset.duration_ms < least * 1000:
-        message = f"The video lasts {lasts}; {platform} takes {_spoken(least)} at the least."
-        return [_convert("MEDIA_TOO_SHORT", field, message, f"Make it {_spoken(least)} long or longer.")]
+        message = f"The video lasts {lasts}; {platform} takes {_in_words(least)} at the least."
+        return [_convert("MEDIA_TOO_SHORT", field, message, f"Make it {_in_words(least)} long or longer.")]
     return []
 
 
@@ -210,7 +210,7 @@ def _format(mime_type: str) -> str:
     return _FORMATS.get(mime_type, mime_type)
 
 
-def _spoken(seconds: int) -> str:
+def _in_words(seconds: int) -> str:
     """A duration of media in words for messages, such as 2 minutes and 20 seconds."""
     parts = ((seconds // 3600, "hour"), (seconds % 3600 // 60, "minute"), (seconds % 60, "second"))
     return " and ".join(counted(count, unit) for count, unit in parts if count)

@@ -62,7 +62,7 @@ def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The choices of the poll; empty if there is no poll, or no list of choices."""
+    """The choices of the poll in a target's options; empty if there is no poll, or no list of choices."""
     given = (poll_of(options) or {}).get("choices")
     return tuple(choice for choice in given if isinstance(choice, str)) if isinstance(given, list) else ()
 
@@ -70,7 +70,7 @@ def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
 def poll_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """The issues of the poll; `field` is the path of the options, such as `targets[0].options`.
+    """The validation issues of a poll; `field` is the path of the options, such as `targets[0].options`.
 
     The JSON Schema of the options reports a value that does not have the structure of a poll.
     """

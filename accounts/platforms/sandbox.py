@@ -53,7 +53,7 @@ class Sandbox(Platform):
         return grant
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Simulate publishing the next segment, or raise the error that a marker in its text asks for."""
+        """Simulate publishing the next segment of a post, or raise the error that a marker in its text asks for."""
         sent, texts = list(progress.state.get("sent", ())), segments(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):

@@ -56,10 +56,6 @@ class Discord(Platform):
         with ERRORS.platform_errors():
             return _identity(_details(self._webhook(grant.credentials)))
 
-    def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: a Discord webhook has no tokens that could be renewed."""
-        raise AccountDisconnected("A Discord webhook cannot be renewed by the service.")
-
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Post the message to Discord by the webhook, once; the step `start` does nothing."""
         if progress.phase == "start":
