@@ -55,7 +55,7 @@ def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, An
 def thread_issues(
     platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: CallCache
 ) -> list[Issue]:
-    """The validation issues of the further segments of a thread; `field` is the path of the options, such as `targets[0].options`.
+    """The validation issues of a thread's further segments; `field` is the path of the options, such as `targets[0].options`.
 
     The JSON Schema of the options reports values that are not segments, texts that are too long to count, and segments beyond
     the platform's maximum.
