@@ -108,6 +108,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
     name = "discord"
     label = "Discord"
     error = DiscordError
+    documented_codes = BLOCKED_CONTENT_CODES | INVALID_CONTENT_CODES
 
     def specific(self, error: DiscordError) -> PlatformError | None:
         """Translate Discord's errors about the webhook and its limits; None for all other errors."""
@@ -125,10 +126,6 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
     def rejects_content(self, error: DiscordError) -> bool:
         """Whether Discord's error is about the message."""
         return error.code in BLOCKED_CONTENT_CODES or error.status in (400, 413)
-
-    def is_documented(self, error: DiscordError) -> bool:
-        """Whether the code of Discord's error is one of the documented refusals."""
-        return error.code in BLOCKED_CONTENT_CODES | INVALID_CONTENT_CODES
 
 
 ERRORS = DiscordErrors()

@@ -24,6 +24,9 @@ from config.outbound import NoAnswer, OutboundError
 
 E = TypeVar("E", bound=ApiError)
 
+# Statuses by which a server refuses the content of a request.
+CONTENT_STATUSES = frozenset({400, 403, 404, 409, 413, 415, 422})
+
 
 class ErrorTranslator(Generic[E]):
     """Translates a platform's API errors. Subclasses override the methods for errors of their platform."""
@@ -31,8 +34,8 @@ class ErrorTranslator(Generic[E]):
     name: ClassVar[str]  # the platform's name in the registry
     label: ClassVar[str]  # the platform's name for people
     error: ClassVar[type[ApiError]]
-    # Statuses by which a server refuses the content of a request.
-    content_statuses: ClassVar[frozenset[int]] = frozenset({400, 403, 404, 409, 413, 415, 422})
+    content_statuses: ClassVar[frozenset[int]] = CONTENT_STATUSES
+    documented_codes: ClassVar[frozenset[str] | None] = None  # of refusals of content; None: all codes are documented
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
     def specific(self, error: E) -> PlatformError | None:
@@ -49,7 +52,7 @@ class ErrorTranslator(Generic[E]):
 
     def is_documented(self, error: E) -> bool:
         """Whether a refusal of content is documented by the platform; other refusals are reported to the operator."""
-        return True
+        return self.documented_codes is None or error.code in self.documented_codes
 
     def platform_errors(self) -> AbstractContextManager[None]:
         """Context manager that translates the errors of calls that may safely be repeated."""

@@ -36,7 +36,6 @@ UPLOAD_SECONDS = 120.0  # for one file, or for one part of a video
 _CLASS_NAME = re.compile(r"^(?:[a-z]\w*\.)+\w+: ")  # LinkedIn's messages begin with the name of their exception
 _DEAD_VERSION = re.compile(r"\bversion\b.*\bnot active\b|NONEXISTENT_VERSION|VERSION_MISSING", re.IGNORECASE)
 _NOT_PERMITTED = re.compile(r"\bpermission|\bforbidden\b|\brestricted\b|\bnot authorized\b", re.IGNORECASE)
-_CONTENT_CODES = frozenset({"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"})
 
 
 class LinkedInError(ApiError):
@@ -89,6 +88,9 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
     label = "LinkedIn"
     error = LinkedInError
     content_statuses = frozenset({400, 413, 422})
+    documented_codes = frozenset(
+        {"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"}
+    )
 
     def specific(self, error: LinkedInError) -> PlatformError | None:
         """Translate LinkedIn's errors about the API's version or the rights of the login; None for all other errors."""
@@ -105,10 +107,6 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
                 "account, then retry the post.",
             )
         return None
-
-    def is_documented(self, error: LinkedInError) -> bool:
-        """Whether the reason in LinkedIn's error says all that a person needs."""
-        return error.code in _CONTENT_CODES
 
 
 ERRORS = LinkedInErrors()
