@@ -14,7 +14,7 @@ from accounts.platforms.chains import billed_texts, further_texts, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import album_issues, asset_issues
-from accounts.platforms.polls import choices_of, poll_issues, poll_of, told_by_poll_issues
+from accounts.platforms.polls import choices_of, poll_issues, poll_of, reported_by_poll_issues
 from accounts.platforms.registry import platform
 from accounts.platforms.schemas import violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
@@ -219,7 +219,7 @@ def _option_issues(target: TargetInput, index: int) -> list[Issue]:
     issues = [_withheld_issue(name, why, index) for name, why in withheld.items() if name in target.options]
     others = {name: value for name, value in target.options.items() if name not in withheld}
     for problem in violations(target.capabilities.options, others):
-        if told_by_poll_issues(problem):
+        if reported_by_poll_issues(problem):
             continue
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
         where = f"targets[{index}].options{path}"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import duration_in_words
+from accounts.platforms.polls import duration_range
 from accounts.platforms.types import (
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     TextRules,
@@ -103,13 +103,11 @@ def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
 
 
 def _poll(rules: PollRules) -> str:
-    shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     return _joined(
         [
             f"{rules.min_choices} to {rules.max_choices} choices",
             f"up to {rules.max_choice_length} characters each",
-            f"open from {shortest} to {longest}",
-            f"in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else "",
+            f"open {duration_range(rules)}",
             "or without an end" if rules.open_ended else "",
             "several answers if you like" if rules.multiple else "one answer",
         ]
@@ -139,7 +137,7 @@ def _videos(rules: VideoRules) -> str:
     )
 
 
-def _files(rules: ImageRules | VideoRules | DocumentRules) -> str:
+def _files(rules: FileRules) -> str:
     count = "One" if rules.max_count == 1 else f"Up to {rules.max_count}"
     return _joined(
         [

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 
-from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, OutcomeUnknown
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
     Absent,
@@ -67,31 +67,29 @@ class Platform:
 
         Raises CredentialsRejected, Transient.
         """
-        raise ConnectionUnavailable(self.unavailable_reason("credentials") or "This platform takes no credentials.")
+        raise ConnectionUnavailable("This platform takes no credentials.")
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
         """The URL at which the owner grants access; `given` fits `oauth_schema`.
 
         Raises CredentialsRejected (given), Transient.
         """
-        raise ConnectionUnavailable(self.unavailable_reason("oauth") or "This platform knows no OAuth.")
+        raise ConnectionUnavailable("This platform has no OAuth.")
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Exchange an authorization code for connections to all accounts of the grant: pages, boards or channels.
 
         The owner chooses if there are several. Raises CredentialsRejected (an invalid code, a scope not granted), Transient.
         """
-        raise ConnectionUnavailable(self.unavailable_reason("oauth") or "This platform knows no OAuth.")
+        raise ConnectionUnavailable("This platform has no OAuth.")
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the platform which account the grant gives access to. Raises TokenExpired, AccountDisconnected, Transient."""
-        raise ConnectionUnavailable(self.unavailable_reason(self.methods[0]) or "This platform cannot be asked.")
+        raise ConnectionUnavailable("This platform cannot be asked.")
 
     def refresh(self, grant: Grant) -> Grant:
         """Return the grant with new tokens. Raises AccountDisconnected if a person has to reconnect, otherwise Transient."""
-        raise ConnectionUnavailable(
-            self.unavailable_reason(self.methods[0]) or "This platform issues no tokens to refresh."
-        )
+        raise AccountDisconnected(f"Access to this {self.label} account cannot be renewed by the service.")
 
     def revoke(self, grant: Grant) -> None:
         """Revoke the grant at the platform, if the platform allows it. Raises Transient for every error."""
@@ -102,7 +100,7 @@ class Platform:
         Steps may be repeated unless they are irreversible. Raises ContentRejected, TokenExpired, AccountDisconnected,
         Transient (nothing was done), OutcomeUnknown.
         """
-        raise ConnectionUnavailable(self.unavailable_reason(self.methods[0]) or "This platform cannot be published to.")
+        raise ConnectionUnavailable("This platform cannot be published to.")
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Ask the platform whether an earlier attempt of the irreversible step `progress.phase` has published the post.

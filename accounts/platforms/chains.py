@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected
-from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.issues import Issue, issue_with_hint
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.types import Capabilities, Content, ThreadRules
 
@@ -24,14 +25,10 @@ def thread_option(rules: ThreadRules) -> dict[str, Any]:
     return {
         "type": "array",
         "description": "Further posts, each a reply to the one before it and as long as a post may be.",
-        "items": {
-            "type": "object",
-            "properties": {
-                "text": {"type": "string", "description": "The text of the post.", "maxLength": MAX_SEGMENT_LENGTH}
-            },
-            "required": ["text"],
-            "additionalProperties": False,
-        },
+        "items": object_schema(
+            ["text"],
+            text={"type": "string", "description": "The text of the post.", "maxLength": MAX_SEGMENT_LENGTH},
+        ),
         "minItems": 1,
         "maxItems": rules.max_segments - 1,
     }
@@ -58,7 +55,7 @@ def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, An
 def thread_issues(
     platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: CallCache
 ) -> list[Issue]:
-    """The issues of the further segments of a thread; `field` is the path of the options, such as `targets[0].options`.
+    """The validation issues of a thread's further segments; `field` is the path of the options, such as `targets[0].options`.
 
     The JSON Schema of the options reports values that are not segments, texts that are too long to count, and segments beyond
     the platform's maximum.
@@ -72,12 +69,12 @@ def thread_issues(
             continue
         where, subject = f"{field}.{OPTION}[{index}].text", f"Segment {index + 2}"
         if not segment.strip():
-            hint = RepairHint("write_text", where, "Write a text, or leave the segment out.")
-            issues.append(Issue("TEXT_REQUIRED", "error", where, f"{subject} is empty.", repair_hint=hint))
+            advice = "Write a text, or leave the segment out."
+            issues.append(issue_with_hint("TEXT_REQUIRED", where, f"{subject} is empty.", "write_text", advice))
         elif rules.distinct and segment in earlier:
-            hint = RepairHint("write_text", where, "Write another text, or leave the segment out.")
             message = f"{subject} repeats an earlier one, which {platform} refuses."
-            issues.append(Issue("SEGMENT_REPEATED", "error", where, message, repair_hint=hint))
+            advice = "Write another text, or leave the segment out."
+            issues.append(issue_with_hint("SEGMENT_REPEATED", where, message, "write_text", advice))
         issues += length_issues(platform, capabilities.text, segment, where, options, cached, subject=subject)
         earlier.add(segment)
     return issues

@@ -1,5 +1,7 @@
 """Counting the length of texts as the platforms do, and cutting texts to a limit.
 
+Unicode's own algorithms are here too, because `regex` and `unicodedata` are quadratic for hostile texts.
+
 Every counter accepts any text, needs time linear in its length (100,000 characters: 0.2 s at most, whatever they are) and
 raises nothing. Sources: Unicode UAX #29 (grapheme clusters), twitter-text v3 (X), Mastodon's StatusLengthValidator,
 Threads' publishing documentation.
@@ -8,22 +10,25 @@ Threads' publishing documentation.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 
 import regex
 from twitter_text.regexp.emoji import emoji_list
 
-from accounts.platforms.links import Span, links
-from accounts.platforms.unicode_text import CLUSTER, clusters, composed
-from accounts.platforms.word_patterns import any_of
+from accounts.platforms.links import Span, any_of, links
 
 ELLIPSIS = "…"
 URL_LENGTH = 23  # the length of any URL for X and Mastodon
 
+# For each regional indicator, `\X` counts those before it. A flag that is followed by another one needs no count.
+_CLUSTER_PATTERN = r"(?:\p{RI}\p{RI}(?=\p{RI})|\X)"
+_CLUSTER = regex.compile(_CLUSTER_PATTERN)
+_MANY_MARKS = regex.compile(r"\p{M}{32,}")
 # A keycap is the only emoji that starts with an ASCII character.
 _EMOJI_AHEAD = r"(?=[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}|\p{Regional_Indicator})"
-_CLUSTER = regex.compile(CLUSTER)
-_EMOJI_CLUSTER = regex.compile(_EMOJI_AHEAD + CLUSTER)
+_EMOJI_CLUSTER = regex.compile(_EMOJI_AHEAD + _CLUSTER_PATTERN)
 _X_EMOJI = regex.compile(
     _EMOJI_AHEAD + any_of("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
 )
@@ -38,6 +43,12 @@ _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(
 def characters(text: str) -> int:
     """The length of a text in Unicode code points."""
     return len(text)
+
+
+def clusters(text: str) -> list[str]:
+    """The extended grapheme clusters of a text (Unicode UAX #29)."""
+    found: list[str] = _CLUSTER.findall(text)
+    return found
 
 
 def graphemes(text: str) -> int:
@@ -142,6 +153,18 @@ def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], 
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return ends[low] if low >= 0 else 0
+
+
+def composed(text: str) -> str:
+    """A text in Unicode's Normalization Form C."""
+    return unicodedata.normalize("NFC", _MANY_MARKS.sub(lambda marks: _in_order(marks[0]), text))
+
+
+def _in_order(marks: str) -> str:
+    """Unicode combining marks, decomposed and in canonical order; `unicodedata` sorts them by insertion sort."""
+    decomposed = "".join(unicodedata.normalize("NFD", mark) for mark in marks)
+    runs = groupby(decomposed, key=lambda mark: unicodedata.combining(mark) > 0)
+    return "".join("".join(sorted(run, key=unicodedata.combining) if combining else run) for combining, run in runs)
 
 
 def _normalized(text: str) -> str:

@@ -66,7 +66,7 @@ class ConnectionUnavailable(PlatformError):
 
 
 class OutcomeUnknown(PlatformError):
-    """`final` means that nobody can ever find out, so the engine must not call `find`."""
+    """Raised if the post may be published. `final`: nobody can ever find out, so the engine must not call `find`."""
 
     suggested_action = "Look at the account: the post may be there. Then resolve or retry it."
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -29,15 +29,26 @@ class Issue:
 
     def body(self) -> dict[str, Any]:
         """The validation issue as JSON for the API."""
-        hint = self.repair_hint
-        shown = {"action": hint.action, "field": hint.field, "explanation": hint.explanation} if hint else None
-        if hint and shown and hint.value is not None:
-            shown["value"] = hint.value
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "field": self.field,
-            "message": self.message,
-            "auto_fixable": self.auto_fixable,
-            "repair_hint": shown,
-        }
+        body = asdict(self)
+        if self.repair_hint and self.repair_hint.value is None:
+            del body["repair_hint"]["value"]
+        return body
+
+
+def issue_with_hint(
+    code: str,
+    field: str,
+    message: str,
+    action: str,
+    explanation: str,
+    value: str | None = None,
+    severity: str = "error",
+) -> Issue:
+    """The validation issue of a field with a repair hint for this field; with a value, a client can apply the hint itself."""
+    hint = RepairHint(action, field, explanation, value)
+    return Issue(code, severity, field, message, auto_fixable=value is not None, repair_hint=hint)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun for the message of a validation issue, such as 2 choices."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

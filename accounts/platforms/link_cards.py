@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.issues import Issue, issue_with_hint
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities
 from accounts.platforms.web_pages import MAX_DESCRIPTION, MAX_TITLE
 
@@ -23,25 +24,21 @@ LINK_CARD_OPTION: Mapping[str, Any] = {
     "default": "auto",
     "anyOf": [
         {"type": "string", "enum": ["auto", "none"]},
-        {
-            "type": "object",
-            "properties": {
-                "url": {
-                    "type": "string",
-                    "pattern": r"^https?://[^\s]+$",
-                    "maxLength": 2048,
-                    "description": "The page that the card leads to; its picture is shown.",
-                },
-                "title": {"type": "string", "pattern": r"\S", "maxLength": MAX_TITLE},
-                "description": {
-                    "type": "string",
-                    "maxLength": MAX_DESCRIPTION,
-                    "description": "The page's own, if you give none.",
-                },
+        object_schema(
+            ["url", "title"],
+            url={
+                "type": "string",
+                "pattern": r"^https?://[^\s]+$",
+                "maxLength": 2048,
+                "description": "The page that the card leads to; its picture is shown.",
             },
-            "required": ["url", "title"],
-            "additionalProperties": False,
-        },
+            title={"type": "string", "pattern": r"\S", "maxLength": MAX_TITLE},
+            description={
+                "type": "string",
+                "maxLength": MAX_DESCRIPTION,
+                "description": "The page's own, if you give none.",
+            },
+        ),
     ],
 }
 
@@ -49,10 +46,9 @@ LINK_CARD_OPTION: Mapping[str, Any] = {
 def link_card_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """The issues of a link card; `field` is the path of the options, such as `targets[0].options`."""
+    """The validation issues of a link card; `field` is the path of the options, such as `targets[0].options`."""
     if capabilities.link_preview != "service" or not with_media or not isinstance(options.get(OPTION), dict):
         return []
-    where = f"{field}.{OPTION}"
     message = f"{platform} shows media or a link card, not both."
-    hint = RepairHint("set_option", where, "Leave the link card out.", "none")
-    return [Issue("LINK_CARD_WITH_MEDIA", "error", where, message, auto_fixable=True, repair_hint=hint)]
+    code, where = "LINK_CARD_WITH_MEDIA", f"{field}.{OPTION}"
+    return [issue_with_hint(code, where, message, "set_option", "Leave the link card out.", "none")]

@@ -11,7 +11,13 @@ these are found as well, and left out at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect, insort
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from encodings.idna import nameprep
+from encodings.punycode import generate_integers
+from functools import lru_cache
+from stringprep import b1_set
 
 from twitter_text.extract_urls import max_tco_slug_length, max_url_length
 from twitter_text.regexp.latin_accent_chars import latin_accent_chars
@@ -26,10 +32,27 @@ from twitter_text.regexp.valid_url_preceding_chars import valid_url_preceding_ch
 from twitter_text.regexp.valid_url_query_chars import valid_url_query_chars
 from twitter_text.regexp.valid_url_query_ending_chars import valid_url_query_ending_chars
 
-from accounts.platforms.idna import encoded_length
-from accounts.platforms.word_patterns import any_of
-
 Span = tuple[int, int]
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A regular expression that matches any of `words`; a longer word comes before those it begins with.
+
+    In the pattern words share their beginnings, and alternatives start with different characters, so that matching costs time
+    by the length of a word, not by their number.
+    """
+    rests: defaultdict[str, set[str]] = defaultdict(set)
+    is_word = False
+    for word in words:
+        if word:
+            rests[word[0]].add(word[1:])
+        else:
+            is_word = True
+    starts: defaultdict[str, list[str]] = defaultdict(list)
+    for character, following in sorted(rests.items()):
+        starts["" if following == {""} else any_of(following)].append(character)
+    pattern = "|".join(f"[{''.join(map(re.escape, characters))}]{rest}" for rest, characters in starts.items())
+    return f"(?:{pattern})?" if is_word else f"(?:{pattern})"
 
 
 def _words(pattern: str) -> list[str]:
@@ -62,6 +85,17 @@ _ASCII = f"-a-z0-9{latin_accent_chars.pattern}"
 _ONLY_ASCII = re.compile(rf"[{_ASCII}.]++", re.IGNORECASE)
 # ASCII labels in sequence: up to the last top-level domain among them (group 1), otherwise all of them, which are skipped.
 _ASCII_LABELS = re.compile(rf"((?:[{_ASCII}]++\.)+{_TOP_LEVEL})|[{_ASCII}]++(?:\.[{_ASCII}]++)*+", re.IGNORECASE)
+
+_LONG_LABEL = re.compile(r"[^.]{64}")
+_DOTS = re.compile("[.\u3002\uff0e\uff61]")  # the characters that IDNA treats as dots
+_IGNORED = dict.fromkeys(b1_set)
+_IDNA_PREFIX = "xn--"
+_MAX_LABEL = 63  # bytes
+_MAX_COMPOSED = 4  # at most this many characters become one by Unicode's composition
+# Letters that nameprep does not change, in any combination: of Latin, Cyrillic, Japanese, Chinese and Korean.
+UNCHANGED_BY_NAMEPREP = re.compile(
+    "[-a-z0-9\u00e0-\u00f6\u00f8-\u00ff\u0430-\u045f\u3041-\u3094\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3]+"
+)
 
 
 def links(text: str) -> Iterator[Span]:
@@ -136,7 +170,9 @@ def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
 
 def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]:
     """The links in a URL without a protocol: the ASCII domains in its domain, of which the last has the URL's path."""
-    spans = [(0, len(domain))] if _ONLY_ASCII.fullmatch(domain) else _ascii_domains(domain)
+    spans = [(0, len(domain))]
+    if not _ONLY_ASCII.fullmatch(domain):
+        spans = [found.span() for found in _ASCII_LABELS.finditer(domain) if found[1]]
     if not spans or not _is_short_enough(url, domain, len("https://")):
         return []
     if has_path:
@@ -145,13 +181,63 @@ def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]
     return [(start + first, start + last) for first, last in spans]
 
 
-def _ascii_domains(domain: str) -> list[Span]:
-    return [found.span() for found in _ASCII_LABELS.finditer(domain) if found[1]]
-
-
 def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
     """Whether a URL's domain can be encoded in ASCII, and the URL with the encoded domain is not too long."""
     if len(url) - len(domain) > max_url_length:
         return False
-    encoded = encoded_length(domain)
+    encoded = idna_length(domain)
     return bool(encoded) and protocol_length + len(url) - len(domain) + encoded <= max_url_length
+
+
+def idna_length(domain: str) -> int:
+    """The length of a domain in IDNA's ASCII encoding (RFC 3490); 0 if it cannot be encoded. No label may be empty.
+
+    It is that of `domain.encode("idna")`, which takes time quadratic in the length of a label, even of one that is far too
+    long.
+    """
+    if domain.isascii():
+        return 0 if _LONG_LABEL.search(domain) else len(domain)
+    lengths = [_label_length(label) for label in _DOTS.split(domain)]
+    return sum(lengths) + len(lengths) - 1 if all(lengths) else 0
+
+
+def _label_length(label: str) -> int:
+    if not label.isascii():
+        label = label.translate(_IGNORED)
+        if len(label) <= _MAX_LABEL * _MAX_COMPOSED:
+            return _international_length(label)
+    return len(label) if len(label) <= _MAX_LABEL else 0
+
+
+@lru_cache(maxsize=16_384)
+def _international_length(label: str) -> int:
+    try:
+        prepared = label if UNCHANGED_BY_NAMEPREP.fullmatch(label) else nameprep(label)
+    except UnicodeError:
+        return 0
+    length = len(prepared)
+    if not prepared.isascii():
+        if prepared.startswith(_IDNA_PREFIX) or length + len(_IDNA_PREFIX) > _MAX_LABEL:  # Punycode shortens nothing
+            return 0
+        length = len(_IDNA_PREFIX) + punycode_length(prepared)
+    return length if length <= _MAX_LABEL else 0
+
+
+def punycode_length(text: str) -> int:
+    """The length of a text in Punycode, `text.encode("punycode")` (RFC 3492)."""
+    basic = sum(character < "\x80" for character in text)
+    return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))
+
+
+def _deltas(text: str) -> Iterator[int]:
+    """The numbers that Punycode encodes: what its decoder skips before each insertion of a character that is not ASCII."""
+    inserted = [position for position, character in enumerate(text) if character < "\x80"]
+    code, last, skipped = 0x80, -1, 0
+    for character, position in sorted((ord(character), position) for position, character in enumerate(text)):
+        if character < 0x80:
+            continue
+        skipped += (len(inserted) + 1) * (character - code)
+        index = bisect(inserted, position)
+        yield skipped + index - last - 1
+        insort(inserted, position)
+        code, last, skipped = character, index, 0

@@ -10,9 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from django.utils.text import get_text_list
+
 from accounts.platforms.counting import characters, cut
-from accounts.platforms.issues import Issue, RepairHint
-from accounts.platforms.types import DocumentRules, ImageRules, MediaInfo, MediaKind, MediaRules, VideoRules
+from accounts.platforms.issues import Issue, RepairHint, counted, issue_with_hint
+from accounts.platforms.types import FileRules, ImageRules, MediaInfo, MediaKind, MediaRules, VideoRules
 
 _NOUNS: dict[MediaKind, str] = {"image": "image", "gif": "GIF", "video": "video", "document": "document"}
 _FORMATS = {
@@ -28,20 +30,24 @@ _FORMATS = {
 
 
 def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """The issues of one media asset by itself; `field` is its path, such as `media[0]`."""
-    own = _rules_of(rules, asset)
+    """The validation issues of one media asset by itself; `field` is its path, such as `media[0]`."""
+    own = _rules_by_kind(rules)[_counted_as(rules, asset)]
     if own is None:
-        return [_kind_not_taken(platform, rules, asset, field)]
+        noun = _NOUNS[asset.kind]
+        message = rules.none_because or f"{platform} takes no {noun}s."
+        hint = _to_video(rules, asset, field) or RepairHint("remove_media", field, f"Leave the {noun} out.")
+        return [Issue("MEDIA_KIND_NOT_TAKEN", "error", field, message, repair_hint=hint)]
     issues = [*_type_issues(platform, rules, own, asset, field), *_size_issues(platform, own, asset, field)]
-    if isinstance(own, ImageRules):
-        issues += [*_pixel_issues(platform, own, asset, field), *_shape_issues(platform, own, asset, field)]
+    if isinstance(own, ImageRules) and asset.width and asset.height:
+        issues += _pixel_issues(platform, own, asset.width, asset.height, field)
+        issues += _shape_issues(platform, own, asset.width, asset.height, field)
     if isinstance(own, VideoRules):
         issues += _duration_issues(platform, own, asset, field)
     return issues
 
 
 def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media") -> list[Issue]:
-    """The issues of all media assets of a post together, and of their alt texts, in the order of `field`."""
+    """The validation issues of all media assets of a post together, and of their alt texts; `field` is their path."""
     if not assets:
         return [_media_required(platform, rules, field)] if rules.required else []
     return [
@@ -61,75 +67,56 @@ def _counted_as(rules: MediaRules, asset: MediaInfo) -> MediaKind:
     return "image" if asset.kind == "gif" and rules.gifs is None else asset.kind
 
 
-def _rules_of(rules: MediaRules, asset: MediaInfo) -> ImageRules | VideoRules | DocumentRules | None:
-    return _rules_by_kind(rules)[_counted_as(rules, asset)]
-
-
-def _rules_by_kind(rules: MediaRules) -> dict[MediaKind, ImageRules | VideoRules | DocumentRules | None]:
+def _rules_by_kind(rules: MediaRules) -> dict[MediaKind, FileRules | None]:
     return {"image": rules.images, "gif": rules.gifs, "video": rules.videos, "document": rules.documents}
 
 
-def _kind_not_taken(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> Issue:
-    noun = _NOUNS[asset.kind]
-    hint = RepairHint("remove_media", field, f"Leave the {noun} out.")
-    if asset.kind == "gif" and rules.videos:
-        hint = _to_video(rules.videos, field)
-    message = rules.none_because or f"{platform} takes no {noun}s."
-    return Issue("MEDIA_KIND_NOT_TAKEN", "error", field, message, repair_hint=hint)
-
-
-def _type_issues(
-    platform: str, rules: MediaRules, own: ImageRules | VideoRules | DocumentRules, asset: MediaInfo, field: str
-) -> list[Issue]:
+def _type_issues(platform: str, rules: MediaRules, own: FileRules, asset: MediaInfo, field: str) -> list[Issue]:
     if asset.mime_type in own.mime_types:
         return []
-    message = f"{platform} takes no {_format(asset.mime_type)} files, but {_listed(own.mime_types)}."
-    hint = RepairHint("convert_media", field, f"Convert it to {_format(own.mime_types[0])}.")
-    if asset.kind == "gif" and rules.videos:
-        hint = _to_video(rules.videos, field)
+    taken = [_format(mime_type) for mime_type in own.mime_types]
+    message = f"{platform} takes no {_format(asset.mime_type)} files, but {get_text_list(taken, 'and')}."
+    hint = _to_video(rules, asset, field) or RepairHint("convert_media", field, f"Convert it to {taken[0]}.")
     return [Issue("MEDIA_TYPE_NOT_TAKEN", "error", field, message, repair_hint=hint)]
 
 
-def _to_video(rules: VideoRules, field: str) -> RepairHint:
+def _to_video(rules: MediaRules, asset: MediaInfo, field: str) -> RepairHint | None:
     """The repair hint that converts a GIF into a video, because a GIF that becomes an image would not move."""
-    return RepairHint("convert_media", field, f"Convert it to {_format(rules.mime_types[0])}, so that it keeps moving.")
+    if asset.kind != "gif" or not rules.videos:
+        return None
+    wanted = _format(rules.videos.mime_types[0])
+    return RepairHint("convert_media", field, f"Convert it to {wanted}, so that it keeps moving.")
 
 
-def _size_issues(
-    platform: str, own: ImageRules | VideoRules | DocumentRules, asset: MediaInfo, field: str
-) -> list[Issue]:
+def _size_issues(platform: str, own: FileRules, asset: MediaInfo, field: str) -> list[Issue]:
     if asset.size_bytes <= own.max_bytes:
         return []
     message = f"The file has {asset.size_bytes:,} bytes; {platform} takes {own.max_bytes:,}."
     return [_convert("MEDIA_TOO_LARGE", field, message, f"Compress it to {own.max_bytes:,} bytes or less.")]
 
 
-def _pixel_issues(platform: str, own: ImageRules, asset: MediaInfo, field: str) -> list[Issue]:
+def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
     """The issue of an image's size in pixels.
 
     Its hint has a size that fits both limits: all pixels, and width plus height.
     """
-    if not asset.width or not asset.height:
-        return []
-    pixels, sides = asset.width * asset.height, asset.width + asset.height
+    pixels, sides = width * height, width + height
     over: list[tuple[float, str]] = []
     if own.max_pixels and pixels > own.max_pixels:
-        told = f"The image has {pixels:,} pixels; {platform} takes {own.max_pixels:,}."
-        over.append((math.sqrt(own.max_pixels / pixels), told))
+        message = f"The image has {pixels:,} pixels; {platform} takes {own.max_pixels:,}."
+        over.append((math.sqrt(own.max_pixels / pixels), message))
     if own.max_side_sum and sides > own.max_side_sum:
-        told = f"Width and height come to {sides:,} pixels together; {platform} takes {own.max_side_sum:,}."
-        over.append((own.max_side_sum / sides, told))
+        message = f"Width and height come to {sides:,} pixels together; {platform} takes {own.max_side_sum:,}."
+        over.append((own.max_side_sum / sides, message))
     if not over:
         return []
     factor, message = min(over)
-    width, height = max(1, int(asset.width * factor)), max(1, int(asset.height * factor))
+    width, height = max(1, int(width * factor)), max(1, int(height * factor))
     return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {width:,} × {height:,} pixels.")]
 
 
-def _shape_issues(platform: str, own: ImageRules, asset: MediaInfo, field: str) -> list[Issue]:
-    if not asset.width or not asset.height:
-        return []
-    width, height, ratio = asset.width, asset.height, asset.width / asset.height
+def _shape_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
+    ratio = width / height
     if own.max_ratio is not None and ratio > own.max_ratio:
         limit, width = f"at most {own.max_ratio:g}", max(1, int(height * own.max_ratio))
     elif own.min_ratio is not None and ratio < own.min_ratio:
@@ -145,47 +132,48 @@ def _duration_issues(platform: str, own: VideoRules, asset: MediaInfo, field: st
         return []
     lasts, most, least = f"{asset.duration_ms / 1000:.10g} seconds", own.max_duration_seconds, own.min_duration_seconds
     if most is not None and asset.duration_ms > most * 1000:
-        message = f"The video lasts {lasts}; {platform} takes {_spoken(most)} at the most."
-        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_spoken(most)}.")]
+        message = f"The video lasts {lasts}; {platform} takes {_in_words(most)} at the most."
+        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_in_words(most)}.")]
     if least is not None and asset.duration_ms < least * 1000:
-        message = f"The video lasts {lasts}; {platform} takes {_spoken(least)} at the least."
-        return [_convert("MEDIA_TOO_SHORT", field, message, f"Make it {_spoken(least)} long or longer.")]
+        message = f"The video lasts {lasts}; {platform} takes {_in_words(least)} at the least."
+        return [_convert("MEDIA_TOO_SHORT", field, message, f"Make it {_in_words(least)} long or longer.")]
     return []
 
 
 def _media_required(platform: str, rules: MediaRules, field: str) -> Issue:
     kinds = [kind for kind, own in _rules_by_kind(rules).items() if own and kind != "gif"]
     taken = [f"{'an' if kind == 'image' else 'a'} {_NOUNS[kind]}" for kind in kinds]
-    hint = RepairHint("add_media", field, f"Attach {' or '.join(taken)}.")
-    return Issue("MEDIA_REQUIRED", "error", field, f"{platform} takes no post of text alone.", repair_hint=hint)
+    message = f"{platform} takes no post of text alone."
+    return issue_with_hint("MEDIA_REQUIRED", field, message, "add_media", f"Attach {' or '.join(taken)}.")
 
 
 def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
-    kinds = list(dict.fromkeys(_counted_as(rules, asset) for asset in assets if _rules_of(rules, asset)))
+    taken = _rules_by_kind(rules)
+    kinds = [kind for kind in dict.fromkeys(_counted_as(rules, asset) for asset in assets) if taken[kind]]
     if rules.mixed or len(kinds) < 2:
         return []
     message = f"{platform} takes media of one kind in a post, not {' and '.join(f'{_NOUNS[kind]}s' for kind in kinds)}."
-    hint = RepairHint("remove_media", field, f"Keep the {_NOUNS[kinds[0]]}s only, or make a post of each kind.")
-    return [Issue("MEDIA_MIXED", "error", field, message, repair_hint=hint)]
+    explanation = f"Keep the {_NOUNS[kinds[0]]}s only, or make a post of each kind."
+    return [issue_with_hint("MEDIA_MIXED", field, message, "remove_media", explanation)]
 
 
 def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
     """The issues of the number of media: too many of one kind, or otherwise too many in total for the platform."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
     issues = [
-        _too_many(platform, field, _counted(count, _NOUNS[kind]), _counted(limits[kind], _NOUNS[kind]))
+        _too_many(platform, field, counted(count, _NOUNS[kind]), counted(limits[kind], _NOUNS[kind]))
         for kind, count in Counter(_counted_as(rules, asset) for asset in assets).items()
         if kind in limits and count > limits[kind]
     ]
     if not issues and 0 < rules.max_count < len(assets):
-        issues.append(_too_many(platform, field, _counted(len(assets), "file"), _counted(rules.max_count, "file")))
+        issues.append(_too_many(platform, field, counted(len(assets), "file"), counted(rules.max_count, "file")))
     return issues
 
 
 def _too_many(platform: str, field: str, has: str, takes: str) -> Issue:
     message = f"There are {has}; {platform} takes {takes} in a post."
-    hint = RepairHint("remove_media", field, f"Keep {takes}, or make another post of the rest.")
-    return Issue("MEDIA_TOO_MANY", "error", field, message, repair_hint=hint)
+    explanation = f"Keep {takes}, or make another post of the rest."
+    return issue_with_hint("MEDIA_TOO_MANY", field, message, "remove_media", explanation)
 
 
 def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
@@ -204,34 +192,25 @@ def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: 
         return []
     if length > most:
         shorter = cut(asset.alt_text, most, characters)
-        hint = RepairHint("replace_text", field, f"The alt text cut at a word within {most:,} characters.", shorter)
         message = f"The alt text has {length:,} characters; {platform} takes {most:,}."
-        return [Issue("ALT_TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]
+        explanation = f"The alt text cut at a word within {most:,} characters."
+        return [issue_with_hint("ALT_TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter)]
     if asset.kind in ("image", "gif") and not asset.alt_text.strip():
-        hint = RepairHint("write_text", field, f"Say in a sentence what the {_NOUNS[asset.kind]} shows.")
         message = "People who cannot see it are told nothing: there is no alt text."
-        return [Issue("ALT_TEXT_MISSING", "warning", field, message, repair_hint=hint)]
+        explanation = f"Say in a sentence what the {_NOUNS[asset.kind]} shows."
+        return [issue_with_hint("ALT_TEXT_MISSING", field, message, "write_text", explanation, severity="warning")]
     return []
 
 
 def _convert(code: str, field: str, message: str, conversion: str) -> Issue:
-    return Issue(code, "error", field, message, repair_hint=RepairHint("convert_media", field, conversion))
+    return issue_with_hint(code, field, message, "convert_media", conversion)
 
 
 def _format(mime_type: str) -> str:
     return _FORMATS.get(mime_type, mime_type)
 
 
-def _listed(mime_types: Sequence[str]) -> str:
-    *others, last = [_format(mime_type) for mime_type in mime_types]
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _spoken(seconds: int) -> str:
+def _in_words(seconds: int) -> str:
     """A duration of media in words for messages, such as 2 minutes and 20 seconds."""
     parts = ((seconds // 3600, "hour"), (seconds % 3600 // 60, "minute"), (seconds % 60, "second"))
-    return " and ".join(_counted(count, unit) for count, unit in parts if count)
+    return " and ".join(counted(count, unit) for count, unit in parts if count)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 OAUTH = "oauth"
-REDIRECT_PATH = "/dashboard/connect/callback"  # the path to which platforms redirect the owner's browser
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class PlatformApplication:
     scopes: tuple[str, ...]
     settings: tuple[str, ...]
     more_settings: tuple[str, ...] = ()
-    redirect_path: str = REDIRECT_PATH
+    redirect_path: str = "/dashboard/connect/callback"  # where the platform redirects the owner's browser
     review: str = ""
     without_review: str = ""
     notes: tuple[str, ...] = ()

@@ -7,21 +7,23 @@ a thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from django.utils.text import get_text_list
 from jsonschema import ValidationError
 
 from accounts.platforms.counting import cut
 from accounts.platforms.errors import ContentRejected
-from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.issues import Issue, counted, issue_with_hint
 from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, Content
 
 OPTION = "poll"
 MAX_CHOICE_TEXT = 1000  # maximum length of any choice in characters; poll_issues checks the platform's own limit
 
-_TOLD_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
+_REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
 
 
 def poll_option(rules: PollRules) -> dict[str, Any]:
@@ -29,17 +31,17 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
-        "description": f"{_durations(rules).capitalize()}. A day has 1440 minutes.",
+        "description": f"{duration_range(rules).capitalize()}. A day has 1440 minutes.",
         "minimum": rules.min_duration_minutes,
         "maximum": rules.max_duration_minutes,
     }
     if rules.duration_step_minutes > 1:
         duration["multipleOf"] = rules.duration_step_minutes
     return {
-        "type": "object",
         "description": "A poll below the text, which is its question.",
-        "properties": {
-            "choices": {
+        **object_schema(
+            ["choices"] if rules.open_ended else ["choices", "duration_minutes"],
+            choices={
                 "type": "array",
                 "description": f"What can be voted for: {_counts(rules)}, each of at most {rules.max_choice_length} "
                 "characters.",
@@ -47,11 +49,9 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
                 "minItems": rules.min_choices,
                 "maxItems": rules.max_choices,
             },
-            "duration_minutes": duration,
+            duration_minutes=duration,
             **{name: {"type": "boolean", "description": said} for name, said in rules.switches.items()},
-        },
-        "required": ["choices"] if rules.open_ended else ["choices", "duration_minutes"],
-        "additionalProperties": False,
+        ),
     }
 
 
@@ -62,7 +62,7 @@ def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The choices of the poll; empty if there is no poll, or no list of choices."""
+    """The choices of the poll in a target's options; empty if there is no poll, or no list of choices."""
     given = (poll_of(options) or {}).get("choices")
     return tuple(choice for choice in given if isinstance(choice, str)) if isinstance(given, list) else ()
 
@@ -70,7 +70,7 @@ def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
 def poll_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """The issues of the poll; `field` is the path of the options, such as `targets[0].options`.
+    """The validation issues of a poll; `field` is the path of the options, such as `targets[0].options`.
 
     The JSON Schema of the options reports a value that does not have the structure of a poll.
     """
@@ -81,16 +81,15 @@ def poll_issues(
     issues = [*_choice_issues(platform, rules, poll.get("choices"), f"{where}.choices")]
     issues += _duration_issues(platform, rules, poll.get("duration_minutes"), f"{where}.duration_minutes")
     if with_media and not rules.with_media:
-        hint = RepairHint("remove_media", where, "Leave out the media or the poll.")
-        message = f"{platform} takes no media in a post with a poll."
-        issues.append(Issue("POLL_WITH_MEDIA", "error", where, message, repair_hint=hint))
+        message, advice = f"{platform} takes no media in a post with a poll.", "Leave out the media or the poll."
+        issues.append(issue_with_hint("POLL_WITH_MEDIA", where, message, "remove_media", advice))
     return issues
 
 
-def told_by_poll_issues(violation: ValidationError) -> bool:
+def reported_by_poll_issues(violation: ValidationError) -> bool:
     """Whether `poll_issues` reports this violation of the options' schema, with a better message."""
     path = list(violation.absolute_path)
-    return path[:1] == [OPTION] and violation.validator in _TOLD_BY_ISSUES
+    return path[:1] == [OPTION] and violation.validator in _REPORTED_BY_ISSUES
 
 
 def check(content: Content, capabilities: Capabilities, label: str) -> None:
@@ -106,16 +105,22 @@ def check(content: Content, capabilities: Capabilities, label: str) -> None:
 def duration_in_words(minutes: int) -> str:
     """A poll's duration in words for messages, such as 1 day and 12 hours."""
     parts = ((minutes // 1440, "day"), (minutes % 1440 // 60, "hour"), (minutes % 60, "minute"))
-    return _joined([f"{count:,} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count])
+    return str(get_text_list([counted(count, unit) for count, unit in parts if count], "and")) or "0 minutes"
+
+
+def duration_range(rules: PollRules) -> str:
+    """The durations that a platform accepts for polls, in words, such as from 1 hour to 7 days."""
+    shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
+    step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
+    return f"from {shortest} to {longest}{step}"
 
 
 def _choice_issues(platform: str, rules: PollRules, choices: Any, where: str) -> list[Issue]:
     if not isinstance(choices, list):
         return []
     if not rules.min_choices <= len(choices) <= rules.max_choices:
-        hint = RepairHint("set_option", where, f"Offer {_counts(rules)}.")
-        message = f"The poll has {_counted(len(choices))}; {platform} takes {_counts(rules)}."
-        return [Issue("POLL_CHOICE_COUNT", "error", where, message, repair_hint=hint)]
+        message = f"The poll has {counted(len(choices), 'choice')}; {platform} takes {_counts(rules)}."
+        return [issue_with_hint("POLL_CHOICE_COUNT", where, message, "set_option", f"Offer {_counts(rules)}.")]
     issues, earlier = [], set[str]()
     for index, choice in enumerate(choices):
         if isinstance(choice, str) and len(choice) <= MAX_CHOICE_TEXT:
@@ -129,19 +134,19 @@ def _one_choice_issues(
 ) -> list[Issue]:
     subject = f"Choice {index + 1} of the poll"
     if not choice.strip():
-        hint = RepairHint("write_text", where, "Write a text, or leave the choice out.")
-        return [Issue("POLL_CHOICE_EMPTY", "error", where, f"{subject} is empty.", repair_hint=hint)]
+        advice = "Write a text, or leave the choice out."
+        return [issue_with_hint("POLL_CHOICE_EMPTY", where, f"{subject} is empty.", "write_text", advice)]
     if rules.distinct and choice.strip() in earlier:
-        hint = RepairHint("write_text", where, "Write another text, or leave the choice out.")
         message = f"{subject} repeats an earlier one, which {platform} refuses."
-        return [Issue("POLL_CHOICE_REPEATED", "error", where, message, repair_hint=hint)]
+        advice = "Write another text, or leave the choice out."
+        return [issue_with_hint("POLL_CHOICE_REPEATED", where, message, "write_text", advice)]
     length, most = rules.count(choice), rules.max_choice_length
     if length <= most:
         return []
     shorter = cut(choice, most, rules.count, length)
-    hint = RepairHint("replace_text", where, f"The choice cut at a word within {most} {rules.counted_as}.", shorter)
     message = f"{subject} counts {length} {rules.counted_as}; {platform} takes {most}."
-    return [Issue("POLL_CHOICE_TOO_LONG", "error", where, message, auto_fixable=True, repair_hint=hint)]
+    explanation = f"The choice cut at a word within {most} {rules.counted_as}."
+    return [issue_with_hint("POLL_CHOICE_TOO_LONG", where, message, "replace_text", explanation, shorter)]
 
 
 def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) -> list[Issue]:
@@ -152,26 +157,11 @@ def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) 
         return []
     step = f", in steps of {rules.duration_step_minutes}" if rules.duration_step_minutes > 1 else ""
     numbers = f"from {rules.min_duration_minutes} to {rules.max_duration_minutes}{step}"
-    hint = RepairHint("set_option", where, f"Give a whole number of minutes {numbers}.")
-    message = f"The poll would be open for {minutes} minutes; {platform} takes {_durations(rules)}."
-    return [Issue("POLL_DURATION", "error", where, message, repair_hint=hint)]
-
-
-def _durations(rules: PollRules) -> str:
-    shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
-    step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
-    return f"from {shortest} to {longest}{step}"
+    message = f"The poll would be open for {minutes} minutes; {platform} takes {duration_range(rules)}."
+    advice = f"Give a whole number of minutes {numbers}."
+    return [issue_with_hint("POLL_DURATION", where, message, "set_option", advice)]
 
 
 def _counts(rules: PollRules) -> str:
     at_least = f"{rules.min_choices} to " if rules.min_choices < rules.max_choices else ""
-    return f"{at_least}{_counted(rules.max_choices)}"
-
-
-def _counted(count: int) -> str:
-    return f"{count:,} choice{'' if count == 1 else 's'}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    *others, last = parts or ["0 minutes"]
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{at_least}{counted(rules.max_choices, 'choice')}"

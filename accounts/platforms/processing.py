@@ -31,5 +31,5 @@ def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: 
 
 
 def later(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
-    """The step of a phase, taken after a pause of so many seconds."""
+    """The step of a publication's phase, taken after a pause of so many seconds."""
     return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

@@ -7,6 +7,7 @@ from functools import cache
 from django.utils.module_loading import import_string
 
 from accounts.platforms.base import Platform
+from accounts.platforms.sandbox import Sandbox
 
 PLATFORMS = {
     "bluesky": "accounts.platforms.bluesky.adapter.Bluesky",
@@ -23,7 +24,6 @@ PLATFORMS = {
     "pinterest": "accounts.platforms.pinterest.adapter.Pinterest",
     "slack": "accounts.platforms.slack.adapter.Slack",
 }
-SANDBOX = "accounts.platforms.sandbox.Sandbox"
 
 
 @cache
@@ -36,7 +36,7 @@ def platform(name: str) -> Platform:
 @cache
 def publisher(name: str, *, sandbox: bool) -> Platform:
     """The adapter that publishes: the platform's own, or the simulator for sandbox accounts and sandbox posts."""
-    return import_string(SANDBOX)(platform(name)) if sandbox else platform(name)
+    return Sandbox(platform(name)) if sandbox else platform(name)
 
 
 def platforms() -> list[Platform]:

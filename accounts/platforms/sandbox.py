@@ -29,22 +29,16 @@ SLOW = timedelta(seconds=5)
 
 
 class Sandbox(Platform):
-    """Simulates one platform: has its name, label and capabilities, but publishes nothing.
+    """Simulates one platform: has its name, label and capabilities, but publishes nothing. Accounts need no connection.
 
     Simulating a post again does no harm, so no phase is irreversible and an interrupted one is resumed.
     """
-
-    methods = ("credentials",)
 
     def __init__(self, platform: Platform) -> None:
         # These are ClassVars of the base class, but this one class simulates every platform.
         self.name = platform.name  # type: ignore[misc]
         self.label = platform.label  # type: ignore[misc]
         self.capabilities = platform.capabilities  # type: ignore[misc]
-
-    def unavailable_reason(self, method: str) -> str:
-        """Why sandbox accounts cannot be connected: they need no connection."""
-        return "Sandbox accounts are made together with their workspace."
 
     def account(self, workspace_id: str) -> Identity:
         """The sandbox account of the simulated platform in a workspace."""
@@ -59,7 +53,7 @@ class Sandbox(Platform):
         return grant
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Simulate publishing the next segment, or raise the error that a marker in its text asks for."""
+        """Simulate publishing the next segment of a post, or raise the error that a marker in its text asks for."""
         sent, texts = list(progress.state.get("sent", ())), segments(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeVar
 
 from accounts.platforms.counting import cut
-from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.polls import poll_of
 from accounts.platforms.types import MediaKind, TextRules
 
@@ -32,22 +32,20 @@ def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[M
 
     Media or a poll may have a limit of their own, and options may take up a part of the length.
     """
-    most, _ = _limit_beside(rules, options, media)
-    return max(most - (rules.taken_by_options(options) if rules.taken_by_options else 0), 0)
+    return _limit_and_reason(rules, options, media)[0]
 
 
-def _limit_beside(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind]) -> tuple[int, str]:
-    """The maximum length of a text beside such media and options.
-
-    The second value is the part of a message that names them if the limit is theirs.
-    """
+def _limit_and_reason(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind]) -> tuple[int, str]:
+    """The maximum length of a text, and the part of a message that says why it is less than that of a text alone."""
+    most, reason = rules.max_length, ""
     if rules.max_length_with_poll is not None and poll_of(options) is not None:
-        return rules.max_length_with_poll, " as the question of a poll"
-    if rules.max_length_with_images is not None and set(media) == {"image"}:
-        return rules.max_length_with_images, " beside images"
-    if rules.max_length_with_media is not None and media:
-        return rules.max_length_with_media, " beside media"
-    return rules.max_length, ""
+        most, reason = rules.max_length_with_poll, " as the question of a poll"
+    elif rules.max_length_with_images is not None and set(media) == {"image"}:
+        most, reason = rules.max_length_with_images, " beside images"
+    elif rules.max_length_with_media is not None and media:
+        most, reason = rules.max_length_with_media, " beside media"
+    taken = rules.taken_by_options(options) if rules.taken_by_options else 0
+    return (max(most - taken, 0), " beside its options") if taken else (most, reason)
 
 
 def length_issues(
@@ -68,19 +66,19 @@ def length_issues(
     each text only once. `subject` is what the message calls the text, `scope` what the hint adds about where the shorter text
     would be valid.
     """
-    most = text_limit(rules, options, media)
+    most, reason = _limit_and_reason(rules, options, media)
     limits = [(rules.counted_as, most, rules.count), *rules.also]
     lengths = [cached(count, text) for _, _, count in limits]
-    over = [(unit, room, length) for (unit, room, _), length in zip(limits, lengths, strict=True) if length > room]
+    over = [(unit, limit, length) for (unit, limit, _), length in zip(limits, lengths, strict=True) if length > limit]
     if not over:
         return _advice(platform, rules, text, field, cached, subject)
     unit, limit, length = over[0]
     shorter = text
-    for (_, room, count), whole in zip(limits, lengths, strict=True):
-        shorter = cached(cut, shorter, room, count, whole if shorter is text else None)
-    hint = RepairHint("replace_text", field, f"The text cut at a word within {limit} {unit}{scope}.", shorter)
-    message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, options, media)}."
-    return [Issue("TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]
+    for (_, most, count), whole in zip(limits, lengths, strict=True):
+        shorter = cached(cut, shorter, most, count, whole if shorter is text else None)
+    message = f"{subject} counts {length} {unit}; {platform} takes {limit}{reason}."
+    explanation = f"The text cut at a word within {limit} {unit}{scope}."
+    return [issue_with_hint("TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter)]
 
 
 def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
@@ -88,12 +86,7 @@ def _advice(platform: str, rules: TextRules, text: str, field: str, cached: Call
     issues = []
     for unit, most, count in rules.advised:
         if (length := cached(count, text)) > most:
-            hint = RepairHint("write_text", field, f"Use {most} {unit} or fewer.")
+            code, advice = "TEXT_ABOVE_ADVISED", f"Use {most} {unit} or fewer."
             message = f"{subject} counts {length} {unit}; {platform} recommends {most} at most."
-            issues.append(Issue("TEXT_ABOVE_ADVISED", "warning", field, message, repair_hint=hint))
+            issues.append(issue_with_hint(code, field, message, "write_text", advice, severity="warning"))
     return issues
-
-
-def _beside(rules: TextRules, limit: int, options: Mapping[str, Any], media: Collection[MediaKind]) -> str:
-    most, beside = _limit_beside(rules, options, media)
-    return beside if limit == most else " beside its options"

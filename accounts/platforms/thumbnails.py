@@ -15,7 +15,7 @@ LONGEST_SIDE = 1200
 QUALITIES = (85, 70, 50)
 # A decoder holds up to 16 bytes for each pixel (WebP: two canvases, the frame and a copy of it): 256 MB.
 MAX_PIXELS = 16_777_216
-_SIGNATURES = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF87a", "GIF"), (b"GIF89a", "GIF"))
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
 _decodes = threading.BoundedSemaphore(2)  # the threads of a process wait for each other
 
 
@@ -24,24 +24,14 @@ def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
 
     None for a file of another type, for a broken picture, and for one with too many pixels.
     """
-    form = _form_of(content)
-    if form is None:
-        return None
     try:
-        with _decodes, Image.open(io.BytesIO(content), formats=[form]) as image:
+        with _decodes, Image.open(io.BytesIO(content), formats=FORMATS) as image:
             if image.width * image.height > MAX_PIXELS:
                 return None
             image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
             return _encoded(_opaque(ImageOps.exif_transpose(image)), max_bytes)
     except Exception:  # decoders raise anything from SyntaxError to EOFError; the card is published without a picture
         return None
-
-
-def _form_of(content: bytes) -> str | None:
-    """Pillow's name of the image type that the first bytes of a thumbnail's source show; None for any other type."""
-    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
-        return "WEBP"
-    return next((form for signature, form in _SIGNATURES if content.startswith(signature)), None)
 
 
 def _opaque(image: Image.Image) -> Image.Image:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.schemas import object_schema
 
 RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
 LinkPreview = Literal["platform", "service", "options", "none"]
@@ -56,12 +57,18 @@ class ThreadRules:
 
 
 @dataclass(frozen=True)
-class ImageRules:
-    """Rules for images, also animated ones (MediaRules.gifs). Ratios are width divided by height; sides are in pixels."""
+class FileRules:
+    """Rules for the files of one kind of media in a post."""
 
     mime_types: tuple[str, ...]
     max_bytes: int
-    max_count: int
+    max_count: int = 1
+
+
+@dataclass(frozen=True)
+class ImageRules(FileRules):
+    """Rules for images, also animated ones (MediaRules.gifs). Ratios are width divided by height; sides are in pixels."""
+
     max_pixels: int | None = None
     max_side_sum: int | None = None  # width plus height
     min_ratio: float | None = None
@@ -69,19 +76,9 @@ class ImageRules:
 
 
 @dataclass(frozen=True)
-class VideoRules:
-    mime_types: tuple[str, ...]
-    max_bytes: int
+class VideoRules(FileRules):
     max_duration_seconds: int | None = None
-    max_count: int = 1
     min_duration_seconds: int | None = None
-
-
-@dataclass(frozen=True)
-class DocumentRules:
-    mime_types: tuple[str, ...]
-    max_bytes: int
-    max_count: int = 1
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ class MediaRules:
     images: ImageRules | None = None
     videos: VideoRules | None = None
     gifs: ImageRules | None = None
-    documents: DocumentRules | None = None
+    documents: FileRules | None = None
     alt_text_max_length: int | None = None
     required: bool = False  # a post of text alone is impossible
     max_total_bytes: int | None = None  # of all files of a post
@@ -124,18 +121,14 @@ class Capabilities:
     media: MediaRules
     features: tuple[str, ...]
     retry_safety: RetrySafety
-    options: Mapping[str, Any] = field(
-        default_factory=lambda: {"type": "object", "properties": {}, "additionalProperties": False}
-    )
+    options: Mapping[str, Any] = field(default_factory=object_schema)
     links_url: Callable[[str], bool] | None = None  # whether the platform links (and charges for) a URL in the text
     pace: Pace | None = None  # a target waits until its account may publish again
     thread: ThreadRules | None = None  # None: the platform has no threads
     poll: PollRules | None = None  # None: the platform has no polls
     link_preview: LinkPreview = "none"  # who creates the card of a link; "options": the post's options describe it
     not_possible: tuple[str, ...] = ()
-    media_with: Callable[[Mapping[str, Any]], MediaRules] | None = (
-        None  # the media rules that apply with a target's options
-    )
+    media_with: Callable[[Mapping[str, Any]], MediaRules] | None = None  # the media rules with a target's options
     withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_for(self, options: Mapping[str, Any]) -> MediaRules:

@@ -27,8 +27,10 @@ def open_address(sealed: str, *, key: str) -> str | None:
 def is_own(address: str, api: str, domain: str) -> bool:
     """Whether an upload address is at the API's own host, or by https at a host of the platform's domain."""
     try:
-        told, own = urlsplit(address), urlsplit(api)
-        at_domain = told.scheme == "https" and (told.hostname or "").endswith(f".{domain}") and told.port in (None, 443)
+        parts, own = urlsplit(address), urlsplit(api)
+        at_domain = (
+            parts.scheme == "https" and (parts.hostname or "").endswith(f".{domain}") and parts.port in (None, 443)
+        )
     except ValueError:
         return False
-    return "@" not in told.netloc and ((told.scheme, told.netloc) == (own.scheme, own.netloc) or at_domain)
+    return "@" not in parts.netloc and ((parts.scheme, parts.netloc) == (own.scheme, own.netloc) or at_domain)

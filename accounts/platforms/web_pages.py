@@ -99,8 +99,12 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
                 answer = download(
                     str(address), body, headers={"Accept": accept}, timeout=seconds, max_bytes=max_bytes, cut=cut_off
                 )
+            except DestinationRefused as error:
+                raise PageUnavailable("leads to an address that the service does not connect to") from error
+            except ResponseTooLarge as error:
+                raise PageUnavailable("answered with more than the service reads") from error
             except OutboundError as error:
-                raise PageUnavailable(_words(error)) from error
+                raise PageUnavailable("did not answer in time") from error
             if answer.status == 200:
                 return address, answer, body.getvalue()
             place = answer.headers.get("Location")
@@ -132,14 +136,6 @@ def _joined(address: URL, place: str) -> str:
         return ""
 
 
-def _words(error: OutboundError) -> str:
-    if isinstance(error, DestinationRefused):
-        return "leads to an address that the service does not connect to"
-    if isinstance(error, ResponseTooLarge):
-        return "answered with more than the service reads"
-    return "did not answer in time"
-
-
 def _decoded(content: bytes, content_type: str) -> str:
     """The text of a web page, decoded by its byte order mark, its header, its own declaration, or as UTF-8."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -152,12 +148,12 @@ def _decoded(content: bytes, content_type: str) -> str:
 
 def _encoding(name: str) -> str:
     try:
-        known = codecs.lookup(name).name
+        encoding = codecs.lookup(name).name
     except LookupError:
         return "utf-8"
-    if known in ("ascii", "iso8859-1"):  # browsers read these as Windows-1252
+    if encoding in ("ascii", "iso8859-1"):  # browsers read these as Windows-1252
         return "cp1252"
-    return known if _ENCODINGS.fullmatch(known) else "utf-8"
+    return encoding if _ENCODINGS.fullmatch(encoding) else "utf-8"
 
 
 def _parsed(text: str) -> _Head:

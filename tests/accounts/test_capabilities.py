@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from accounts.models import ConnectedAccount
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.registry import PLATFORMS, platforms
-from accounts.platforms.types import DocumentRules, ImageRules, MediaRules, ThreadRules, VideoRules
+from accounts.platforms.types import FileRules, ImageRules, MediaRules, ThreadRules, VideoRules
 from config.db.ids import new_id
 from tests import factories
 from tests.accounts.oauth_calls import begin
@@ -107,7 +107,7 @@ def test_the_capabilities_of_every_platform_have_the_same_structure(
     limits = {"max_length", "max_length_with_media", "max_length_with_images", "max_length_with_poll"}
     assert set(shown["text"]) == {*limits, "counted_as", "url_length"}
     assert set(shown["media"]) == names_of(MediaRules)
-    kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": DocumentRules}
+    kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": FileRules}
     for kind, rules in kinds.items():
         assert shown["media"][kind] is None or set(shown["media"][kind]) == names_of(rules)
     assert shown["thread"] is None or set(shown["thread"]) == names_of(ThreadRules)

@@ -1,4 +1,4 @@
-"""A stand-in of Discord's webhooks, API v10: getting one by its token, and having it post.
+"""A stand-in of Discord's webhooks, API v10: getting a webhook by its token, and posting by it.
 
 Written from docs.discord.com: Webhook Resource, API Reference (User Agent, Uploading Files, Error Messages), Rate Limits,
 JSON Error Codes. Statuses that the documents leave open are those that clients report.
@@ -30,7 +30,7 @@ BUCKET = {"X-RateLimit-Limit": "5", "X-RateLimit-Bucket": "a1b2c3d4e5f6a7b8"}
 
 @dataclass
 class FakeWebhook:
-    """One incoming webhook of a channel; `forum` channels take nothing but threads."""
+    """An incoming webhook of a Discord channel; `forum` channels accept only threads."""
 
     id: str
     token: str
@@ -45,7 +45,7 @@ class FakeWebhook:
 
 
 class FakeDiscord(FaultyServer):
-    """The server, with the means to arrange webhooks, threads and limits and to read what was really posted."""
+    """A Discord server: tests set up webhooks, threads and limits, and read the messages that were posted."""
 
     platform = "discord"
     calls = frozenset({GET, EXECUTE})
@@ -59,11 +59,11 @@ class FakeDiscord(FaultyServer):
 
     @property
     def api_base(self) -> str:
-        """What stands for https://discord.com/api/v10."""
+        """The stand-in's URL in place of https://discord.com/api/v10."""
         return f"{self.url}/api/v10"
 
     def add_webhook(self, name: str = "News", *, avatar: str | None = None, forum: bool = False) -> FakeWebhook:
-        """A webhook of a new channel of a new server."""
+        """Create a webhook with a new channel of a new Discord server."""
         with self._lock:
             webhook_id = self._snowflake()
             token = f"token-of-{webhook_id}-{'x' * 30}_Secret"
@@ -75,19 +75,19 @@ class FakeDiscord(FaultyServer):
             return webhook
 
     def delete_webhook(self, webhook: FakeWebhook) -> None:
-        """The owner deletes it."""
+        """Delete a webhook, as its owner does."""
         with self._lock:
             del self._webhooks[webhook.id]
 
     def add_thread(self, webhook: FakeWebhook) -> str:
-        """A thread of the webhook's channel; returns its id."""
+        """Create a thread in the webhook's channel; returns its id."""
         with self._lock:
             thread_id = self._snowflake()
             webhook.threads.add(thread_id)
             return thread_id
 
     def rate_limit_next(self, call: str, *, retry_after: float = 1.5, everywhere: bool = False) -> None:
-        """The next such call is over the limit: of its bucket, or of all calls together (`everywhere`)."""
+        """Refuse the next such call by the rate limit of its bucket, or of all calls together (`everywhere`)."""
         body = {"message": "You are being rate limited.", "retry_after": retry_after, "global": everywhere}
         headers = {"Retry-After": str(int(-(-retry_after // 1)))}
         if everywhere:
@@ -104,14 +104,14 @@ class FakeDiscord(FaultyServer):
     # what a test reads
 
     def messages(self, webhook: FakeWebhook) -> list[dict[str, Any]]:
-        """The webhook's messages in order: as the API shows them, each attachment with its `data` in bytes."""
+        """The messages of a Discord webhook in order, as the API shows them; each attachment has its `data` in bytes."""
         with self._lock:
             return list(webhook.messages)
 
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """Which of the two calls; no other is known."""
+        """The name of the Discord call: GET, or EXECUTE for everything else."""
         return GET if request.method == "GET" else EXECUTE
 
     def server_error(self, status: int) -> Answer:
@@ -170,7 +170,7 @@ class FakeDiscord(FaultyServer):
         return message
 
     def _channel(self, webhook: FakeWebhook, thread_id: str | None, thread_name: str | None) -> str:
-        """Where the message goes: the channel, one of its threads, or a new thread of a forum."""
+        """The id of the channel or thread that gets the message; a forum gets a new thread."""
         if webhook.forum and thread_id and thread_name:
             raise DiscordError(
                 400, 220002, "Webhooks posted to forum channels cannot have both a thread_name and thread_id"

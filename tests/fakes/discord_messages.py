@@ -1,4 +1,4 @@
-"""Reading what a webhook is asked to post: JSON or multipart/form-data, each field held to its documented limit."""
+"""Reading the message of a request to Discord: JSON or multipart/form-data, with the documented limit of each field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOO_LARGE = "Request entity too large"
 
 
 class DiscordError(Exception):
-    """An answer `{"code": …, "message": …}` with a status; a form's errors stand by field in `errors`."""
+    """An error `{"code": …, "message": …}` of Discord with a status; errors of single fields are in `errors`."""
 
     def __init__(self, status: int, code: int, message: str, errors: Mapping[str, Any] | None = None) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -39,7 +39,7 @@ class DiscordError(Exception):
 
 @dataclass(frozen=True)
 class ReadMessage:
-    """A message that is in order; each attachment has filename, description, content_type, size and data."""
+    """A valid Discord message; each attachment has filename, description, content_type, size and data."""
 
     content: str
     username: str | None
@@ -52,7 +52,7 @@ class ReadMessage:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a multipart body."""
+    """A part of a multipart request to Discord."""
 
     name: str
     filename: str | None
@@ -61,7 +61,7 @@ class Part:
 
 
 def read_message(request: ReceivedRequest) -> ReadMessage:
-    """The message that the request asks for. Raises DiscordError."""
+    """Read the Discord message of a request. Raises DiscordError."""
     if len(request.body) > MAX_REQUEST_BYTES:
         raise DiscordError(413, 40005, TOO_LARGE)
     kind = request.headers.get("content-type", "")
@@ -73,7 +73,7 @@ def read_message(request: ReceivedRequest) -> ReadMessage:
 
 
 def read_parts(content_type: str, body: bytes) -> list[Part]:
-    """The parts of a multipart body, byte by byte. Raises DiscordError for one that is not whole."""
+    """Read the parts of a multipart request to Discord. Raises DiscordError for an incomplete one."""
     boundary = re.fullmatch(r'multipart/form-data; boundary="?([\w\'()+,./:=? -]{1,70})"?', content_type)
     if boundary is None:
         raise DiscordError(400, 50035, "Invalid Form Body")
@@ -93,7 +93,7 @@ def _part(chunk: bytes) -> Part:
 
 
 def _form(parts: list[Part]) -> tuple[dict[str, Any], dict[int, Part]]:
-    """The JSON of `payload_json`, and the files by the number in their names."""
+    """Read the JSON of `payload_json` and the files, by the numbers in their names, of a request to Discord."""
     fields: dict[str, Any] = {}
     files: dict[int, Part] = {}
     for part in parts:
@@ -147,7 +147,7 @@ def _checked(fields: Mapping[str, Any], files: Mapping[int, Part]) -> ReadMessag
 
 
 def _poll(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The poll of a message, as the Poll Resource documents its creation."""
+    """Read the poll of a Discord message, as the Poll Resource documents its creation."""
     question = _text(given["question"], "text", 1, MAX_QUESTION, ("poll", "question"))
     answers = given.get("answers") or []
     if not 1 <= len(answers) <= MAX_ANSWERS:
@@ -171,7 +171,7 @@ def _poll(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _attachments(described: list[dict[str, Any]], files: Mapping[int, Part]) -> list[dict[str, Any]]:
-    """The files with what `attachments` says of them, which speaks of each by its number."""
+    """The files of a Discord message with their descriptions in `attachments`, which refers to them by number."""
     by_number = {}
     for index, one in enumerate(described):
         number = int(one["id"])

@@ -1,4 +1,4 @@
-"""Faults that a test arranges ahead: the base of the stand-ins of platforms.
+"""Faults that a test sets up for coming calls: the base class of the platforms' stand-ins.
 
 A subclass says which call a request is (`call_of`) and does the work (`perform`, under the lock). Each call may have
 faults waiting, used up one by one.
@@ -16,8 +16,10 @@ from tests.fakes.http_server import DROPPED, Answer, LoopbackServer, RawAnswer, 
 
 @dataclass(frozen=True)
 class Fault:
-    """What befalls one call: the work is done or not, `release` is waited for, `answer` replaces the real one, and `change`
-    turns the body of the real one into another."""
+    """The fault of one call to a stand-in.
+
+    `after_accept`: the work is done first. The response waits for `release`; `answer` replaces it, `change` changes its body.
+    """
 
     after_accept: bool
     answer: Answer | RawAnswer | None = None
@@ -26,7 +28,7 @@ class Fault:
 
 
 class FaultyServer(LoopbackServer):
-    """A stand-in whose calls can be made to fail, hang up or wait. `calls` are the names that it knows."""
+    """A stand-in whose calls can be made to fail, hang up or wait. `calls` are the names of its calls."""
 
     calls: frozenset[str] = frozenset()
 
@@ -36,7 +38,7 @@ class FaultyServer(LoopbackServer):
         self._faults_ahead: defaultdict[str, deque[Fault]] = defaultdict(deque)
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The name of the call that this request is."""
+        """The name of the call that a request makes."""
         raise NotImplementedError
 
     def perform(self, request: ReceivedRequest) -> Answer | RawAnswer:
@@ -44,49 +46,49 @@ class FaultyServer(LoopbackServer):
         raise NotImplementedError
 
     def server_error(self, status: int) -> Answer:
-        """How this service words a fault of its own."""
+        """The stand-in's response for an error of the server itself."""
         return Answer(status, b"the service met a fault")
 
     def refuse_next(self, call: str, answer: Answer | RawAnswer, times: int = 1, *, after_accept: bool = False) -> None:
-        """The next `times` calls get this answer, having done the work first when `after_accept`."""
+        """Answer the next `times` calls with this response; with `after_accept` after doing their work."""
         self._add_fault(call, times, Fault(after_accept, answer))
 
     def fail_next(self, call: str, status: int = 503, times: int = 1, *, after_accept: bool = False) -> None:
-        """The next `times` calls answer a server error, having done the work first when `after_accept`."""
+        """Answer the next `times` calls with a server error; with `after_accept` after doing their work."""
         self._add_fault(call, times, Fault(after_accept, self.server_error(status)))
 
     def drop_next(self, call: str, *, after_accept: bool = True) -> None:
-        """The next call has its connection closed without an answer, after the work when `after_accept`."""
+        """Close the connection of the next call without a response; with `after_accept` after doing its work."""
         self._add_fault(call, 1, Fault(after_accept, DROPPED))
 
     def hold_next(self, call: str) -> threading.Event:
-        """The next call is done, but its answer stays back until the returned event is set."""
+        """Do the work of the next call, but send its response only when the returned event is set."""
         release = threading.Event()
         self._add_fault(call, 1, Fault(after_accept=True, release=release))
         return release
 
     def alter_next(self, call: str, change: Callable[[bytes], bytes]) -> None:
-        """The next call is done, and `change` turns the body of its answer into another."""
+        """Do the work of the next call and change the body of its response by `change`."""
         self._add_fault(call, 1, Fault(after_accept=True, change=change))
 
     def faults_ahead(self, call: str) -> int:
-        """How many faults wait for this call."""
+        """The number of faults that are set up for a call and not used yet."""
         self._check_known(call)
         with self._lock:
             return len(self._faults_ahead[call])
 
     def forget_faults(self) -> None:
-        """Take back every fault that waits."""
+        """Remove all faults that are not used yet."""
         with self._lock:
             self._faults_ahead.clear()
 
     def requests_to(self, call: str) -> int:
-        """Requests that arrived for this call, whatever became of them."""
+        """The requests that made a call, in order, also those that failed."""
         self._check_known(call)
         return sum(self.call_of(request) == call for request in self.requests)
 
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """The fault that waits for this call first, then the call itself."""
+        """Answer a request: by the next fault of its call, otherwise by the call itself."""
         with self._lock:
             waiting = self._faults_ahead[self.call_of(request)]
             fault = waiting.popleft() if waiting else None

@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback, the base of every stand-in.
+"""A small HTTP server on loopback, the base class of every stand-in.
 
 A stand-in subclasses `LoopbackServer` and writes `answer(request)`. The base listens on 127.0.0.1 on a free port, runs
 each connection in a thread of its own, and records every request before it is answered.
@@ -19,12 +19,12 @@ from typing import Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
 
 HOLD_LIMIT = 30.0  # seconds: a held answer goes out by itself after this, so that a failing test cannot hang
-IDLE_LIMIT = 30.0  # seconds a kept-alive connection may stay silent
+IDLE_LIMIT = 30.0  # seconds a persistent connection may stay silent
 
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """One request as it arrived. Header names are in lower case; `query` keeps the last value of a repeated name."""
+    """A request as a stand-in received it. Header names are in lower case; `query` has the last value of a repeated name."""
 
     method: str
     path: str
@@ -33,13 +33,13 @@ class ReceivedRequest:
     body: bytes
 
     def json(self) -> Any:
-        """The body read as JSON; raises ValueError when it is not."""
+        """The request's body as JSON. Raises ValueError for a body that is not JSON."""
         return json.loads(self.body)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A whole answer: status, body bytes and extra headers."""
+    """A stand-in's complete response: status, body and additional headers."""
 
     status: int = 200
     body: bytes = b""
@@ -47,14 +47,14 @@ class Answer:
 
     @classmethod
     def of_json(cls, value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Self:
-        """An answer whose body is `value` as JSON."""
+        """A response whose body is `value` as JSON."""
         body = json.dumps(value, ensure_ascii=False).encode()
         return cls(status, body, {"Content-Type": "application/json; charset=utf-8", **(headers or {})})
 
 
 @dataclass(frozen=True)
 class RawAnswer:
-    """Bytes written to the socket piece by piece, unframed; the connection is closed after the last one."""
+    """A response of raw bytes, written to the socket piece by piece; the connection is closed after the last one."""
 
     pieces: Iterable[bytes] = ()
 
@@ -67,7 +67,7 @@ Observer = Callable[["LoopbackServer", ReceivedRequest], None]
 
 @contextlib.contextmanager
 def observed(observer: Observer) -> Iterator[None]:
-    """Tell the observer every request that a server of this kind receives inside the `with` block, before its answer."""
+    """Call the observer with every request that servers of this class receive in the `with` block, before its response."""
     LoopbackServer.observers.append(observer)
     try:
         yield
@@ -83,7 +83,7 @@ class LoopbackServer:
     """
 
     platform: ClassVar[str] = ""  # the platform that it stands in for, by the registry's name
-    observers: ClassVar[list[Observer]] = []  # told every request of every server
+    observers: ClassVar[list[Observer]] = []  # called with every request of every server
 
     def __init__(self) -> None:
         self._arrived = threading.Condition()
@@ -97,22 +97,22 @@ class LoopbackServer:
         )
 
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """What the service says to this request. Called in the connection's thread, several at a time."""
+        """Answer a request to the stand-in. Called in the connection's thread, several at a time."""
         raise NotImplementedError
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """The port that the stand-in listens on."""
         return int(self._http.server_address[1])
 
     @property
     def url(self) -> str:
-        """Its address without a trailing slash, such as http://127.0.0.1:43127."""
+        """The stand-in's address without a trailing slash, such as http://127.0.0.1:43127."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def requests(self) -> tuple[ReceivedRequest, ...]:
-        """Every request so far, in order of arrival."""
+        """The requests that the stand-in has received, in order of arrival."""
         with self._arrived:
             return tuple(self._requests)
 
@@ -132,7 +132,7 @@ class LoopbackServer:
         release.wait(HOLD_LIMIT)
 
     def received(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """Record the request, then ask `answer`. Called by the connection's handler."""
+        """Record a request, then call `answer`. Called by the connection's handler."""
         with self._arrived:
             self._requests.append(request)
             self._arrived.notify_all()
@@ -178,12 +178,12 @@ class _HTTPServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that has gone before its answer was written is no fault of the stand-in."""
+        """Ignore errors of clients that disconnect before their response was written."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
     def close_connections(self) -> None:
-        """End the kept-alive connections: a closed stand-in must not go on answering."""
+        """Close the persistent connections, because a closed stand-in must not answer."""
         for connection in tuple(self._open):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -233,4 +233,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the name is the base class's)
-        """Stay silent: a test reads `requests` instead."""
+        """Log nothing: tests read `requests` instead."""

@@ -26,7 +26,7 @@ from tests.fakes.linkedin_store import Member, Refusal
 
 
 class FakeLinkedIn(FaultyServer):
-    """The server, with the means to arrange people, pages, consents and faults and to see what was really taken."""
+    """A LinkedIn server: tests set up members, pages, consents and faults, and read the posts that were accepted."""
 
     platform = "linkedin"
 
@@ -39,8 +39,7 @@ class FakeLinkedIn(FaultyServer):
     # what a test arranges
 
     def add_member(self, name: str, pages: Mapping[str, str] | None = None) -> str:
-        """A person who administers these pages (their names by their numbers); returns the URN by which the application for
-        members knows the person."""
+        """Create a member who administers these pages (names by numbers); returns the URN for the application for members."""
         with self._lock:
             member = Member(f"m{len(self._store.members)}-X_z", name)
             self._store.members[member.id] = member
@@ -50,7 +49,7 @@ class FakeLinkedIn(FaultyServer):
             return member.urn
 
     def set_role(self, name: str, page: str, role: str, state: str = "APPROVED") -> None:
-        """The member's role at a page becomes this one."""
+        """Set the member's role at a LinkedIn page."""
         with self._lock:
             self._store.pages.setdefault(page, {})
             self._store.member(name).roles[page] = (role, state)
@@ -60,16 +59,16 @@ class FakeLinkedIn(FaultyServer):
         self._oauth.redirect_uris.add(uri)
 
     def add_application(self, client_id: str, application: Application) -> None:
-        """A further application, or another in the place of one."""
+        """Add an application at LinkedIn, or replace one."""
         self._oauth.applications[client_id] = application
 
     def without_refresh_tokens(self) -> None:
-        """No application is approved for programmatic refresh tokens."""
+        """Issue no refresh tokens, as for applications that LinkedIn has not approved for them."""
         for application in self._oauth.applications.values():
             application.approved = False
 
     def grant(self, authorization_url: str, name: str, scopes: Iterable[str] | None = None) -> str:
-        """The person agrees to what an application asks for, or to these scopes only; returns the code that comes back.
+        """Grant the scopes that an application asks for, or only these; returns LinkedIn's authorization code.
 
         Raises ValueError where LinkedIn would show an error instead.
         """
@@ -77,21 +76,21 @@ class FakeLinkedIn(FaultyServer):
             return self._oauth.grant(authorization_url, self._store.member(name).id, scopes)
 
     def withdraw(self, name: str) -> None:
-        """The person takes the access of all applications away."""
+        """Revoke the access of all applications, as a LinkedIn member can."""
         with self._lock:
             for access in [*self._oauth.access.values(), *self._oauth.refresh.values()]:
                 access.revoked |= access.member_id == self._store.member(name).id
 
     def retire_version(self, next_version: str) -> None:
-        """The version that was good so far is sunset; only this one is answered now."""
+        """Retire the current version of LinkedIn's API and support only this one."""
         self._methods.version = next_version
 
-    def process_media(self, looks: int, *, failure: str = "") -> None:
-        """What is uploaded from now on is processed while so many looks pass, and then ready, or failed for this reason."""
-        self._methods.media.processing = (looks, failure)
+    def process_media(self, checks: int, *, failure: str = "") -> None:
+        """Report later uploads as processing for this number of checks, then as ready, or failed with this reason."""
+        self._methods.media.processing = (checks, failure)
 
     def cut_videos_into(self, part_bytes: int) -> None:
-        """Videos are asked for in parts of this size."""
+        """Request videos in parts of this size."""
         self._methods.media.part_bytes = part_bytes
 
     def forget_media(self) -> None:
@@ -102,7 +101,7 @@ class FakeLinkedIn(FaultyServer):
     # what a test reads
 
     def posts(self, urn: str) -> list[dict[str, Any]]:
-        """The account's posts in order: the text that readers see, and the files with their bytes."""
+        """The posts of a LinkedIn account in order: the text that readers see, and the files with their bytes."""
         with self._lock:
             return [
                 {
@@ -121,7 +120,7 @@ class FakeLinkedIn(FaultyServer):
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The method and path with the action; URNs and upload tokens are left out."""
+        """The name of the LinkedIn call: method, path and action, without URNs and upload tokens."""
         return call_of(request)
 
     def server_error(self, status: int) -> Answer:

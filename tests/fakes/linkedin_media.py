@@ -1,7 +1,7 @@
 """LinkedIn's uploads: announced, put to the addresses that were given, a video finalized, and processed.
 
 Source: learn.microsoft.com/linkedin (Images, Videos and Documents APIs: initializeUpload, parts of 4 MB with an ETag each,
-finalizeUpload, statuses). Apps may look at what pages own, and not at what members own, as clients report.
+finalizeUpload, statuses). Apps may read uploads of pages, but not those of members, as clients report.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TYPES = {"images": "image", "videos": "video", "documents": "document"}
 
 
 class LinkedInMedia:
-    """Uploads in one store. `processing`: looks until a file is ready, and LinkedIn's reason if it fails then."""
+    """The uploads of a LinkedIn store. `processing`: checks until a file is ready, and LinkedIn's reason if it fails."""
 
     def __init__(self, store: LinkedInStore, site: str, may_act_for: Callable[[Member, Any], None]) -> None:
         self._store, self._site, self._may_act_for = store, site, may_act_for
@@ -33,7 +33,7 @@ class LinkedInMedia:
         self.part_bytes = PART_BYTES
 
     def initialize(self, member: Member, request: ReceivedRequest) -> Answer:
-        """Announce a file."""
+        """Announce an upload to LinkedIn."""
         collection = request.path.split("/")[2]
         given = request.json().get("initializeUploadRequest", {})
         video = {"fileSizeBytes", "uploadCaptions", "uploadThumbnail"} if collection == "videos" else set()
@@ -48,13 +48,15 @@ class LinkedInMedia:
         upload.token = f"token-of-{urn}"
         size = int(given["fileSizeBytes"])
         parts = [(first, min(first + self.part_bytes, size) - 1) for first in range(0, size, self.part_bytes)]
-        told = [
+        instructions = [
             {"uploadUrl": self._address(upload, *part), "firstByte": part[0], "lastByte": part[1]} for part in parts
         ]
-        return Answer.of_json({"value": {"video": urn, "uploadToken": upload.token, "uploadInstructions": told}})
+        return Answer.of_json(
+            {"value": {"video": urn, "uploadToken": upload.token, "uploadInstructions": instructions}}
+        )
 
     def put(self, member: Member, request: ReceivedRequest) -> Answer:
-        """Bytes, whole or a part; sent again, they take the place of the first."""
+        """Receive an uploaded file, or a part of one; a repeated upload replaces the first."""
         address = self._addresses.get(request.path.rpartition("/")[2])
         if address is None:
             raise Refusal(404, "The upload address is not known.")
@@ -67,7 +69,7 @@ class LinkedInMedia:
         return Answer(201 if upload.collection != "videos" else 200, b"", {"ETag": _etag(upload, first)})
 
     def finalize(self, member: Member, request: ReceivedRequest) -> Answer:
-        """The video is whole: its parts are named in their order."""
+        """Complete a video whose parts are named in their order."""
         given = request.json().get("finalizeUploadRequest", {})
         upload = self._store.uploads.get(given.get("video", ""))
         if upload is None or set(given) != {"video", "uploadToken", "uploadedPartIds"}:
@@ -82,20 +84,20 @@ class LinkedInMedia:
         return Answer(200)
 
     def status(self, member: Member, request: ReceivedRequest) -> Answer:
-        """Each look brings the processing on."""
+        """Report the status of an upload; each check advances its processing."""
         upload = self._store.uploads.get(unquote(request.path.rpartition("/")[2]))
         if upload is None:
             raise Refusal(404, "Could not find entity", "RESOURCE_NOT_FOUND")
         if not upload.owner.startswith("urn:li:organization:"):
             raise Refusal(403, "Not enough permissions to access: partnerApiImages.GET", "ACCESS_DENIED")
         status = upload.status
-        upload.looks_left = max(upload.looks_left - 1, 0)
+        upload.checks_left = max(upload.checks_left - 1, 0)
         failure = {"processingFailureReason": upload.failure} if status == "PROCESSING_FAILED" else {}
         return Answer.of_json({"id": upload.urn, "owner": upload.owner, "status": status, **failure})
 
     def _take(self, upload: Upload) -> None:
         upload.whole = True
-        upload.looks_left, upload.failure = self.processing
+        upload.checks_left, upload.failure = self.processing
         if not upload.content.startswith(BEGINNINGS[upload.collection]):
             upload.failure = upload.failure or "The file is not of a supported type"
 

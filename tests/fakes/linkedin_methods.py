@@ -43,7 +43,7 @@ _LIST = re.compile(r"List\((\d+(?:,\d+)*)\)")
 
 
 class LinkedInMethods:
-    """The calls over one store."""
+    """The calls of LinkedIn's REST API on the data of a store."""
 
     def __init__(self, site: str) -> None:
         self.store = LinkedInStore()
@@ -65,7 +65,7 @@ class LinkedInMethods:
         }
 
     def perform(self, request: ReceivedRequest) -> Answer:
-        """Answer a call of the API."""
+        """Answer a call of LinkedIn's API."""
         call = call_of(request)
         if call not in self.endpoints:
             raise Refusal(404, "No virtual resource found", "RESOURCE_NOT_FOUND")
@@ -91,7 +91,7 @@ class LinkedInMethods:
             raise _denied("partnerApiPosts.CREATE")
 
     def _may(self, member: Member, urn: Any, own: str, of_pages: str, roles: frozenset[str]) -> bool:
-        """Whether the token holds the scope `own` for the member's URN, or `of_pages` and the member a role for a page's."""
+        """Whether the token has the scope `own` for the member's URN, or `of_pages` and a role for a page's."""
         if urn == f"urn:li:person:{self._person}":
             return own in self._scopes
         role, state = member.roles.get(str(urn).rpartition(":")[2], ("", ""))
@@ -99,20 +99,20 @@ class LinkedInMethods:
         return a_page and role in roles and state == "APPROVED"
 
     def userinfo(self, member: Member, request: ReceivedRequest) -> Answer:
-        """Whose login it is."""
+        """The member who logged in, by OpenID Connect."""
         if not {"openid", "profile"} <= set(self._scopes):
             raise _denied("userinfo.GET")
         picture = f"https://media.licdn.com/dms/image/{member.id}"
-        told = {"sub": self._person, "name": member.name, "picture": picture, "locale": {"language": "en"}}
-        return Answer.of_json(told)
+        details = {"sub": self._person, "name": member.name, "picture": picture, "locale": {"language": "en"}}
+        return Answer.of_json(details)
 
     def me(self, member: Member, request: ReceivedRequest) -> Answer:
-        """Whose login it is, by the fields of the lite profile or of the basic one."""
+        """The member who logged in, with the fields of LinkedIn's lite or basic profile."""
         if not {"r_liteprofile", "r_basicprofile"} & set(self._scopes):
             raise _denied("me.GET.NO_VERSION")
         first, _, last = member.name.partition(" ")
         locale = {"country": "US", "language": "en"}
-        told: dict[str, Any] = {
+        details: dict[str, Any] = {
             "id": self._person,
             "localizedFirstName": first,
             "firstName": {"localized": {"en_US": first}, "preferredLocale": locale},
@@ -121,11 +121,11 @@ class LinkedInMethods:
             "profilePicture": {"displayImage": f"urn:li:digitalmediaAsset:{member.id}"},
         }
         if "r_basicprofile" in self._scopes:
-            told |= {"vanityName": member.name.lower().replace(" ", "-"), "localizedHeadline": "At work"}
-        return Answer.of_json(told)
+            details |= {"vanityName": member.name.lower().replace(" ", "-"), "localizedHeadline": "At work"}
+        return Answer.of_json(details)
 
     def roles(self, member: Member, request: ReceivedRequest) -> Answer:
-        """The roles of the member at pages, a part at a time."""
+        """The member's roles at LinkedIn pages, in parts."""
         self._check_page_admin()
         query = request.query
         if query.get("q") != "roleAssignee" or set(query) - {"q", "state", "role", "start", "count"}:
@@ -140,18 +140,18 @@ class LinkedInMethods:
         return Answer.of_json({"elements": elements[start : start + count], "paging": paging})
 
     def organizations(self, member: Member, request: ReceivedRequest) -> Answer:
-        """Several pages by their numbers; those that are not there are left out."""
+        """Several LinkedIn pages by their numbers, without those that do not exist."""
         self._check_page_admin()
         if not self._application.batches:
             raise _denied("organizations.BATCH_GET")
-        listed = _LIST.fullmatch(request.query.get("ids", ""))
-        if listed is None:
+        ids = _LIST.fullmatch(request.query.get("ids", ""))
+        if ids is None:
             raise Refusal(400, "Parameter ids is required", "PARAM_INVALID")
-        pages = {number: self.store.pages[number] for number in listed[1].split(",") if number in self.store.pages}
+        pages = {number: self.store.pages[number] for number in ids[1].split(",") if number in self.store.pages}
         return Answer.of_json({"results": pages, "statuses": {}, "errors": {}})
 
     def organization(self, member: Member, request: ReceivedRequest) -> Answer:
-        """One page by its number."""
+        """A LinkedIn page by its number."""
         self._check_page_admin()
         page = self.store.pages.get(request.path.rpartition("/")[2])
         if page is None:
@@ -159,7 +159,7 @@ class LinkedInMethods:
         return Answer.of_json(page)
 
     def create(self, member: Member, request: ReceivedRequest) -> Answer:
-        """Make a post; the answer has no body."""
+        """Create a LinkedIn post; the response has no body."""
         given = request.json()
         if unknown := set(given) - POST_FIELDS:
             raise Refusal(422, f"ERROR :: /{unknown.pop()} :: unrecognized field found but not allowed", "BAD_REQUEST")
@@ -185,7 +185,7 @@ class LinkedInMethods:
         return Answer(201, b"", {"x-restli-id": post.urn, "Location": f"/posts/{post.urn}"})
 
     def comment(self, member: Member, request: ReceivedRequest) -> Answer:
-        """A comment below a post."""
+        """Create a comment below a LinkedIn post."""
         given, urn = request.json(), unquote(request.path.split("/")[3])
         feeds = ("w_member_social_feed", "w_organization_social_feed")
         if not self._may(member, given.get("actor"), *feeds, COMMENTING_ROLES):
@@ -267,7 +267,7 @@ def _denied(resource: str) -> Refusal:
 
 
 def call_of(request: ReceivedRequest) -> str:
-    """The method and path, URNs, numbers of pages and upload tokens left out, with the action where there is one."""
+    """The name of a LinkedIn call: method, path and action, without URNs, numbers of pages and upload tokens."""
     path = re.sub(r"(?<=/dms-uploads/).*", ":token", _URN.sub(":urn", request.path))
     path = re.sub(r"(?<=/organizations/)\d+", ":number", path)
     action = request.query.get("action")

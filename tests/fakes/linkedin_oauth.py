@@ -1,4 +1,4 @@
-"""LinkedIn's OAuth 2.0: applications with their products, consent, codes, and tokens with their ends.
+"""LinkedIn's OAuth 2.0: applications with their products, consent, codes, and tokens with their expiry.
 
 Written from learn.microsoft.com/linkedin (authorization code flow, programmatic refresh tokens, error handling; getting
 access and increasing access: the scopes that products open). As developers report: the scopes of the Community Management
@@ -36,8 +36,11 @@ REFRESH_LIVES = timedelta(days=365)
 
 @dataclass
 class Application:
-    """An application of a developer. `mark` ends the ids of people, which each application knows by other ones; one that is
-    not `approved` gets no refresh tokens, and one of the development tier may not ask for `batches`."""
+    """A developer's application at LinkedIn.
+
+    `mark` ends the ids of members, which are different for each application. Without `approved` it gets no refresh tokens,
+    and without `batches` (the development tier) it may not request several pages at once.
+    """
 
     client_secret: str
     products: tuple[str, ...]
@@ -56,7 +59,7 @@ class Application:
 
 @dataclass(frozen=True)
 class Code:
-    """A consent that was given to an application, good for one exchange."""
+    """A member's consent to a LinkedIn application, valid for one exchange."""
 
     client_id: str
     member_id: str
@@ -67,7 +70,7 @@ class Code:
 
 @dataclass
 class Access:
-    """What a token opens to an application, and until when."""
+    """The access that a LinkedIn token gives to an application, and its expiry."""
 
     client_id: str
     member_id: str
@@ -89,7 +92,7 @@ class OAuthRefusal(Exception):
 
 
 class LinkedInOAuth:
-    """The consent page and the token endpoint, with one application for members and one for pages."""
+    """LinkedIn's consent page and token endpoint, with one application for members and one for pages."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -103,7 +106,7 @@ class LinkedInOAuth:
         self.refresh: dict[str, Access] = {}
 
     def grant(self, url: str, member_id: str, scopes: Iterable[str] | None) -> str:
-        """The member agrees to what the address asks for, or to less of it; returns the code. Raises ValueError."""
+        """Grant the scopes of the authorization URL, or fewer; returns the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = asked.get("scope", "").split(" ")
         application = self.applications.get(asked.get("client_id", ""))
@@ -125,7 +128,7 @@ class LinkedInOAuth:
         return code
 
     def token(self, request: ReceivedRequest) -> Answer:
-        """Exchange a code, which is good for one use, or a refresh token, which stays the same until its end."""
+        """Exchange a code, which is valid once, or a refresh token, which stays the same until it expires."""
         form = self._form(request)
         now = datetime.now(UTC)
         if form.get("grant_type") == "authorization_code":
@@ -141,7 +144,7 @@ class LinkedInOAuth:
         raise OAuthRefusal("invalid_request", "A required parameter is missing or not known.")
 
     def opened_by(self, request: ReceivedRequest) -> Access | None:
-        """What the bearer of this request may do, or could once; None for a token that is none."""
+        """The access of the request's bearer token, also an expired one; None for a token that LinkedIn did not issue."""
         return self.access.get(request.headers.get("authorization", "").removeprefix("Bearer "))
 
     def _issue(self, granted: Code | Access, refresh_token: str | None) -> Answer:
@@ -162,7 +165,7 @@ class LinkedInOAuth:
         return Answer.of_json({"access_token": token, "expires_in": lives, "scope": ",".join(granted.scopes), **body})
 
     def _form(self, request: ReceivedRequest) -> dict[str, str]:
-        """The form, of an application that has named itself in it."""
+        """The form fields of a token request, after checking the application's id and secret."""
         if request.headers.get("content-type") != "application/x-www-form-urlencoded":
             raise OAuthRefusal("invalid_request", "The content type has to be a form's.")
         form = {name: values[-1] for name, values in parse_qs(request.body.decode(), keep_blank_values=True).items()}
@@ -173,5 +176,5 @@ class LinkedInOAuth:
 
 
 def _meant(form: dict[str, str]) -> tuple[str, str]:
-    """Whom the code that is exchanged has to be for: the application and the address."""
+    """The application and redirect URI that an exchanged code must be for."""
     return form["client_id"], form.get("redirect_uri", "")

@@ -1,4 +1,4 @@
-"""What LinkedIn keeps: members, pages with their roles, uploads, posts and comments; and how it reads a commentary.
+"""The data of the LinkedIn stand-in: members, pages with roles, uploads, posts, comments; and reading a commentary.
 
 Sources: learn.microsoft.com/linkedin (Posts, Images, Videos, Documents APIs; little text format: reserved characters and
 elements). That a bare reserved character ends the text without an error is what clients report.
@@ -25,7 +25,7 @@ _NEXT = re.compile(
 
 
 class Refusal(Exception):
-    """An error as LinkedIn answers it; `code` is the name of what is wrong, `more` further fields."""
+    """An error response of LinkedIn; `code` is its name, `more` has further fields."""
 
     def __init__(self, status: int, message: str, code: str = "", **more: Any) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class Refusal(Exception):
 
 @dataclass
 class Member:
-    """A person; `roles` at pages by their number."""
+    """A LinkedIn member; `roles` at pages by their number."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class Member:
 
 @dataclass
 class Upload:
-    """A file; `looks_left` until it is processed, `parts` what arrived by their first byte."""
+    """A file uploaded to LinkedIn; `checks_left`: checks until it is processed; `parts`: its parts by their first byte."""
 
     urn: str
     owner: str
@@ -61,7 +61,7 @@ class Upload:
     token: str = ""
     parts: dict[int, bytes] = field(default_factory=dict)
     whole: bool = False
-    looks_left: int = 0
+    checks_left: int = 0
     failure: str = ""
 
     @property
@@ -72,12 +72,12 @@ class Upload:
     def status(self) -> str:
         if not self.whole:
             return "WAITING_UPLOAD"
-        return "PROCESSING" if self.looks_left else "PROCESSING_FAILED" if self.failure else "AVAILABLE"
+        return "PROCESSING" if self.checks_left else "PROCESSING_FAILED" if self.failure else "AVAILABLE"
 
 
 @dataclass
 class Post:
-    """A post that was really taken: its text as readers see it, with the hashtags and mentions that LinkedIn made of it."""
+    """A post that LinkedIn accepted: its text as readers see it, with its hashtags and mentions."""
 
     urn: str
     author: str
@@ -91,7 +91,7 @@ class Post:
 
 
 class LinkedInStore:
-    """Everything, by id."""
+    """All data of the LinkedIn stand-in, by id."""
 
     def __init__(self) -> None:
         self.members: dict[str, Member] = {}
@@ -116,7 +116,7 @@ class LinkedInStore:
 
 
 def read_commentary(given: str) -> tuple[str, list[tuple[str, str]]]:
-    """The text as readers see it, up to the first reserved character that stands bare, and its elements."""
+    """The commentary as readers see it, up to the first reserved character that is not escaped, and its elements."""
     shown, elements, position = "", [], 0
     while found := _NEXT.match(given, position):
         position = found.end()

@@ -1,4 +1,4 @@
-"""A stand-in of any platform with OAuth 2.0: an authorization server and a method that tells whose accounts a token opens.
+"""A stand-in of any platform with OAuth 2.0: an authorization server, and a method that lists the accounts of a token.
 
 Strict as the RFCs ask: codes are good once, for their client, redirect URI and PKCE verifier (RFC 6749, 4.1.3; RFC 7636);
 refresh tokens rotate, and each is good once (RFC 9700, 4.14.2).
@@ -27,14 +27,14 @@ EXCHANGE, RENEW, ACCOUNTS, REVOKE = "exchange", "renew", "accounts", "revoke"
 
 @dataclass(frozen=True)
 class Code:
-    """What the owner granted, until it is exchanged."""
+    """A consent of the owner that is not exchanged yet."""
 
     redirect_uri: str
     challenge: str
 
 
 class FakeOAuthPlatform(FaultyServer):
-    """One client, one owner with any number of accounts; a token opens all of them."""
+    """A platform with one OAuth client and one owner; a token gives access to all accounts of the owner."""
 
     calls = frozenset({EXCHANGE, RENEW, ACCOUNTS, REVOKE})
 
@@ -54,12 +54,12 @@ class FakeOAuthPlatform(FaultyServer):
             self._accounts.append({"id": f"id-{name}", "username": name, "name": name.capitalize()})
 
     def issue_for(self, seconds: int | None) -> None:
-        """How long the access tokens live that are issued from now on; None leaves it unsaid."""
+        """Set the lifetime of later access tokens; None omits it from the response."""
         with self._lock:
             self._lifetime = seconds
 
     def keep_refresh_token(self) -> None:
-        """A renewal answers an empty refresh token from now on, and the old one stays good."""
+        """Answer later renewals with an empty refresh token; the old one stays valid."""
         with self._lock:
             self._rotates = False
 
@@ -68,12 +68,12 @@ class FakeOAuthPlatform(FaultyServer):
             self._access.clear()
 
     def end_refresh(self) -> None:
-        """No refresh token is good any more; the access tokens live on to their end."""
+        """End all refresh tokens; access tokens stay valid until they expire."""
         with self._lock:
             self._refresh.clear()
 
     def grant(self, address: str) -> str:
-        """The code that the owner's browser brings back. Raises ValueError where the page would show an error."""
+        """Grant access as the owner; returns the authorization code. Raises ValueError if the page would show an error."""
         parts = urlsplit(address)
         asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         expected = {"response_type": "code", "client_id": CLIENT_ID, "code_challenge_method": "S256"}
@@ -89,7 +89,7 @@ class FakeOAuthPlatform(FaultyServer):
 
     @property
     def live_tokens(self) -> set[str]:
-        """The access and refresh tokens that are good."""
+        """The valid access and refresh tokens."""
         with self._lock:
             return self._access | self._refresh
 

@@ -39,7 +39,7 @@ _PATHS = {
 
 @dataclass(frozen=True)
 class Code:
-    """What the person granted, until it is exchanged."""
+    """A sign-in at the OpenID provider that is not exchanged yet."""
 
     subject: str
     nonce: str
@@ -60,14 +60,14 @@ class SigningKey:
 
 
 def new_key(kid: str, algorithm: str = "ES256") -> SigningKey:
-    """A key pair; one of RSA takes a moment to make."""
+    """A key pair of the OpenID provider; creating an RSA key takes a moment."""
     if algorithm.startswith("ES"):
         return SigningKey(kid, algorithm, ec.generate_private_key(ec.SECP256R1()))
     return SigningKey(kid, algorithm, rsa.generate_private_key(65537, 2048))
 
 
 class FakeOpenIdProvider(FaultyServer):
-    """One client; any number of people. `id_token_extra` and `keys` may be changed by a test to make it misbehave."""
+    """An OpenID provider with one client. A test may change `id_token_extra` and `keys` to make it misbehave."""
 
     calls = frozenset({DISCOVERY, KEYS, TOKEN, USERINFO})
 
@@ -93,12 +93,12 @@ class FakeOpenIdProvider(FaultyServer):
         self.people[subject] = claims
 
     def rotate(self) -> SigningKey:
-        """Sign with a new key from now on, and publish that one alone."""
+        """Sign with a new key from now on, and publish only this key."""
         self.keys = [new_key(f"key-{secrets.token_hex(4)}", self.keys[0].algorithm)]
         return self.keys[0]
 
     def sign_in(self, authorization_url: str, subject: str) -> str:
-        """What the person's browser is sent back with, as path and query. Raises ValueError where a page would complain."""
+        """Sign in as a person; returns the callback as path and query. Raises ValueError if the page would show an error."""
         parts = urlsplit(authorization_url)
         asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         wanted = {"response_type": "code", "client_id": CLIENT_ID, "code_challenge_method": "S256"}
@@ -113,7 +113,7 @@ class FakeOpenIdProvider(FaultyServer):
         return f"{urlsplit(asked['redirect_uri']).path}?{urlencode({'code': code, 'state': asked['state']})}"
 
     def _authenticate(self, subject: str, asked: dict[str, str]) -> int | None:
-        """Ask the person for their password when the request wants that or they have no session here; when that was."""
+        """The time of the person's password check, repeated if the request asks for it or the person has no session."""
         now, before = int(time.time()), self.authenticated.get(subject)
         wanted = asked.get("prompt") == "login" or ("max_age" in asked and now - (before or 0) >= int(asked["max_age"]))
         if before is None or (wanted and not self.ignores_prompt):
@@ -127,7 +127,7 @@ class FakeOpenIdProvider(FaultyServer):
         return self.signed({"aud": AUDIENCE, **times, "sub": subject, **claims}, key, typ="at+jwt")
 
     def client_token(self, client: str, **claims: Any) -> str:
-        """What a program gets by the client credentials grant: the subject is the client (RFC 9068, section 2.2)."""
+        """A program's access token by the client credentials grant; the subject is the client (RFC 9068, section 2.2)."""
         return self.access_token(client, **{"client_id": client, "auth_time": None, **claims})
 
     def signed(self, claims: dict[str, Any], key: SigningKey | None = None, typ: str | None = "JWT") -> str:
@@ -188,12 +188,12 @@ class FakeOpenIdProvider(FaultyServer):
 
     @staticmethod
     def times() -> dict[str, int]:
-        """When a token is issued now, and when it ends."""
+        """The issue and expiry times of a token that is issued now."""
         now = int(time.time())
         return {"iat": now, "exp": now + 300}
 
 
 def unsigned(token: str, **header: Any) -> str:
-    """The token's claims under another header, with no signature (`alg`: none)."""
+    """A token with the same claims, another header and no signature (`alg`: none)."""
     head = base64.urlsafe_b64encode(json.dumps(header).encode()).decode().rstrip("=")
     return f"{head}.{token.split('.')[1]}."

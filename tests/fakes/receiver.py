@@ -1,4 +1,4 @@
-"""A webhook receiver: records raw bodies and headers and answers as a script says."""
+"""A webhook receiver: records raw bodies and headers, and answers by a script."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DRIP_LIMIT = 600  # bytes, the bound of a drip that nobody releases
 
 
 class Manner(Enum):
-    """Ways to misbehave in place of a plain answer."""
+    """Ways in which a webhook receiver misbehaves instead of answering."""
 
     HANG = auto()  # no byte until release(), then 200
     DRIP_HEAD = auto()  # status line at once, then an endless header, byte by byte
@@ -23,21 +23,21 @@ class Manner(Enum):
 
 
 Step = int | Answer | Manner
-"""One entry of a script: a status, a whole answer, or a manner of misbehaving."""
+"""One entry of a script: a status, a complete response, or a way of misbehaving."""
 
 
 def answer_with(status: int, headers: Mapping[str, str]) -> Answer:
-    """An answer with headers, such as `answer_with(503, {"Retry-After": "120"})`."""
+    """A receiver's response with headers, such as `answer_with(503, {"Retry-After": "120"})`."""
     return Answer(status, headers=headers)
 
 
 def redirect_to(url: str, status: int = 302) -> Answer:
-    """A redirect to `url`."""
+    """A receiver's redirect to `url`."""
     return Answer(status, headers={"Location": url})
 
 
 class Receiver(LoopbackServer):
-    """A subscriber's endpoint. The script is answered step by step in order of arrival, then `otherwise` for ever.
+    """A subscriber's webhook endpoint. It answers by the script, one entry for each request, then always by `otherwise`.
 
     `requests` and `wait_for(count, timeout)` give what arrived, with the body's bytes untouched.
     """
@@ -51,16 +51,16 @@ class Receiver(LoopbackServer):
         self._held.add(self._released)  # closing the server releases too
 
     def will_answer(self, *script: Step) -> None:
-        """Replace what is left of the script."""
+        """Replace the rest of the script."""
         with self._script_lock:
             self._script = deque(script)
 
     def release(self) -> None:
-        """End every hanging and dripping answer, those to come too."""
+        """End every hanging and dripping response, also later ones."""
         self._released.set()
 
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """The next step of the script."""
+        """The script's entry for the next request."""
         with self._script_lock:
             step = self._script.popleft() if self._script else self.otherwise
         match step:

@@ -38,7 +38,7 @@ _CONTROL = re.compile(r"<([@#!][^>]+|[a-z]+:[^>]+)>")
 
 @dataclass
 class Channel:
-    """A channel of the workspace; `webhooks` are the secrets of those that post to it, by their ids."""
+    """A channel of the Slack workspace; `webhooks` are the secrets of its webhooks, by id."""
 
     id: str
     name: str
@@ -50,7 +50,7 @@ class Channel:
     messages: list[dict[str, Any]] = field(default_factory=list)
 
     def entity(self) -> dict[str, Any]:
-        """As conversations.list shows it."""
+        """The Slack channel as conversations.list shows it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -63,7 +63,7 @@ class Channel:
 
 
 class FakeSlack(FaultyServer):
-    """One workspace, in which people install the operator's app."""
+    """A Slack server with one workspace, in which people install the operator's app."""
 
     platform = "slack"
     calls = frozenset({WEBHOOK, ACCESS, AUTH_TEST, LIST, INFO, POST_MESSAGE, ANNOUNCE, UPLOAD, SHARE, FILE_INFO})
@@ -79,25 +79,25 @@ class FakeSlack(FaultyServer):
 
     @property
     def api_base(self) -> str:
-        """What stands for https://slack.com/api."""
+        """The stand-in's URL in place of https://slack.com/api."""
         return f"{self.url}/api"
 
     def add_channel(self, name: str = "news", *, private: bool = False, has_app: bool = False) -> Channel:
-        """A new channel; `has_app` says whether the app was invited to it."""
+        """Create a Slack channel; `has_app`: the app was invited to it."""
         with self._lock:
             channel = Channel(f"C{next(self._numbers):010d}", name, private, has_app)
             self._channels[channel.id] = channel
             return channel
 
     def add_webhook(self, channel: Channel) -> str:
-        """The address of a new webhook that posts to this channel."""
+        """Create a webhook that posts to a Slack channel; returns its address."""
         with self._lock:
             webhook_id, secret = f"B{next(self._numbers):010d}", secrets.token_hex(12)
             channel.webhooks[webhook_id] = secret
             return f"{self.url}/services/{TEAM}/{webhook_id}/{secret}"
 
     def remove_webhooks(self, channel: Channel) -> None:
-        """Its owner removes them."""
+        """Remove the webhooks of a Slack channel, as their owner does."""
         with self._lock:
             channel.webhooks.clear()
 
@@ -110,7 +110,7 @@ class FakeSlack(FaultyServer):
         self._oauth.rotates = True
 
     def grant(self, authorization_url: str, scopes: Iterable[str] | None = None) -> str:
-        """Somebody installs the app, with what it asks for or with these scopes; returns the code that comes back.
+        """Install the Slack app with the scopes that it asks for or with these; returns the code.
 
         Raises ValueError where Slack would show an error instead.
         """
@@ -118,32 +118,31 @@ class FakeSlack(FaultyServer):
             return self._oauth.grant(authorization_url, scopes)
 
     def remove_app(self) -> None:
-        """Somebody removes the app from the workspace."""
+        """Remove the app from the Slack workspace."""
         with self._lock:
             self._oauth.tokens.clear()
 
     def limit_scopes(self, *scopes: str) -> None:
-        """The tokens that were given out have these scopes only, as those of an older installation."""
+        """Limit all issued Slack tokens to these scopes, as for an older installation."""
         with self._lock:
             self._oauth.tokens = dict.fromkeys(self._oauth.tokens, scopes)
 
     def rate_limit_next(self, call: str, seconds: int) -> None:
-        """The next such call comes too soon."""
+        """Refuse the next such call by Slack's rate limit."""
         body = Answer.of_json({"ok": False, "error": "ratelimited"}).body if call != WEBHOOK else b"rate_limited"
         self.refuse_next(call, Answer(429, body, {"Retry-After": str(seconds)}))
 
     # what a test reads
 
     def messages(self, channel: Channel) -> list[dict[str, Any]]:
-        """What stands in the channel: each message as it was given, its text as people see it, and its files as their
-        bytes and alt texts."""
+        """The messages of a Slack channel, with the text that people see, and files as bytes and alt texts."""
         with self._lock:
             return list(channel.messages)
 
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The method of the Web API, WEBHOOK, or UPLOAD for the bytes of a file."""
+        """The name of the Slack call: a method of the Web API, WEBHOOK, or UPLOAD for the bytes of a file."""
         if request.path.startswith(UPLOADS):
             return UPLOAD
         return WEBHOOK if request.path.startswith("/services/") else request.path.removeprefix("/api/")
@@ -223,7 +222,7 @@ class FakeSlack(FaultyServer):
         return {"channels": channels, "response_metadata": {"next_cursor": following}}
 
     def _share(self, channel: Channel, given: dict[str, Any]) -> dict[str, Any]:
-        """Post a message with files that were uploaded. The answer does not name the message."""
+        """Post a Slack message with uploaded files. The response does not name the message."""
         if not channel.has_app:
             raise Refused("not_in_channel")
         if channel.read_only:
@@ -240,7 +239,7 @@ class FakeSlack(FaultyServer):
         return {"files": [{"id": file.id, "title": file.name} for file in files]}
 
     def _post(self, channel: Channel, given: dict[str, Any], status: int = 200) -> dict[str, Any]:
-        """Take a message; a refusal has this status."""
+        """Accept a Slack message; a refusal has this status."""
         text = given.get("text")
         if set(given) - MESSAGE_ARGUMENTS or not isinstance(text, str):
             raise Refused("invalid_arguments" if status == 200 else "invalid_payload", status)

@@ -1,4 +1,4 @@
-"""Slack's files as the stand-in has them: announced, sent to the address of their upload, shared once, and described.
+"""The files of the Slack stand-in: announced, uploaded to an address, shared once, and described.
 
 Written from docs.slack.dev: files.getUploadURLExternal, files.completeUploadExternal, files.info. Slack does not document
 what files.info says of an upload that was not completed; here it is not found, since such uploads are discarded.
@@ -20,7 +20,7 @@ UPLOADS = "/upload/v1/"
 
 @dataclass
 class UploadedFile:
-    """A file; `channel` and `ts` say where it was shared, and `looks_left` how often a look does not tell that yet."""
+    """A file at Slack; `channel` and `ts`: where it was shared; `checks_left`: how many checks do not show that yet."""
 
     id: str
     name: str
@@ -31,12 +31,12 @@ class UploadedFile:
     channel: str = ""
     is_private: bool = False
     ts: str = ""
-    looks_left: int = 0
+    checks_left: int = 0
     deleted: bool = False
 
 
 class SlackFiles:
-    """The files of a workspace. `sharing` says how many looks pass until a file's shares are shown."""
+    """The files of a Slack workspace. `sharing`: how many checks do not show a file's shares yet."""
 
     def __init__(self, site: str, new_number: Callable[[], int]) -> None:
         self._site, self._new_number = site, new_number
@@ -46,7 +46,7 @@ class SlackFiles:
         self.sharing = 0
 
     def announce(self, given: dict[str, Any]) -> dict[str, Any]:
-        """An address for the bytes of a file that is to come."""
+        """Announce a file to Slack; returns the address for its bytes."""
         if self.disabled:
             raise Refused("file_uploads_disabled")
         if not given.get("filename") or not str(given.get("length", "")).isdecimal() or given["length"] == "0":
@@ -65,7 +65,7 @@ class SlackFiles:
         return {"upload_url": f"{self._site}{path}", "file_id": file.id}
 
     def upload(self, request: ReceivedRequest) -> Answer:
-        """The bytes of a file, at the address that was given out for it."""
+        """Receive the bytes of a file at the address that Slack issued for it."""
         file = next((each for each in self.files.values() if each.address == request.path), None)
         if file is None or request.method != "POST" or "authorization" in request.headers:
             return Answer(404, b"no such upload")
@@ -75,7 +75,7 @@ class SlackFiles:
         return Answer(200, f"OK - {file.length}".encode())
 
     def uploaded(self, given: Any) -> list[UploadedFile]:
-        """The uploads that are to be shared, each of which can be shared once. Raises Refused."""
+        """The uploads that a call shares in a Slack channel; each can be shared once. Raises Refused."""
         wanted = json.loads(given) if isinstance(given, str) else given
         files = [self.files.get(each["id"]) for each in wanted or ()]
         if not files:
@@ -86,24 +86,24 @@ class SlackFiles:
         return ready
 
     def share(self, files: list[UploadedFile], channel: str, ts: str, *, private: bool) -> None:
-        """Note where the files stand."""
+        """Store the channel and timestamp at which files were shared."""
         for file in files:
-            file.channel, file.ts, file.is_private, file.looks_left = channel, ts, private, self.sharing
+            file.channel, file.ts, file.is_private, file.checks_left = channel, ts, private, self.sharing
 
     def discard(self) -> None:
-        """The uploads that were not shared are gone."""
+        """Discard the uploads that were not shared."""
         self.files = {file_id: file for file_id, file in self.files.items() if file.ts}
 
     def info(self, given: dict[str, Any]) -> dict[str, Any]:
-        """A file that was completed, as people see it."""
+        """A shared Slack file, as people see it."""
         file = self.files.get(str(given.get("file")))
         if file is None or not file.ts:
             raise Refused("file_not_found")
         if file.deleted:
             raise Refused("file_deleted")
         shares: dict[str, Any] = {}
-        if file.looks_left <= 0:
+        if file.checks_left <= 0:
             shares = {"private" if file.is_private else "public": {file.channel: [{"ts": file.ts, "reply_count": 0}]}}
-        file.looks_left -= 1
-        told = {"id": file.id, "name": file.name, "title": file.name, "mode": "hosted", "size": file.length}
-        return {"file": {**told, "alt_txt": file.alt_text, "shares": shares}, "comments": []}
+        file.checks_left -= 1
+        details = {"id": file.id, "name": file.name, "title": file.name, "mode": "hosted", "size": file.length}
+        return {"file": {**details, "alt_txt": file.alt_text, "shares": shares}, "comments": []}

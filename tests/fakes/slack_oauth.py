@@ -1,4 +1,4 @@
-"""Slack's OAuth 2.0 for one app: installing it, codes, tokens and what these may do.
+"""Slack's OAuth 2.0 for one app: installing it, codes, tokens and their scopes.
 
 Written from docs.slack.dev: installing with OAuth, oauth.v2.access, using token rotation, and the methods' scopes.
 """
@@ -28,7 +28,7 @@ NEEDED = {
 
 
 class Refused(Exception):
-    """An error: of the Web API (`status` 200), or of a webhook, in plain text."""
+    """An error of Slack: of the Web API (`status` 200), or of a webhook, in plain text."""
 
     def __init__(self, code: str, status: int = 200) -> None:
         super().__init__(code)
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class SlackOAuth:
-    """The page of installation and oauth.v2.access. `site` is where people install; `tokens` are by their scopes."""
+    """Slack's page of installation and oauth.v2.access. `site` is where people install; `tokens` has the scopes by token."""
 
     def __init__(self, site: str, team: str) -> None:
         self._site, self._team = site, team
@@ -52,7 +52,7 @@ class SlackOAuth:
         self._codes: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def grant(self, url: str, scopes: Iterable[str] | None) -> str:
-        """Somebody installs the app as the address asks, or with less; returns the code. Raises ValueError."""
+        """Install the Slack app with the scopes of the URL, or fewer; returns the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = tuple(asked.get("scope", "").split(","))
         wrong = {
@@ -69,7 +69,7 @@ class SlackOAuth:
         return code
 
     def access(self, request: ReceivedRequest) -> dict[str, Any]:
-        """Exchange a code, which is good for one use."""
+        """Exchange a Slack code, which is valid once."""
         named = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         if request.headers.get("authorization") != f"Basic {named}":
             raise Refused("bad_client_secret")
@@ -86,7 +86,7 @@ class SlackOAuth:
         return {"access_token": token, "token_type": "bot", "scope": ",".join(scopes), "team": team, **rotation}
 
     def check(self, request: ReceivedRequest, method: str) -> None:
-        """Raise Refused unless the bearer may call this method."""
+        """Raise Refused unless the bearer may call this Slack method."""
         if not request.headers.get("authorization", "").startswith("Bearer "):
             raise Refused("not_authed")
         if self._scopes(request) is None:
@@ -95,7 +95,7 @@ class SlackOAuth:
             raise Refused("missing_scope")
 
     def may(self, request: ReceivedRequest, scope: str) -> bool:
-        """Whether the bearer's token has this scope."""
+        """Whether the bearer's Slack token has this scope."""
         return scope in (self._scopes(request) or ())
 
     def _scopes(self, request: ReceivedRequest) -> tuple[str, ...] | None:
@@ -103,7 +103,7 @@ class SlackOAuth:
 
 
 def arguments(request: ReceivedRequest) -> dict[str, Any]:
-    """The arguments of a method: of the query, a form or JSON."""
+    """The arguments of a call to Slack, from the query, a form or JSON."""
     if request.method == "GET":
         return dict(request.query)
     if request.headers.get("content-type", "").startswith("application/json"):

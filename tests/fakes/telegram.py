@@ -30,7 +30,7 @@ _SERVER_ERRORS = {500: "Internal Server Error", 502: "Bad Gateway", 504: "Gatewa
 
 
 class FakeTelegram(FaultyServer):
-    """The server, with the means to arrange bots, chats, rights and faults and to see what was really sent."""
+    """A Bot API server: tests set up bots, chats, rights and faults, and read the messages that were sent."""
 
     platform = "telegram"
 
@@ -45,57 +45,57 @@ class FakeTelegram(FaultyServer):
     # what a test arranges
 
     def add_bot(self, username: str) -> str:
-        """A new bot; returns its token."""
+        """Create a Telegram bot; returns its token."""
         with self._lock:
             return self._methods.directory.add_bot(username).token
 
     def revoke_token(self, token: str) -> None:
-        """The owner replaces the token at @BotFather."""
+        """Replace a bot's token, as its owner does at @BotFather."""
         with self._lock:
             del self._methods.directory.bots[token]
 
     def add_chat(self, kind: ChatType, title: str, *, username: str = "") -> int:
-        """A new chat without bots (a private one: with every bot); returns its number."""
+        """Create a Telegram chat without bots (a private one: with every bot); returns its number."""
         with self._lock:
             return self._methods.directory.add_chat(kind, title, username).id
 
     def set_member(self, chat: int, token: str, status: Status, **rights: bool) -> None:
-        """Give the bot this status in the chat, with these rights and no others."""
+        """Set a bot's status in a chat, with these rights and no others."""
         with self._lock:
             bot = self._methods.directory.bots[token]
             self._methods.directory.chats[chat].members[bot.id] = {"status": status, **rights}
 
     def silence_members(self, chat: int) -> None:
-        """From now on only administrators may write in the group."""
+        """Let only administrators write in a group."""
         with self._lock:
             self._methods.directory.chats[chat].members_may_send = False
 
     def add_topic(self, chat: int, message_thread_id: int) -> None:
-        """A topic of a forum."""
+        """Create a topic of a Telegram forum."""
         with self._lock:
             self._methods.topics.add((chat, message_thread_id))
 
     def upgrade(self, group: int) -> int:
-        """The group becomes a supergroup; returns that one's number."""
+        """Turn a group into a supergroup; returns the supergroup's number."""
         with self._lock:
             return self._methods.directory.upgrade(self._methods.directory.chats[group]).id
 
     def rate_limit_next(self, count: int, retry_after: int = 30) -> None:
-        """The next `count` requests, whatever they ask, answer 429 with `retry_after` seconds."""
+        """Answer the next `count` requests to Telegram with 429 and `retry_after` seconds."""
         with self._lock:
             self._limited, self._retry_after = count, retry_after
 
     # what a test reads
 
     def messages(self, chat: int) -> tuple[SentMessage, ...]:
-        """What really stands in the chat, in order; each item of an album is a message."""
+        """The messages of a Telegram chat, in order; each item of an album is a message."""
         with self._lock:
             return tuple(self._methods.directory.chats[chat].messages)
 
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The method's name as documented; the API takes it in any case."""
+        """The name of the Telegram method as documented; the API accepts it in upper and lower case."""
         path = _PATH.fullmatch(request.path)
         return self._names.get(path["method"].lower(), path["method"]) if path else ""
 
@@ -103,7 +103,7 @@ class FakeTelegram(FaultyServer):
         return refusal_answer(status, _SERVER_ERRORS.get(status, "Internal Server Error"))
 
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """The rate limit and the bound on a request's size stand before everything else."""
+        """Answer a request to Telegram; the rate limit and the maximum size are checked first."""
         with self._lock:
             if self._limited:
                 self._limited -= 1
@@ -125,6 +125,6 @@ class FakeTelegram(FaultyServer):
 
 
 def refusal_answer(status: int, description: str, **parameters: int) -> Answer:
-    """An error as the Bot API words it."""
+    """An error response of the Bot API."""
     told = {"ok": False, "error_code": status, "description": description}
     return Answer.of_json({**told, "parameters": parameters} if parameters else told, status)

@@ -1,4 +1,4 @@
-"""Bots, chats and rights of the Telegram stand-in, and the messages that it has taken.
+"""Bots, chats and rights of the Telegram stand-in, and the messages that it accepted.
 
 Not thread-safe: the caller holds the stand-in's lock. Source: core.telegram.org/bots/api (Chat, ChatMember); who is
 refused with which words is read from the API's own server (tdlib/telegram-bot-api, check_chat_access).
@@ -17,7 +17,7 @@ SUPERGROUP_BASE = -1_000_000_000_000
 
 
 class Refusal(Exception):
-    """An answer `{"ok": false, …}`."""
+    """An error `{"ok": false, …}` of the Bot API."""
 
     def __init__(self, status: int, description: str, **parameters: int) -> None:
         super().__init__(f"{status} {description}")
@@ -27,7 +27,7 @@ class Refusal(Exception):
 
 
 def bad_request(reason: str, **parameters: int) -> Refusal:
-    """What the API answers to most mistakes."""
+    """The Bot API's error for an invalid request, with status 400."""
     return Refusal(400, f"Bad Request: {reason}", **parameters)
 
 
@@ -37,7 +37,7 @@ def forbidden(reason: str) -> Refusal:
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file as it arrived, under the name and type that its part had."""
+    """A file uploaded to Telegram, with the name and type of its part."""
 
     content: bytes
     filename: str
@@ -46,7 +46,7 @@ class SentFile:
 
 @dataclass(frozen=True)
 class SentMessage:
-    """A message that stands in a chat; `text` is its text or caption without markup, `item` what was said of its file."""
+    """A message in a Telegram chat; `text` is its text or caption without markup, `item` has the fields of its file."""
 
     message_id: int
     kind: str
@@ -65,13 +65,13 @@ class Bot:
     username: str
 
     def shown(self) -> dict[str, Any]:
-        """The bot as a User."""
+        """The Telegram bot as a User."""
         return {"id": self.id, "is_bot": True, "first_name": self.username, "username": self.username}
 
 
 @dataclass
 class Chat:
-    """A chat; `members` holds the status and the rights of each bot that was ever in it."""
+    """A Telegram chat; `members` has the status and rights of each bot that is or was a member."""
 
     id: int
     type: ChatType
@@ -83,18 +83,18 @@ class Chat:
     messages: list[SentMessage] = field(default_factory=list)
 
     def shown(self) -> dict[str, Any]:
-        """The chat as a Chat."""
+        """The Telegram chat as a Chat."""
         named = {"first_name": self.title} if self.type == "private" else {"title": self.title}
         return {"id": self.id, "type": self.type, **named} | ({"username": self.username} if self.username else {})
 
     def member(self, bot: Bot) -> dict[str, Any]:
-        """The bot as a ChatMember, without the user."""
+        """The Telegram bot as a ChatMember, without the user."""
         if self.type == "private":
             return {"status": "member"}
         return self.members.get(bot.id, {"status": "left"})
 
     def check_readable(self, bot: Bot) -> None:
-        """Who was thrown out sees nothing; who is not in it sees public chats only."""
+        """Raise the refusal for a bot that may not see this chat: removed bots see none, non-members only public ones."""
         status = self.member(bot)["status"]
         if status == "kicked":
             raise forbidden(f"bot was kicked from the {self.type} chat")
@@ -102,7 +102,7 @@ class Chat:
             raise forbidden(f"bot is not a member of the {self.type} chat")
 
     def check_writable(self, bot: Bot, kind: str) -> None:
-        """Raise the refusal that a message of this kind (text messages, photos …) meets."""
+        """Raise the refusal for a bot that may not send messages of this kind (text messages, photos …)."""
         self.check_active()
         member = self.member(bot)
         if member["status"] in ("kicked", "left"):
@@ -115,7 +115,7 @@ class Chat:
             raise bad_request(f"not enough rights to send {kind} to the chat")
 
     def check_active(self) -> None:
-        """A group that became a supergroup is no chat to write to any more."""
+        """Raise the refusal for a group that became a supergroup."""
         if self.moved_to is not None:
             raise bad_request("group chat was upgraded to a supergroup chat", migrate_to_chat_id=self.moved_to)
 
@@ -126,7 +126,7 @@ class Chat:
 
 
 class Directory:
-    """Every bot and chat."""
+    """All bots and chats of the Telegram stand-in."""
 
     def __init__(self) -> None:
         self.bots: dict[str, Bot] = {}
@@ -148,14 +148,14 @@ class Directory:
         return self.chats[number]
 
     def upgrade(self, group: Chat) -> Chat:
-        """The group becomes a supergroup, with its members."""
+        """Turn a group into a supergroup with the same members."""
         successor = self.add_chat("supergroup", group.title, "")
         successor.members = dict(group.members)
         group.moved_to = successor.id
         return successor
 
     def bot_of(self, token: str) -> Bot:
-        """Raise 404 for what cannot be a token, 401 for a wrong one."""
+        """The bot of a token. Raises 404 for a malformed token, 401 for a wrong one."""
         if not token.partition(":")[0].isdecimal() or ":" not in token:
             raise Refusal(404, "Not Found")
         if token not in self.bots:
@@ -163,7 +163,7 @@ class Directory:
         return self.bots[token]
 
     def find(self, chat_id: str) -> Chat:
-        """By number or, where it is public, by @name."""
+        """The Telegram chat by its number or, if it is public, by its @name."""
         if not chat_id:
             raise bad_request("chat_id is empty")
         for chat in self.chats.values():

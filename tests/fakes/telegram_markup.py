@@ -1,4 +1,4 @@
-"""Markup of messages as the Bot API reads it: the text that is left, and what its parts are.
+"""Markup of messages as the Bot API reads it: the text without markup, and its entities.
 
 Source: core.telegram.org/bots/api (Formatting options); the errors' wording is that of its server. Offsets of entities
 are in UTF-16 units, those in errors in bytes.
@@ -43,24 +43,24 @@ _MARKDOWN_PIECE = re.compile(
 
 
 class MarkupError(Exception):
-    """The markup cannot be read; the message is the API's description after `Bad Request: `."""
+    """Raised for invalid Telegram markup; the message is the API's description after `Bad Request: `."""
 
 
 @dataclass
 class Marked:
-    """A text as readers see it, with its entities."""
+    """A Telegram text as readers see it, with its entities."""
 
     text: str = ""
     entities: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def length(self) -> int:
-        """UTF-16 units."""
+        """The length of a Telegram text in UTF-16 units."""
         return _units(self.text)
 
 
 def read(text: str, parse_mode: str) -> Marked:
-    """The text of a message in this mode ("" for none; names in any case). Raises MarkupError."""
+    """Read the text of a Telegram message in a parse mode ("" for none; in any case). Raises MarkupError."""
     readers = {"": lambda plain: Marked(plain), "html": _read_html, "markdownv2": _read_markdown}
     reader = readers.get(parse_mode.lower())
     if reader is None:
@@ -135,7 +135,7 @@ def _read_markdown(text: str) -> Marked:
 
 
 def _add_span(marked: Marked, piece: re.Match[str]) -> None:
-    """Add code, pre or a link, whose inner marks are not read."""
+    """Add a code, pre or link entity, in which no markup is read."""
     kind = next(name for name in ("pre", "code", "label") if piece[name] is not None)
     start = marked.length
     marked.text += re.sub(r"\\(.)", r"\1", piece[kind], flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""The methods of the Telegram stand-in: what each one asks for and answers.
+"""The methods of the Telegram stand-in: their arguments, checks and results.
 
 Not thread-safe: the caller holds the stand-in's lock. Source: core.telegram.org/bots/api; the order of the checks
 (arguments, files, chat, message replied to, topic, rights, length) and their words are those of its server.
@@ -39,7 +39,7 @@ CAPTIONED = ("photo", "video", "animation", "document")
 
 @dataclass(frozen=True)
 class Draft:
-    """One message that is to be sent."""
+    """A Telegram message to be sent."""
 
     kind: str
     marked: telegram_markup.Marked
@@ -48,7 +48,7 @@ class Draft:
 
 
 class TelegramMethods:
-    """The server behind the HTTP, in memory. Methods are named as the documentation writes them."""
+    """The Bot API's methods, in memory, named as in the documentation."""
 
     def __init__(self) -> None:
         self.directory = Directory()
@@ -65,7 +65,7 @@ class TelegramMethods:
         }
 
     def perform(self, token: str, method: str, given: Callable[[], Arguments]) -> object:
-        """The result of a call; the token is looked at first. Raises Refusal."""
+        """The result of a Bot API call, after checking the token. Raises Refusal."""
         bot = self.directory.bot_of(token)
         if method not in self.endpoints:
             raise Refusal(404, "Not Found: method not found")
@@ -137,7 +137,7 @@ class TelegramMethods:
         return [self._store(chat, draft, options, group_id) for draft in drafts]
 
     def _options(self, chat: Chat, given: Arguments) -> dict[str, Any]:
-        """What the call says of the message as a whole; raise when it names a message or a topic that is not there."""
+        """The fields that a call sets for the whole message. Raises Refusal for a missing message or topic."""
         reply = given.value("reply_parameters", "reply parameters") or {}
         if reply and reply.get("message_id") not in [sent.message_id for sent in chat.messages]:
             raise bad_request("message to be replied not found")

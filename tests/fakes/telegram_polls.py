@@ -19,7 +19,7 @@ OPEN_PERIODS = range(5, 2_628_000 + 1)
 
 
 def read_poll(given: Arguments) -> dict[str, Any]:
-    """The poll that a call asks for: {question, options, anonymous, multiple, open_period}. Raises Refusal."""
+    """Read the poll of a Bot API call: {question, options, anonymous, multiple, open_period}. Raises Refusal."""
     options = given.value("options", "options") or []
     if not isinstance(options, list):
         raise bad_request("expected an Array of InputPollOption")
@@ -33,7 +33,7 @@ def read_poll(given: Arguments) -> dict[str, Any]:
 
 
 def check_poll(poll: Mapping[str, Any], question_length: int, chat: Chat) -> None:
-    """Raise Refusal for a poll that Telegram does not take in this chat."""
+    """Raise Refusal for a poll that Telegram does not accept in this chat."""
     options, period = poll["options"], poll["open_period"]
     if not poll["anonymous"] and chat.type == "channel":
         raise bad_request("non-anonymous polls can't be sent to channel chats")
@@ -54,7 +54,7 @@ def check_poll(poll: Mapping[str, Any], question_length: int, chat: Chat) -> Non
 
 
 def shown_poll(sent: SentMessage) -> dict[str, Any]:
-    """The poll of a message as a Poll."""
+    """The poll of a Telegram message as a Poll."""
     period = sent.item["open_period"]
     return {
         "id": str(sent.message_id),
@@ -70,7 +70,7 @@ def shown_poll(sent: SentMessage) -> dict[str, Any]:
 
 
 def _option(given: Any) -> str:
-    """An option is an object; the server also reads a bare string."""
+    """Read a poll option, which is an object; the Bot API's server also reads a plain string."""
     text = given.get("text") if isinstance(given, dict) else given
     if not isinstance(text, str):
         raise bad_request("can't parse InputPollOption: Can't find field \"text\"")

@@ -1,6 +1,6 @@
-"""The arguments of a call to the Bot API, in whichever of its four forms they come.
+"""The arguments of a call to the Bot API, in each of its four formats.
 
-Source: core.telegram.org/bots/api (Making requests, Sending files). As its server does, every argument is kept as text:
+Source: core.telegram.org/bots/api (Making requests, Sending files). As its server does, every argument is stored as text:
 a value of a JSON body that is none is its JSON.
 """
 
@@ -23,7 +23,7 @@ _PARAMETER = re.compile(r';\s*(name|filename)="([^"]*)"')
 
 @dataclass
 class Arguments:
-    """The arguments of one call, and its files by the name of their part."""
+    """The arguments of a Bot API call, and its files by the name of their part."""
 
     texts: dict[str, str]
     files: dict[str, SentFile] = field(default_factory=dict)
@@ -35,12 +35,12 @@ class Arguments:
         return self.text(name).strip().lower() in ("true", "yes", "1")
 
     def number(self, name: str) -> int:
-        """An integer; 0 where there is none."""
+        """An argument as an integer; 0 if it is missing."""
         value = self.text(name).strip()
         return int(value) if value.lstrip("-").isdecimal() else 0
 
     def value(self, name: str, expected: str) -> Any:
-        """The JSON of an argument; None where there is none."""
+        """An argument as JSON; None if it is missing."""
         if not self.text(name):
             return None
         try:
@@ -49,14 +49,14 @@ class Arguments:
             raise bad_request(f"can't parse {expected} JSON object") from error
 
     def file(self, reference: str, part: str) -> SentFile | None:
-        """The upload that a reference `attach://part` names, or else the one that came as `part`."""
+        """The uploaded file that a reference `attach://part` names, otherwise the one in the part `part`."""
         if reference.startswith("attach://"):
             return self.files.get(reference.removeprefix("attach://"))
         return self.files.get(part)
 
 
 def arguments(request: ReceivedRequest) -> Arguments:
-    """Read a request. Raises Refusal for a JSON body that is no object."""
+    """Read a request to the Bot API. Raises Refusal for a JSON body that is not an object."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     texts, files = dict(request.query), {}
     if kind == "application/json" and request.body:

@@ -1,4 +1,4 @@
-"""Web pages on loopback, as link cards find them: each address answers what a test puts there."""
+"""Web pages on loopback for link cards: each path has the response that a test sets."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from tests.fakes.http_server import Answer, LoopbackServer, RawAnswer, ReceivedR
 
 
 def open_graph(title: str = "", description: str = "", image: str = "", *, more: str = "") -> bytes:
-    """A page with these Open Graph elements; those that are empty are left out."""
+    """The HTML of a web page with these Open Graph elements, without empty ones."""
     named = {"og:title": title, "og:description": description, "og:image": image}
     metas = "".join(f'<meta property="{name}" content="{value}">' for name, value in named.items() if value)
     return f"<!doctype html><html><head>{metas}{more}</head><body>Hello</body></html>".encode()
 
 
 def html(content: bytes, content_type: str = "text/html; charset=utf-8") -> Answer:
-    """A page as a server sends it."""
+    """The response with a web page."""
     return Answer(200, content, {"Content-Type": content_type})
 
 
 def picture(width: int = 40, height: int = 30, form: str = "PNG") -> bytes:
-    """A picture of one colour."""
+    """The response with a picture of one colour."""
     file = io.BytesIO()
     Image.new("RGB", (width, height), "teal").save(file, form)
     return file.getvalue()
 
 
 class WebPages(LoopbackServer):
-    """`pages` are the answers by path; 404 where there is none."""
+    """A web server; `pages` has the responses by path, 404 for all others."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,12 +42,12 @@ class WebPages(LoopbackServer):
         return self.pages.get(request.path, Answer(404, b"<title>Not found</title>", {"Content-Type": "text/html"}))
 
     def put(self, path: str, answer: Answer | RawAnswer) -> str:
-        """Let this path answer so; its address."""
+        """Set the response of a path; returns its address."""
         self.pages[path] = answer
         return f"{self.url}{path}"
 
     def slow(self) -> RawAnswer:
-        """A page whose end never comes while the server runs."""
+        """Set an endless response for a path, which goes on while the server runs."""
 
         def pieces() -> Iterator[bytes]:
             yield b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n<title>Slow</title>"
@@ -57,5 +57,5 @@ class WebPages(LoopbackServer):
 
     @property
     def asked(self) -> list[str]:
-        """The paths that were asked for, in order."""
+        """The requested paths, in order."""
         return [request.path for request in self.requests]

@@ -8,9 +8,8 @@ from typing import Any
 
 from accounts.platforms.base import Platform
 from accounts.platforms.discord import message
-from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, Webhook, webhook
-from accounts.platforms.discord.setup import SETUP
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
 from accounts.platforms.http.responses import UnreadableAnswer, one_line
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
@@ -56,10 +55,6 @@ class Discord(Platform):
         """Ask Discord for the webhook again. Raises AccountDisconnected, Transient."""
         with ERRORS.platform_errors():
             return _identity(_details(self._webhook(grant.credentials)))
-
-    def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: a Discord webhook has no tokens that could be renewed."""
-        raise AccountDisconnected("A Discord webhook cannot be renewed by the service.")
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Post the message to Discord by the webhook, once; the step `start` does nothing."""

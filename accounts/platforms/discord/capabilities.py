@@ -1,4 +1,4 @@
-"""Discord's limits and options for webhooks.
+"""Discord's limits and options for webhooks, and what their owners need.
 
 Discord counts code points. The limits for files are those of a server without boosts: 10 MiB each, and 25 MiB in a
 request. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and Nicknames, Poll Resource).
@@ -7,11 +7,13 @@ request. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames 
 from __future__ import annotations
 
 from accounts.platforms.counting import characters
+from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     Pace,
@@ -42,16 +44,10 @@ CAPABILITIES = Capabilities(
     media=MediaRules(
         max_count=MAX_FILES,
         mixed=True,
-        images=ImageRules(
-            mime_types=("image/jpeg", "image/png", "image/gif", "image/webp"),
-            max_bytes=MAX_FILE_BYTES,
-            max_count=MAX_FILES,
-        ),
-        videos=VideoRules(
-            mime_types=("video/mp4", "video/quicktime", "video/webm"), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES
-        ),
-        gifs=ImageRules(mime_types=("image/gif",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
-        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        images=ImageRules(("image/jpeg", "image/png", "image/gif", "image/webp"), MAX_FILE_BYTES, MAX_FILES),
+        videos=VideoRules(("video/mp4", "video/quicktime", "video/webm"), MAX_FILE_BYTES, MAX_FILES),
+        gifs=ImageRules(("image/gif",), MAX_FILE_BYTES, MAX_FILES),
+        documents=FileRules(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
         alt_text_max_length=1024,
         max_total_bytes=MAX_REQUEST_BYTES - RESERVED_BYTES,
     ),
@@ -67,9 +63,8 @@ CAPABILITIES = Capabilities(
         "Buttons and embeds of the post's own are not possible.",
     ),
     options={
-        "type": "object",
-        "properties": {
-            "username": {
+        **object_schema(
+            username={
                 "type": "string",
                 "description": "The name that the message is posted under, instead of the webhook's; it must not contain "
                 "clyde or discord.",
@@ -77,43 +72,43 @@ CAPABILITIES = Capabilities(
                 "maxLength": 80,
                 "not": {"pattern": "[Cc][Ll][Yy][Dd][Ee]|[Dd][Ii][Ss][Cc][Oo][Rr][Dd]"},
             },
-            "thread_id": {
+            thread_id={
                 "type": "string",
                 "description": "The id of a thread of the webhook's channel; the message is posted there.",
                 "maxLength": 20,
                 "pattern": "^[0-9]+$",
             },
-            "thread_name": {
+            thread_name={
                 "type": "string",
                 "description": "The title of a new thread; forum and media channels need it or thread_id.",
                 "minLength": 1,
                 "maxLength": 100,
             },
-            "suppress_embeds": {"type": "boolean", "description": "Whether links have no previews."},
-            "suppress_notifications": {"type": "boolean", "description": "Whether nobody is notified of the message."},
-            "poll": poll_option(POLL),
-        },
+            suppress_embeds={"type": "boolean", "description": "Whether links have no previews."},
+            suppress_notifications={"type": "boolean", "description": "Whether nobody is notified of the message."},
+            poll=poll_option(POLL),
+        ),
         "not": {"required": ["thread_id", "thread_name"]},
-        "additionalProperties": False,
     },
     pace=Pace(seconds=2, burst=5),
     poll=POLL,
 )
 
-CREDENTIALS_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "webhook_url": {
-            "type": "string",
-            "title": "Webhook address",
-            "writeOnly": True,
-            "format": "uri",
-            "description": "The channel's webhook address, https://discord.com/api/webhooks/…, from the channel's "
-            "settings, Integrations.",
-            "minLength": 1,
-            "maxLength": 512,
-        }
+CREDENTIALS_SCHEMA = object_schema(
+    ["webhook_url"],
+    webhook_url={
+        "type": "string",
+        "title": "Webhook address",
+        "writeOnly": True,
+        "format": "uri",
+        "description": "The channel's webhook address, https://discord.com/api/webhooks/…, from the channel's "
+        "settings, Integrations.",
+        "minLength": 1,
+        "maxLength": 512,
     },
-    "required": ["webhook_url"],
-    "additionalProperties": False,
-}
+)
+
+# The operator registers nothing: owners connect their own webhooks.
+SETUP = OperatorSetup(
+    {"credentials": "The address of a webhook, which they create in the channel's settings, under Integrations."}
+)

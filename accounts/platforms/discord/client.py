@@ -25,14 +25,15 @@ API_BASE = "https://discord.com/api/v10"
 MAX_DEPTH = 10  # maximum nesting of Discord's errors by field
 
 UNKNOWN_CHANNEL = "10003"
-LIMITS = frozenset({"20016", "20028", "20029", "40062"})
-BUSY = frozenset({"40004", "40006", "40333", "130000"})  # switched off for a while, blocked on the way, or overloaded
+RATE_LIMIT_CODES = frozenset({"20016", "20028", "20029", "40062"})
+# Switched off for a while, blocked on the way, or overloaded.
+TRANSIENT_CODES = frozenset({"40004", "40006", "40333", "130000"})
 # Unknown channel, guild and webhook; missing access and permission; a wrong token.
-GONE = frozenset({UNKNOWN_CHANNEL, "10004", "10015", "50001", "50013", "50027"})
+ACCESS_ENDED_CODES = frozenset({UNKNOWN_CHANNEL, "10004", "10015", "50001", "50013", "50027"})
 # A locked thread, words and links that the server's moderation blocks, no uploads in this server, no polls in this channel.
-BLOCKED = frozenset({"160005", "200000", "200001", "240000", "400001", "520002"})
+BLOCKED_CONTENT_CODES = frozenset({"160005", "200000", "200001", "240000", "400001", "520002"})
 # A request that is too large, an empty message, invalid form data or JSON; without a code if a proxy refuses it.
-OF_CONTENT = frozenset({"", "40005", "50006", "50035", "50109"})
+INVALID_CONTENT_CODES = frozenset({"", "40005", "50006", "50035", "50109"})
 
 SNOWFLAKE = re.compile(r"[0-9]{1,20}")
 _DISCORD = r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api(?:/v[0-9]{1,2})?"
@@ -107,27 +108,24 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
     name = "discord"
     label = "Discord"
     error = DiscordError
+    documented_codes = BLOCKED_CONTENT_CODES | INVALID_CONTENT_CODES
 
     def specific(self, error: DiscordError) -> PlatformError | None:
         """Translate Discord's errors about the webhook and its limits; None for all other errors."""
-        if error.code in LIMITS:
+        if error.code in RATE_LIMIT_CODES:
             return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
-        if error.code in BUSY and error.status != 429:
+        if error.code in TRANSIENT_CODES and error.status != 429:
             return self.transient(error)
-        if error.code in GONE or error.status == 401:
+        if error.code in ACCESS_ENDED_CODES or error.status == 401:
             return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
-        if error.status in (403, 404) and error.code and error.code not in BLOCKED:
+        if error.status in (403, 404) and error.code and error.code not in BLOCKED_CONTENT_CODES:
             unmapped(self.name, f"{error.status} {error.code}")
             return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
         return None
 
     def rejects_content(self, error: DiscordError) -> bool:
         """Whether Discord's error is about the message."""
-        return error.code in BLOCKED or error.status in (400, 413)
-
-    def is_documented(self, error: DiscordError) -> bool:
-        """Whether the code of Discord's error is one of the documented refusals."""
-        return error.code in BLOCKED | OF_CONTENT
+        return error.code in BLOCKED_CONTENT_CODES or error.status in (400, 413)
 
 
 ERRORS = DiscordErrors()

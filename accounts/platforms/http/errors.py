@@ -6,8 +6,8 @@ and an unreachable server are temporary, and an error that nobody has documented
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import ClassVar, Generic, TypeVar
 
 from accounts.platforms.errors import (
@@ -20,7 +20,7 @@ from accounts.platforms.errors import (
     unmapped,
 )
 from accounts.platforms.http.responses import ApiError
-from config.outbound import NoAnswer, NotSent, OutboundError
+from config.outbound import NoAnswer, OutboundError
 
 E = TypeVar("E", bound=ApiError)
 
@@ -54,43 +54,30 @@ class ErrorTranslator(Generic[E]):
         """Whether a refusal of content is documented by the platform; other refusals are reported to the operator."""
         return self.documented_codes is None or error.code in self.documented_codes
 
-    @contextmanager
-    def platform_errors(self) -> Iterator[None]:
+    def platform_errors(self) -> AbstractContextManager[None]:
         """Context manager that translates the errors of calls that may safely be repeated."""
-        try:
-            yield
-        except OutboundError as error:
-            raise self.platform_error(error) from error
-        except self.error as error:
-            raise self.platform_error(error) from error  # type: ignore[arg-type]
+        return self._translated(self.platform_error)
 
-    @contextmanager
-    def content_errors(self, what: str) -> Iterator[None]:
+    def content_errors(self, what: str) -> AbstractContextManager[None]:
         """Context manager like `platform_errors`, for calls that send `what`, such as "this image", which may be refused."""
-        try:
-            yield
-        except OutboundError as error:
-            raise self.platform_error(error) from error
-        except self.error as error:
-            raise self.refusal(error, what) from error  # type: ignore[arg-type]
+        return self._translated(lambda error: self.refusal(error, what))
 
-    @contextmanager
-    def publish_errors(self, what: str, *, final: bool = False) -> Iterator[None]:
+    def publish_errors(self, what: str, *, final: bool = False) -> AbstractContextManager[None]:
         """Context manager like `content_errors`, for the call that publishes.
 
         Raises OutcomeUnknown if the call may have had an effect. `final`: the platform cannot be asked about that.
         """
-        try:
-            yield
-        except NotSent as error:
-            raise self.platform_error(error) from error
-        except NoAnswer as error:
-            raise OutcomeUnknown(f"{self.label} did not say whether it published {what}.", final=final) from error
-        except self.error as error:
-            if self.may_have_effect(error):  # type: ignore[arg-type]
-                message = f"{self.label} answered {error.status} and may have published {what}."
-                raise OutcomeUnknown(message, final=final) from error
-            raise self.refusal(error, what) from error  # type: ignore[arg-type]
+
+        def translate(error: OutboundError | E) -> PlatformError:
+            if isinstance(error, NoAnswer):
+                return OutcomeUnknown(f"{self.label} did not say whether it published {what}.", final=final)
+            if isinstance(error, ApiError) and self.may_have_effect(error):
+                return OutcomeUnknown(
+                    f"{self.label} answered {error.status} and may have published {what}.", final=final
+                )
+            return self.refusal(error, what)
+
+        return self._translated(translate)
 
     def platform_error(self, error: OutboundError | E) -> PlatformError:
         """Translate the error of a failed call that had no effect."""
@@ -98,8 +85,10 @@ class ErrorTranslator(Generic[E]):
             return Transient(self.unreachable or f"{self.label} could not be reached.")
         return self._meaning(error) or self._undocumented(error)
 
-    def refusal(self, error: E, what: str) -> PlatformError:
+    def refusal(self, error: OutboundError | E, what: str) -> PlatformError:
         """Translate the error of a call that sent `what`, which the platform may have refused."""
+        if isinstance(error, OutboundError):
+            return self.platform_error(error)
         meaning = self._meaning(error)
         if meaning is not None or not self.rejects_content(error):
             return meaning or self._undocumented(error)
@@ -110,6 +99,13 @@ class ErrorTranslator(Generic[E]):
     def transient(self, error: E) -> Transient:
         """The Transient error for a failed call that may succeed later."""
         return Transient(f"{self.label} answered {error.status}: {error.reason}", retry_after=error.retry_after)
+
+    @contextmanager
+    def _translated(self, translate: Callable[[OutboundError | E], PlatformError]) -> Iterator[None]:
+        try:
+            yield
+        except (OutboundError, self.error) as error:
+            raise translate(error) from error  # type: ignore[arg-type]
 
     def _meaning(self, error: E) -> PlatformError | None:
         if specific := self.specific(error):

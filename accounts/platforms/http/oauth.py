@@ -78,9 +78,10 @@ class OAuthApplication:
         }
         stored: dict[str, str] = {}
         if self.pkce:
-            stored["verifier"] = new_verifier()
+            stored["verifier"] = secrets.token_urlsafe(32)
             params |= {"code_challenge": self.challenge(stored["verifier"]), "code_challenge_method": "S256"}
-        return Authorization(with_query(self.authorize_url, params), stored)
+        separator = "&" if urlsplit(self.authorize_url).query else "?"
+        return Authorization(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
 
     def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth code for tokens; `stored` comes from the authorization. Returns the token endpoint's JSON.
@@ -146,24 +147,19 @@ class OAuthApplication:
         return one_line((json_object(response) or {}).get("error"))[:100]
 
     def challenge(self, verifier: str) -> str:
-        """The PKCE challenge of a verifier, by the application's challenge method."""
-        return challenge_of(verifier)
+        """The S256 code challenge of a PKCE verifier (RFC 7636)."""
+        return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
         """Send form fields as this OAuth application and return the response, whatever its status. Raises Transient."""
-        headers, credentials = {"Accept": "application/json"}, {}
+        headers, data = {"Accept": "application/json"}, dict(form)
         if authenticate and self.basic:
             headers |= basic_header(self.client_id, self.client_secret)
         elif authenticate:
-            credentials = {self.client_id_parameter: self.client_id, "client_secret": self.client_secret}
+            data |= {self.client_id_parameter: self.client_id, "client_secret": self.client_secret}
         try:
             return request(
-                "POST",
-                url,
-                data={**form, **credentials},
-                headers=headers,
-                timeout=TIMEOUT_SECONDS,
-                max_bytes=MAX_RESPONSE_BYTES,
+                "POST", url, data=data, headers=headers, timeout=TIMEOUT_SECONDS, max_bytes=MAX_RESPONSE_BYTES
             )
         except OutboundError as error:
             raise Transient(f"{self.label} could not be reached.") from error
@@ -193,21 +189,6 @@ def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
     )
 
 
-def new_verifier() -> str:
-    """A new random PKCE code verifier of 43 characters."""
-    return secrets.token_urlsafe(32)
-
-
-def challenge_of(verifier: str) -> str:
-    """The S256 code challenge of a PKCE verifier."""
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-
-
-def with_query(address: str, params: Mapping[str, str]) -> str:
-    """Add query parameters to a URL, after those that the URL has."""
-    return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(params)}"
-
-
 def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
     """The Authorization header of a confidential OAuth client (RFC 6749, 2.3.1)."""
     return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()}
@@ -215,12 +196,10 @@ def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
 
 def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """Merge an OAuth token response into the tokens from before; the refresh token remains if the response has none."""
-    refresh = answer.get("refresh_token") or before.get("refresh_token")
-    return {
-        **before,
-        "access_token": str(answer["access_token"]),
-        **({"refresh_token": str(refresh)} if refresh else {}),
-    }
+    tokens = {**before, "access_token": str(answer["access_token"])}
+    if refresh := answer.get("refresh_token"):
+        tokens["refresh_token"] = str(refresh)
+    return tokens
 
 
 def expiry_of(answer: Mapping[str, Any]) -> datetime | None:

@@ -32,7 +32,7 @@ class OAuthPlatform(Platform):
         """The accounts that these OAuth tokens give access to. Raises the adapter's API error or OutboundError."""
         raise NotImplementedError
 
-    def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
+    def stored_details(self, identity: Identity) -> Mapping[str, Any]:
         """Values that are stored with an account's OAuth tokens, beyond the tokens themselves."""
         return {}
 
@@ -65,7 +65,7 @@ class OAuthPlatform(Platform):
             raise CredentialsRejected(error.message) from error
         expires_at, scopes = expiry_of(answer), scopes_of(answer)
         return tuple(
-            Connection(each, Grant({}, {**self.stored_facts(each), **tokens}, each.external_id, expires_at), scopes)
+            Connection(each, Grant({}, {**self.stored_details(each), **tokens}, each.external_id, expires_at), scopes)
             for each in found
         )
 

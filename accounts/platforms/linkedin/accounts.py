@@ -20,10 +20,10 @@ SITE = "https://www.linkedin.com"
 POSTING_ROLES = frozenset(
     {"ADMINISTRATOR", "CONTENT_ADMINISTRATOR", "CONTENT_ADMIN", "DIRECT_SPONSORED_CONTENT_POSTER"}
 )
-LISTED_AT_ONCE = 100
-MOST_LISTED = 500  # roles of a member
-NAMED_AT_ONCE = 50
-NAMED_ONE_BY_ONE = 20  # the other pages are shown by their numbers, so that an owner does not wait for minutes
+ROLES_PER_REQUEST = 100
+MAX_ROLES = 500  # roles of a member
+PAGES_PER_REQUEST = 50
+MAX_SINGLE_REQUESTS = 20  # the other pages are shown by their numbers, so that an owner does not wait for minutes
 
 _MEMBER_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _PAGE = re.compile(r"urn:li:organization:([0-9]{1,20})")
@@ -72,15 +72,15 @@ def _descriptions(api: Api, numbers: list[str]) -> dict[str, Any]:
     """LinkedIn's description of each page, by number. Applications in the development tier have to request each page."""
     described: dict[str, Any] = {}
     try:
-        for first in range(0, len(numbers), NAMED_AT_ONCE):
+        for first in range(0, len(numbers), PAGES_PER_REQUEST):
             # The parentheses and commas of Rest.li are not percent-encoded.
-            ids = ",".join(numbers[first : first + NAMED_AT_ONCE])
+            ids = ",".join(numbers[first : first + PAGES_PER_REQUEST])
             results = api.get(f"/rest/organizations?ids=List({ids})").get("results")
             described |= results if isinstance(results, dict) else {}
     except LinkedInError as error:
         if error.status != 403:
             raise
-        return {number: _description(api, number) for number in numbers[:NAMED_ONE_BY_ONE]}
+        return {number: _description(api, number) for number in numbers[:MAX_SINGLE_REQUESTS]}
     return described
 
 
@@ -95,8 +95,8 @@ def _description(api: Api, number: str) -> dict[str, Any]:
 
 
 def _page_numbers(api: Api) -> Iterator[str]:
-    for start in range(0, MOST_LISTED, LISTED_AT_ONCE):
-        query = f"q=roleAssignee&state=APPROVED&start={start}&count={LISTED_AT_ONCE}"
+    for start in range(0, MAX_ROLES, ROLES_PER_REQUEST):
+        query = f"q=roleAssignee&state=APPROVED&start={start}&count={ROLES_PER_REQUEST}"
         elements = api.get(f"/rest/organizationAcls?{query}").get("elements")
         if not isinstance(elements, list):
             raise UnreadableAnswer("The answer lists no roles.")
@@ -105,7 +105,7 @@ def _page_numbers(api: Api) -> Iterator[str]:
                 found = _PAGE.fullmatch(one_line(each.get("organization") or each.get("organizationTarget")))
                 if found:
                     yield found[1]
-        if len(elements) < LISTED_AT_ONCE:
+        if len(elements) < ROLES_PER_REQUEST:
             return
 
 

@@ -9,19 +9,10 @@ from typing import Any
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected
 from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.linkedin import accounts, media, posts
-from accounts.platforms.linkedin.authorization import (
-    KINDS,
-    MEMBER,
-    MEMBER_SCOPE,
-    Kind,
-    LinkedInApplication,
-    may_post_for_pages,
-    oauth_schema,
-)
+from accounts.platforms.linkedin import accounts, authorization, media, posts
+from accounts.platforms.linkedin.authorization import KINDS, MEMBER, SETUP, Kind, LinkedInApplication
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, of_account
 from accounts.platforms.linkedin.client import ERRORS, Api
-from accounts.platforms.linkedin.setup import SETUP
 from accounts.platforms.types import (
     AccountDetails,
     Authorization,
@@ -51,6 +42,8 @@ class LinkedIn(OAuthPlatform):
     setup = SETUP
     errors = ERRORS
     irreversible = frozenset({"create", "comment"})
+    # Revoking would also end the access of the login's other accounts. Owners can end it in LinkedIn's settings.
+    revoked_tokens = ()
 
     def unavailable_reason(self, method: str) -> str | None:
         """Which LinkedIn settings the operator has not set; None if at least one kind of account can be connected."""
@@ -62,7 +55,7 @@ class LinkedIn(OAuthPlatform):
     @property
     def oauth_schema(self) -> Mapping[str, Any]:
         """The JSON Schema for the owner's choice of a kind of LinkedIn account, among those that are set up."""
-        return oauth_schema(self._offered())
+        return authorization.oauth_schema(self._offered())
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """The capabilities of a LinkedIn account, which depend on the scopes of its grant."""
@@ -86,8 +79,8 @@ class LinkedIn(OAuthPlatform):
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
         api = self._api(tokens)
         person = accounts.person(api, openid=tokens["application"] == MEMBER.name)
-        found = [person] if MEMBER_SCOPE in granted else []
-        found += accounts.pages(api) if may_post_for_pages(granted) else []
+        found = [person] if authorization.MEMBER_SCOPE in granted else []
+        found += accounts.pages(api) if authorization.may_post_for_pages(granted) else []
         if not found:
             raise CredentialsRejected(
                 f"{person.handle} may not post for any LinkedIn page.",
@@ -123,12 +116,6 @@ class LinkedIn(OAuthPlatform):
         answer = self._application_for(_kind(grant)).renew(grant.tokens["refresh_token"])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
-
-    def revoke(self, grant: Grant) -> None:
-        """Does nothing at LinkedIn, because revoking would also end the access of the login's other accounts.
-
-        Owners can end the access in LinkedIn's settings.
-        """
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Upload the post's files to LinkedIn, create the post, or publish its first comment, as `progress` says."""

@@ -1,10 +1,11 @@
-"""OAuth 2.0 at LinkedIn: the authorization code flow of a confidential client, without PKCE.
+"""OAuth 2.0 at LinkedIn: the operator's two applications, and the authorization code flow without PKCE.
 
 LinkedIn gives the Community Management API, which posts for pages, only to applications without any other product. So an
 operator has one application for member profiles, one for pages, or both.
 Access tokens last 60 days. Only approved applications get refresh tokens; these last a year from the consent and do not
 change when they are used. Without one the owner has to connect again. Source: learn.microsoft.com/linkedin, authorization
-code flow, programmatic refresh tokens, and the scopes of each product (getting access, increasing access).
+code flow, programmatic refresh tokens, the scopes of each product (getting access, increasing access), and the Community
+Management app review.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 from accounts.platforms.http.oauth import OAuthApplication, missing_scopes
 from accounts.platforms.linkedin.capabilities import PAGE_COMMENT_SCOPE
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.schemas import object_schema
 
 MEMBER_SCOPE = "w_member_social"
 PAGE_SCOPES = ("w_organization_social", "rw_organization_admin")
@@ -37,6 +40,36 @@ class Kind:
 MEMBER = Kind("member", "member profiles", "", ("openid", "profile"), ("openid", "profile", MEMBER_SCOPE))
 PAGES = Kind("pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE))
 KINDS = {kind.name: kind for kind in (MEMBER, PAGES)}
+
+PORTAL = "https://www.linkedin.com/developers/apps"
+EVERY_60_DAYS = "An owner connects again every 60 days, unless LinkedIn has granted refresh tokens to the application."
+
+SETUP = OperatorSetup(
+    {"oauth": "Their sign-in at LinkedIn. For a page they have to be one of its administrators."},
+    (
+        PlatformApplication(
+            connects="LinkedIn members",
+            portal=PORTAL,
+            products=("Sign In with LinkedIn using OpenID Connect.", "Share on LinkedIn."),
+            scopes=MEMBER.scopes,
+            settings=("LINKEDIN_CLIENT_ID", "LINKEDIN_CLIENT_SECRET"),
+            more_settings=("LINKEDIN_SCOPES", "LINKEDIN_API_VERSION"),
+            notes=(EVERY_60_DAYS,),
+        ),
+        PlatformApplication(
+            connects="LinkedIn pages",
+            portal=PORTAL,
+            products=("Community Management API. LinkedIn adds it only to an application that has no other product.",),
+            scopes=PAGES.scopes,
+            settings=("LINKEDIN_PAGES_CLIENT_ID", "LINKEDIN_PAGES_CLIENT_SECRET"),
+            more_settings=("LINKEDIN_PAGES_SCOPES", "LINKEDIN_API_VERSION"),
+            review="LinkedIn reviews the access to the Community Management API. It asks for a registered company, its "
+            "verified page and a business e-mail address, and later for a recording of the screen.",
+            without_review="Pages can be tried out with few calls a day.",
+            notes=(EVERY_60_DAYS,),
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -71,5 +104,4 @@ def oauth_schema(offered: list[str]) -> dict[str, Any]:
     }
     if len(offered) == 1:
         kind["default"] = offered[0]
-    required = ["kind"] if len(offered) > 1 else []
-    return {"type": "object", "properties": {"kind": kind}, "required": required, "additionalProperties": False}
+    return object_schema(["kind"] if len(offered) > 1 else [], kind=kind)

@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from accounts.platforms.counting import characters
 from accounts.platforms.linkedin.accounts import is_page
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     AccountDetails,
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     Pace,
@@ -40,7 +41,7 @@ CAPABILITIES = Capabilities(
         videos=VideoRules(
             mime_types=("video/mp4",), max_bytes=500_000_000, min_duration_seconds=3, max_duration_seconds=1800
         ),
-        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=100_000_000),
+        documents=FileRules(mime_types=("application/pdf",), max_bytes=100_000_000),
         alt_text_max_length=4086,
     ),
     features=(
@@ -70,46 +71,40 @@ CAPABILITIES = Capabilities(
         "Polls are not possible.",
         "The service cannot tell how often a post was seen: LinkedIn shows that to its author.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "visibility": {
-                "type": "string",
-                "description": "Who sees the post: everybody (also where it is left out), or a member's connections.",
-                "enum": ["PUBLIC", "CONNECTIONS"],
-            },
-            "title": {
-                "type": "string",
-                "description": "The title of the document or the video; a document without one bears its file's name.",
-                "minLength": 1,
-                "maxLength": 200,
-            },
-            "article": {
-                "type": "object",
-                "description": "A card that links to a page, below the text; a post with one carries no media.",
-                "properties": {
-                    "url": {
-                        "type": "string",
-                        "description": "The page, https://….",
-                        "pattern": r"^https?://[^\s]+$",
-                        "maxLength": 2000,
-                    },
-                    "title": {"type": "string", "description": "Its title.", "minLength": 1, "maxLength": 400},
-                    "description": {"type": "string", "description": "What it is about.", "maxLength": 4000},
-                },
-                "required": ["url", "title"],
-                "additionalProperties": False,
-            },
-            FIRST_COMMENT: {
-                "type": "string",
-                "description": "A comment that the account leaves below the post once it is out, such as a link.",
-                "minLength": 1,
-                "maxLength": MAX_COMMENT_LENGTH,
-                "pattern": r"\S",
-            },
+    options=object_schema(
+        visibility={
+            "type": "string",
+            "description": "Who sees the post: everybody (also where it is left out), or a member's connections.",
+            "enum": ["PUBLIC", "CONNECTIONS"],
         },
-        "additionalProperties": False,
-    },
+        title={
+            "type": "string",
+            "description": "The title of the document or the video; a document without one bears its file's name.",
+            "minLength": 1,
+            "maxLength": 200,
+        },
+        article={
+            "description": "A card that links to a page, below the text; a post with one carries no media.",
+            **object_schema(
+                ["url", "title"],
+                url={
+                    "type": "string",
+                    "description": "The page, https://….",
+                    "pattern": r"^https?://[^\s]+$",
+                    "maxLength": 2000,
+                },
+                title={"type": "string", "description": "Its title.", "minLength": 1, "maxLength": 400},
+                description={"type": "string", "description": "What it is about.", "maxLength": 4000},
+            ),
+        },
+        first_comment={
+            "type": "string",
+            "description": "A comment that the account leaves below the post once it is out, such as a link.",
+            "minLength": 1,
+            "maxLength": MAX_COMMENT_LENGTH,
+            "pattern": r"\S",
+        },
+    ),
     # A LinkedIn account may publish about 150 posts a day.
     pace=Pace(seconds=720, burst=30),
 )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -31,12 +30,12 @@ from accounts.platforms.http.responses import (
 from accounts.platforms.upload_addresses import is_own
 from config.outbound import Response
 
+DAY_SECONDS = 86_400.0
 UPLOAD_SECONDS = 120.0  # for one file, or for one part of a video
 
 _CLASS_NAME = re.compile(r"^(?:[a-z]\w*\.)+\w+: ")  # LinkedIn's messages begin with the name of their exception
 _DEAD_VERSION = re.compile(r"\bversion\b.*\bnot active\b|NONEXISTENT_VERSION|VERSION_MISSING", re.IGNORECASE)
 _NOT_PERMITTED = re.compile(r"\bpermission|\bforbidden\b|\brestricted\b|\bnot authorized\b", re.IGNORECASE)
-_OF_CONTENT = frozenset({"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"})
 
 
 class LinkedInError(ApiError):
@@ -47,7 +46,7 @@ class LinkedInError(ApiError):
         reason = _CLASS_NAME.sub("", safe_line(content.get("message")))
         super().__init__(response, code=_code(content), reason=reason)
         if response.status == 429 and self.retry_after is None and " day " in f" {reason.lower()} ":
-            self.retry_after = _seconds_until_midnight()
+            self.retry_after = DAY_SECONDS - timezone.now().timestamp() % DAY_SECONDS  # until midnight UTC
 
 
 @dataclass(frozen=True)
@@ -89,6 +88,9 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
     label = "LinkedIn"
     error = LinkedInError
     content_statuses = frozenset({400, 413, 422})
+    documented_codes = frozenset(
+        {"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"}
+    )
 
     def specific(self, error: LinkedInError) -> PlatformError | None:
         """Translate LinkedIn's errors about the API's version or the rights of the login; None for all other errors."""
@@ -106,10 +108,6 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
             )
         return None
 
-    def is_documented(self, error: LinkedInError) -> bool:
-        """Whether the reason in LinkedIn's error says all that a person needs."""
-        return error.code in _OF_CONTENT
-
 
 ERRORS = LinkedInErrors()
 
@@ -125,9 +123,3 @@ def _code(content: Mapping[str, Any]) -> str:
     name = one_line(inputs[0].get("code")) if inputs else ""
     number = content.get("serviceErrorCode")
     return (name or one_line(content.get("code")) or (str(number) if type(number) is int else ""))[:50]
-
-
-def _seconds_until_midnight() -> float:
-    now = timezone.now().astimezone(UTC)
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    return (midnight - now).total_seconds()

@@ -31,14 +31,14 @@ Files = tuple[MediaFile, ...]
 State = Mapping[str, Any]
 
 
-def following(files: Files, state: State) -> Progress:
+def next_step(files: Files, state: State) -> Progress:
     """The step that uploads the next file to LinkedIn, or the one that creates the post."""
     return Progress("upload" if len(state["media"]) < len(files) else "create", state)
 
 
-def upload_again(files: Files, state: State) -> Progress | None:
+def restart_uploads(files: Files, state: State) -> Progress | None:
     """The step that uploads all files to LinkedIn again, because one was lost; None if that was done before."""
-    return None if state.get("again") else following(files, {**_without_pending(state), "media": [], "again": True})
+    return None if state.get("again") else next_step(files, {**_without_pending(state), "media": [], "again": True})
 
 
 def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
@@ -56,10 +56,10 @@ def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
 def process(api: Api, files: Files, state: State) -> Progress:
     """Check whether LinkedIn has processed the file. Raises as `upload`."""
     file = files[len(state["media"])]
-    ready = following(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
+    ready = next_step(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
     with ERRORS.content_errors(_label(file)):
         try:
-            told = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted(state['pending'])}")
+            details = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted(state['pending'])}")
         except LinkedInError as error:
             if error.status == 403:
                 seconds = UNREADABLE_SECONDS[file.kind]
@@ -68,14 +68,14 @@ def process(api: Api, files: Files, state: State) -> Progress:
                 raise
             if state["looks"] < MAX_CHECKS_IF_LOST:
                 return check_later("process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
-            if (again := upload_again(files, state)) is None:
+            if (again := restart_uploads(files, state)) is None:
                 raise
             return again
-    status = safe_line(told.get("status"))
+    status = safe_line(details.get("status"))
     if status == "AVAILABLE":
         return ready
     if status == "PROCESSING_FAILED":
-        reason = safe_line(told.get("processingFailureReason")) or "no reason given"
+        reason = safe_line(details.get("processingFailureReason")) or "no reason given"
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
         unmapped("linkedin", f"media status {status}")
@@ -96,8 +96,8 @@ def _send_whole(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
 
 
 def _send_video(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
-    told = {"owner": owner, "fileSizeBytes": file.size_bytes, "uploadCaptions": False, "uploadThumbnail": False}
-    value = _announce(api, file, told)
+    details = {"owner": owner, "fileSizeBytes": file.size_bytes, "uploadCaptions": False, "uploadThumbnail": False}
+    value = _announce(api, file, details)
     urn, deadline, parts = _urn(value, file), time.monotonic() + VIDEO_SECONDS, []
     for part in _parts(value, file.size_bytes):
         if time.monotonic() > deadline:
@@ -124,9 +124,9 @@ def _send_part(api: Api, address: str, content: bytes) -> str:
     raise UnreadableAnswer("The answer does not name the part.")
 
 
-def _announce(api: Api, file: MediaFile, told: Mapping[str, Any]) -> dict[str, Any]:
+def _announce(api: Api, file: MediaFile, details: Mapping[str, Any]) -> dict[str, Any]:
     path = f"/rest/{COLLECTIONS[file.kind]}?action=initializeUpload"
-    value = api.post(path, json={"initializeUploadRequest": told}).get("value")
+    value = api.post(path, json={"initializeUploadRequest": details}).get("value")
     if not isinstance(value, dict):
         raise UnreadableAnswer("The answer does not say where to upload to.")
     return value

@@ -2,7 +2,8 @@
 
 LinkedIn has no idempotency key. It refuses a text that the account has posted shortly before and names a post with this text;
 that is no proof that the post exists, because LinkedIn names a new one after the post was deleted.
-Source: learn.microsoft.com/linkedin, Posts API and Comments API; the wording of refusals is what clients report.
+Source: learn.microsoft.com/linkedin, Posts API, Comments API and little text format; the wording of refusals is what clients
+report.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.linkedin import media
 from accounts.platforms.linkedin.accounts import SITE, is_page
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
-from accounts.platforms.linkedin.little_text import little_text
 from accounts.platforms.types import OUT, Content, MediaFile, Progress, Published
-from config.outbound import Response
 
 _POST = re.compile(r"urn:li:(?:share|ugcPost):[0-9]{1,25}")
+_RESERVED = re.compile(r"[\\|{}@\[\]()<>#*_~]")
+_ELEMENT = re.compile(
+    r"@\[(?P<name>[^\[\]\n]{1,200})\]\((?P<urn>urn:li:(?:person|organization):[A-Za-z0-9_-]{1,100})\)"
+    r"|(?:(?<!\S)|(?<=[(\[{\"'“‘«¿¡]))(?P<sign>[#\uFF03])(?P<tag>\w*[^\W\d_]\w*)"
+)
 
 
 def begin(author: str, content: Content) -> Progress:
@@ -28,7 +32,7 @@ def begin(author: str, content: Content) -> Progress:
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
         raise ContentRejected("A LinkedIn post carries media or a link card (article), not both.")
-    return media.following(content.media, {"media": []})
+    return media.next_step(content.media, {"media": []})
 
 
 def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Progress | Published:
@@ -38,11 +42,13 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
             response = api.create("/rest/posts", _body(author, content, state))
         except LinkedInError as error:
             is_media_lost = any(urn in error.reason for urn in state["media"])
-            again = media.upload_again(content.media, state) if is_media_lost and error.status < 500 else None
+            again = media.restart_uploads(content.media, state) if is_media_lost and error.status < 500 else None
             if again is None:
                 raise
             return again
-    urn = _urn_of(response)
+        urn = response.headers.get("x-restli-id", "")  # the body is empty
+        if not _POST.fullmatch(urn):
+            raise OutcomeUnknown("LinkedIn answered success without naming the post.")
     out = {"external_id": urn, "permalink": f"{SITE}/feed/update/{urn}/"}
     return Progress("comment", {OUT: out}) if "first_comment" in content.options else Published(**out)
 
@@ -80,7 +86,8 @@ def _content(content: Content, urns: list[str]) -> dict[str, Any]:
     """The content that LinkedIn shows below the text: a link card, one file or several images."""
     if "article" in content.options:
         article = content.options["article"]
-        return {"article": {"source": article["url"], "title": article["title"], **_described(article)}}
+        card = {"source": article["url"], "title": article["title"], "description": article.get("description")}
+        return {"article": {name: value for name, value in card.items() if value}}
     if len(urns) > 1:
         pairs = zip(content.media, urns, strict=True)
         return {"multiImage": {"images": [{"id": urn, **_alt_text(file)} for file, urn in pairs]}}
@@ -88,10 +95,6 @@ def _content(content: Content, urns: list[str]) -> dict[str, Any]:
         [file], [urn] = content.media, urns
         return {"media": {"id": urn, **_alt_text(file), **_title(file, content.options.get("title", ""))}}
     return {}
-
-
-def _described(article: Mapping[str, Any]) -> dict[str, str]:
-    return {"description": article["description"]} if article.get("description") else {}
 
 
 def _alt_text(file: MediaFile) -> dict[str, str]:
@@ -104,9 +107,24 @@ def _title(file: MediaFile, title: str) -> dict[str, str]:
     return {"title": title} if title and file.kind == "video" else {}
 
 
-def _urn_of(response: Response) -> str:
-    """The URN of the new LinkedIn post, which is only in a header. Raises OutcomeUnknown."""
-    urn = response.headers.get("x-restli-id", "")
-    if not _POST.fullmatch(urn):
-        raise OutcomeUnknown("LinkedIn answered success without naming the post.")
-    return urn
+def little_text(text: str) -> str:
+    """A text in LinkedIn's little text format, which LinkedIn shows unchanged: characters with a meaning are escaped.
+
+    LinkedIn cuts a post at such a character if it is not escaped, without an error. Mentions in the text,
+    `@[Name](urn:li:organization:1)`, stay mentions, and hashtags are written as templates.
+    """
+    pieces, position = [], 0
+    for found in _ELEMENT.finditer(text):
+        pieces += [_escaped(text[position : found.start()]), _element(found)]
+        position = found.end()
+    return "".join([*pieces, _escaped(text[position:])])
+
+
+def _element(found: re.Match[str]) -> str:
+    if found["urn"]:
+        return f"@[{_escaped(found['name'])}]({found['urn']})"
+    return f"{{hashtag|\\{found['sign']}|{_escaped(found['tag'])}}}"
+
+
+def _escaped(text: str) -> str:
+    return _RESERVED.sub(r"\\\g<0>", text)

@@ -7,17 +7,17 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, OutcomeUnknown
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.slack import files, installation, message, webhook
+from accounts.platforms.slack import installation, messages, webhook
 from accounts.platforms.slack.capabilities import (
     CAPABILITIES,
     CREDENTIALS_SCHEMA,
     NO_FILES_BY_WEBHOOK,
     SCOPES,
+    SETUP,
     of_account,
 )
 from accounts.platforms.slack.client import ERRORS, WebApi
 from accounts.platforms.slack.installation import SlackApplication
-from accounts.platforms.slack.setup import SETUP
 from accounts.platforms.slack.webhook import Webhook
 from accounts.platforms.types import (
     Absent,
@@ -55,6 +55,7 @@ class Slack(OAuthPlatform):
     methods = ("credentials", "oauth")
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send", "share"})
+    revoked_tokens = ()  # a webhook is its owner's, and the app's token also serves the workspace's other channels
 
     def unavailable_reason(self, method: str) -> str | None:
         """Which settings of the Slack app the operator has not set; None for webhooks, which need none."""
@@ -78,14 +79,15 @@ class Slack(OAuthPlatform):
         """Every Slack channel that the app may post to."""
         return installation.channels(self._web_api(tokens))
 
-    def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
-        """The Slack channel, which is stored with the token."""
-        return {"channel": installation.channel_of(identity)}
+    def stored_details(self, identity: Identity) -> Mapping[str, Any]:
+        """The Slack channel that is stored with the token: its id, and the URL of its workspace as `site`."""
+        channel_id = identity.external_id.rpartition("/")[2]
+        return {"channel": {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}}
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Check that the Slack webhook exists, without posting. Raises CredentialsRejected, Transient."""
         try:
-            identity = _checked(self._webhook(credentials))
+            identity = webhook.identify(self._webhook(credentials))
         except AccountDisconnected as error:
             raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
         return Connection(identity, Grant(dict(credentials), external_id=identity.external_id))
@@ -93,16 +95,13 @@ class Slack(OAuthPlatform):
     def identify(self, grant: Grant) -> Identity:
         """Ask Slack for the channel, or check the webhook. Raises AccountDisconnected, Transient."""
         if grant.credentials:
-            return _checked(self._webhook(grant.credentials))
+            return webhook.identify(self._webhook(grant.credentials))
         with ERRORS.platform_errors():
             return installation.channel(self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
         """Raises AccountDisconnected: neither Slack webhooks nor tokens of an app without rotation are renewed."""
         raise AccountDisconnected("Access to a Slack channel cannot be renewed by the service.")
-
-    def revoke(self, grant: Grant) -> None:
-        """Does nothing at Slack: a webhook is its owner's, and the app's token also serves the workspace's other channels."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Post the text to Slack, or upload the files and share them in the channel, as `progress` says."""
@@ -111,18 +110,18 @@ class Slack(OAuthPlatform):
                 raise ContentRejected(NO_FILES_BY_WEBHOOK)
             return Progress("upload", {"files": []}) if content.media else Progress("send")
         if grant.credentials:
-            return message.send_by_webhook(self._webhook(grant.credentials), content)
+            return messages.send_by_webhook(self._webhook(grant.credentials), content)
         api, channel = self._web_api(grant.tokens), grant.tokens["channel"]
         if progress.phase == "send":
-            return message.send(api, channel, content)
-        step = {"upload": files.upload, "share": files.share, "settle": files.settle}[progress.phase]
+            return messages.send(api, channel, content)
+        step = {"upload": messages.upload, "share": messages.share, "settle": messages.settle}[progress.phase]
         return step(api, channel, content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Find a Slack message by its files. Raises OutcomeUnknown for a text, which cannot be found."""
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
-        return files.find(self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state)
+        return messages.find(self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
         return webhook.webhook(credentials["webhook_url"], self.setting("API_BASE"))
@@ -132,10 +131,3 @@ class Slack(OAuthPlatform):
 
     def _api_base(self) -> str:
         return self.setting("API_BASE", API_BASE).rstrip("/")
-
-
-def _checked(hook: Webhook) -> Identity:
-    """The account of a Slack webhook that exists. Slack does not say which channel the webhook posts to."""
-    with webhook.ERRORS.platform_errors():
-        webhook.check(hook)
-    return Identity(hook.id, handle=f"webhook {hook.id}")

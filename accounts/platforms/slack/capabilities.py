@@ -1,10 +1,10 @@
-"""Slack's limits and options.
+"""Slack's limits and options, and where the operator's app is registered.
 
 Slack advises 4,000 characters at most and truncates texts after 40,000. A message has up to 10 files of any kind, each of up
 to 1 GB; a message of an incoming webhook has none. `chat:write.public` lets the app post text to public channels that it has
 not joined. `files:write` is for uploads, `files:read` to find where an upload was shared. Sources: docs.slack.dev
-(chat.postMessage, incoming webhooks, files.getUploadURLExternal, rate limits, scopes), and Slack's help center, Add files to
-Slack, for the size and number of files.
+(chat.postMessage, incoming webhooks, files.getUploadURLExternal, rate limits, scopes, app management, distribution, token
+rotation), and Slack's help center, Add files to Slack, for the size and number of files.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from accounts.platforms.counting import characters
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     AccountDetails,
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     Pace,
@@ -37,16 +39,10 @@ CAPABILITIES = Capabilities(
     media=MediaRules(
         max_count=MAX_FILES,
         mixed=True,
-        images=ImageRules(
-            mime_types=("image/jpeg", "image/png", "image/gif", "image/webp"),
-            max_bytes=MAX_FILE_BYTES,
-            max_count=MAX_FILES,
-        ),
-        videos=VideoRules(
-            mime_types=("video/mp4", "video/quicktime", "video/webm"), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES
-        ),
-        gifs=ImageRules(mime_types=("image/gif",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
-        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        images=ImageRules(("image/jpeg", "image/png", "image/gif", "image/webp"), MAX_FILE_BYTES, MAX_FILES),
+        videos=VideoRules(("video/mp4", "video/quicktime", "video/webm"), MAX_FILE_BYTES, MAX_FILES),
+        gifs=ImageRules(("image/gif",), MAX_FILE_BYTES, MAX_FILES),
+        documents=FileRules(("application/pdf",), MAX_FILE_BYTES, MAX_FILES),
         alt_text_max_length=1000,
     ),
     features=("text", "links", "formatting", "replies", "images", "gifs", "video", "documents", "alt_text"),
@@ -61,31 +57,27 @@ CAPABILITIES = Capabilities(
         "A message that an incoming webhook posted has no link.",
         "Buttons, menus and other blocks are not possible.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "thread_ts": {
-                "type": "string",
-                "description": "The timestamp of a message, such as 1503435956.000247: the post becomes a reply to it.",
-                "maxLength": 19,
-                "pattern": r"^[0-9]{1,12}\.[0-9]{6}$",
-            },
-            "mrkdwn": {
-                "type": "boolean",
-                "description": "Whether *bold*, _italic_, `code` and other markup is shown as such; true by default. "
-                "For messages without files.",
-            },
-            "unfurl_links": {
-                "type": "boolean",
-                "description": "Whether linked pages have a preview. For messages without files.",
-            },
-            "unfurl_media": {
-                "type": "boolean",
-                "description": "Whether linked images and videos are shown. For messages without files.",
-            },
+    options=object_schema(
+        thread_ts={
+            "type": "string",
+            "description": "The timestamp of a message, such as 1503435956.000247: the post becomes a reply to it.",
+            "maxLength": 19,
+            "pattern": r"^[0-9]{1,12}\.[0-9]{6}$",
         },
-        "additionalProperties": False,
-    },
+        mrkdwn={
+            "type": "boolean",
+            "description": "Whether *bold*, _italic_, `code` and other markup is shown as such; true by default. "
+            "For messages without files.",
+        },
+        unfurl_links={
+            "type": "boolean",
+            "description": "Whether linked pages have a preview. For messages without files.",
+        },
+        unfurl_media={
+            "type": "boolean",
+            "description": "Whether linked images and videos are shown. For messages without files.",
+        },
+    ),
     # One message a second for each channel; short bursts may be faster.
     pace=Pace(seconds=1, burst=3),
 )
@@ -109,19 +101,38 @@ def _without_files(why: str) -> Capabilities:
     )
 
 
-CREDENTIALS_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "webhook_url": {
-            "type": "string",
-            "title": "Webhook address",
-            "writeOnly": True,
-            "format": "uri",
-            "description": "The channel's incoming webhook address, https://hooks.slack.com/services/….",
-            "pattern": "^https?://",
-            "maxLength": 512,
-        }
+CREDENTIALS_SCHEMA = object_schema(
+    ["webhook_url"],
+    webhook_url={
+        "type": "string",
+        "title": "Webhook address",
+        "writeOnly": True,
+        "format": "uri",
+        "description": "The channel's incoming webhook address, https://hooks.slack.com/services/….",
+        "pattern": "^https?://",
+        "maxLength": 512,
     },
-    "required": ["webhook_url"],
-    "additionalProperties": False,
-}
+)
+
+SETUP = OperatorSetup(
+    {
+        "credentials": "The address of an incoming webhook, which they create in an app of their own at Slack.",
+        "oauth": "Their sign-in at Slack, and the right to install apps in their workspace.",
+    },
+    (
+        PlatformApplication(
+            connects="channels of a Slack workspace",
+            portal="https://api.slack.com/apps",
+            products=(
+                "The redirect address, and the scopes as bot token scopes, both under OAuth & Permissions.",
+                "Token rotation switched off.",
+                "Public distribution, under Manage Distribution, if other workspaces than your own are to install it.",
+            ),
+            scopes=SCOPES,
+            settings=("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"),
+            review="Slack reviews an app only if it is to be listed in its Marketplace, which it asks of apps that are "
+            "distributed commercially.",
+            without_review="Every workspace can install an app with public distribution. Without it, your own workspace can.",
+        ),
+    ),
+)

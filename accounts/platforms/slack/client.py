@@ -7,7 +7,6 @@ People are shown the code. Source: docs.slack.dev, the Web API and its methods' 
 from __future__ import annotations
 
 import re
-from typing import ClassVar, TypeVar
 
 from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
 from accounts.platforms.http.client import JsonClient
@@ -21,40 +20,13 @@ TRANSIENT_CODES = frozenset(
     {"service_unavailable", "team_added_to_org", "org_login_required", "request_timeout", "accesslimited"}
 )
 RATE_LIMIT_CODES = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
-ACCESS_ENDED_CODES = frozenset(
-    {
-        "access_denied",
-        "account_inactive",
-        "ekm_access_denied",
-        "enterprise_is_restricted",
-        "invalid_auth",
-        "missing_scope",
-        "no_permission",
-        "not_allowed_token_type",
-        "not_authed",
-        "team_access_not_granted",
-        "token_expired",
-        "token_revoked",
-    }
-)
-CHANNEL_CLOSED_CODES = frozenset(
-    {
-        "channel_not_found",
-        "invalid_channel",
-        "is_archived",
-        "not_in_channel",
-        "posting_to_channel_denied",
-        "restricted_action",
-        "restricted_action_read_only_channel",
-    }
-)
-OF_CONTENT = re.compile(
+CONTENT_CODES = re.compile(
     r"msg_too_long|no_text|cannot_reply_to_message|message_not_found|thread_not_found|restricted_action\w*"
     r"|invalid_(?:arg\w*|blocks\w*|thread_ts)|slack_connect_\w+_blocked|missing_argument|alt_txt_too_large"
     r"|file_upload_size_restricted|file_uploads_disabled|file_type_not_allowed|storage_limit_reached"
     r"|invalid_form_data|invalid_post_type"
 )
-OPEN_CHANNEL = (
+CHECK_CHANNEL_ADVICE = (
     "Check in Slack that the channel exists, is not archived and has the app among its members; then check the account, "
     "or reconnect it, and retry the post."
 )
@@ -85,19 +57,42 @@ class WebApi(JsonClient):
         return super().is_success(response) and (json_object(response) or {}).get("ok") is True
 
 
-E = TypeVar("E", bound=SlackError)
-
-
-class CodeErrors(ErrorTranslator[E]):
+class SlackErrors(ErrorTranslator[SlackError]):
     """Translates Slack's error codes. The status matters only for the rate limit and for errors of Slack's servers."""
 
     name = "slack"
     label = "Slack"
-    access_ended: ClassVar[frozenset[str]]
-    channel_closed: ClassVar[frozenset[str]]
-    client: ClassVar[str]  # what posts to Slack, in messages for people
+    error = SlackError
+    client = "app"  # what posts to Slack, in messages for people
+    access_ended = frozenset(
+        {
+            "access_denied",
+            "account_inactive",
+            "ekm_access_denied",
+            "enterprise_is_restricted",
+            "invalid_auth",
+            "missing_scope",
+            "no_permission",
+            "not_allowed_token_type",
+            "not_authed",
+            "team_access_not_granted",
+            "token_expired",
+            "token_revoked",
+        }
+    )
+    channel_closed = frozenset(
+        {
+            "channel_not_found",
+            "invalid_channel",
+            "is_archived",
+            "not_in_channel",
+            "posting_to_channel_denied",
+            "restricted_action",
+            "restricted_action_read_only_channel",
+        }
+    )
 
-    def specific(self, error: E) -> PlatformError | None:
+    def specific(self, error: SlackError) -> PlatformError | None:
         """Translate Slack's errors about the access or the channel, and temporary ones; None for all other errors."""
         if error.code in RATE_LIMIT_CODES or error.status == 429:
             return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
@@ -105,25 +100,16 @@ class CodeErrors(ErrorTranslator[E]):
             return AccountDisconnected(f"Slack no longer accepts the {self.client}: {error.reason}")
         if error.code in self.channel_closed:
             message = f"Slack does not let the {self.client} post to the channel: {error.reason}"
-            return AccountDisconnected(message, suggested_action=OPEN_CHANNEL)
+            return AccountDisconnected(message, suggested_action=CHECK_CHANNEL_ADVICE)
         return self.transient(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
 
-    def may_have_effect(self, error: E) -> bool:
+    def may_have_effect(self, error: SlackError) -> bool:
         """Whether Slack may have carried out the call."""
         return error.status >= 500 or error.code in PERHAPS_DONE_CODES or (error.status < 300 and not error.from_api)
 
-
-class SlackErrors(CodeErrors[SlackError]):
-    """Translates the errors of Slack's Web API."""
-
-    error = SlackError
-    access_ended = ACCESS_ENDED_CODES
-    channel_closed = CHANNEL_CLOSED_CODES
-    client = "app"
-
     def rejects_content(self, error: SlackError) -> bool:
         """Whether Slack's error is about the message."""
-        return OF_CONTENT.fullmatch(error.code) is not None
+        return CONTENT_CODES.fullmatch(error.code) is not None
 
 
 ERRORS = SlackErrors()

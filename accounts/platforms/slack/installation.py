@@ -118,12 +118,6 @@ def channels(api: WebApi) -> tuple[Identity, ...]:
     )
 
 
-def channel_of(identity: Identity) -> dict[str, str]:
-    """The values stored for a Slack channel: {id, site}, its id and the URL of its workspace."""
-    channel_id = identity.external_id.rpartition("/")[2]
-    return {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}
-
-
 def channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identity:
     """Ask Slack for a connected channel {id, site}. Raises AccountDisconnected, SlackError, OutboundError."""
     details = as_object(api.get("/conversations.info", {"channel": stored["id"]}).get("channel"))

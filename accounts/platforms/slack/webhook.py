@@ -14,11 +14,12 @@ from urllib.parse import urlsplit
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.responses import NO_REASON
-from accounts.platforms.slack.client import CodeErrors, SlackError
+from accounts.platforms.slack.client import SlackError, SlackErrors
+from accounts.platforms.types import Identity
 from config.outbound import Response
 
 # Errors of an existing webhook for a message without a text.
-NO_TEXT = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_attachments"})
+NO_TEXT_CODES = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_attachments"})
 
 _SLACK = r"https://hooks\.slack(?:-gov)?\.com"
 _PATH = r"/services/(T[A-Z0-9]{1,20})/(B[A-Z0-9]{1,20})/([A-Za-z0-9]{1,64})/?"
@@ -55,7 +56,7 @@ class Webhook(JsonClient):
         return super().is_success(response) and response.body.strip() == b"ok"
 
 
-class WebhookErrors(CodeErrors[WebhookError]):
+class WebhookErrors(SlackErrors):
     """Translates the errors of Slack's webhooks."""
 
     error = WebhookError
@@ -75,14 +76,14 @@ class WebhookErrors(CodeErrors[WebhookError]):
     )
     client = "webhook"
 
-    def may_have_effect(self, error: WebhookError) -> bool:
+    def may_have_effect(self, error: SlackError) -> bool:
         """Whether Slack's webhook may have posted the message.
 
         Slack answers `ok`, and errors never with a status of success.
         """
         return error.status < 300 or super().may_have_effect(error)
 
-    def rejects_content(self, error: WebhookError) -> bool:
+    def rejects_content(self, error: SlackError) -> bool:
         """Whether an error of Slack's webhook is about the message."""
         return error.status in (400, 413)
 
@@ -108,13 +109,15 @@ def webhook(given: str, api_base: str) -> Webhook:
     return Webhook(f"{origin}/services/{team}/{hook}/{token}", id=f"{team}/{hook}")
 
 
-def check(hook: Webhook) -> None:
-    """Check that a Slack webhook exists, by a message without a text, which Slack refuses.
+def identify(hook: Webhook) -> Identity:
+    """The account of a Slack webhook, after checking that it exists, by a message without a text, which Slack refuses.
 
-    Raises WebhookError, OutboundError.
+    Slack does not say which channel the webhook posts to. Raises AccountDisconnected, Transient.
     """
-    try:
-        hook.post("", json={"text": ""})
-    except WebhookError as error:
-        if error.code not in NO_TEXT:
-            raise
+    with ERRORS.platform_errors():
+        try:
+            hook.post("", json={"text": ""})
+        except WebhookError as error:
+            if error.code not in NO_TEXT_CODES:
+                raise
+    return Identity(hook.id, handle=f"webhook {hook.id}")

@@ -8,11 +8,10 @@ from typing import Any
 
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
-from accounts.platforms.telegram import messages, sending
-from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.telegram import messages
+from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.telegram.chats import Chat, open_chat
-from accounts.platforms.telegram.client import NEW_TOKEN, BotApi
-from accounts.platforms.telegram.setup import SETUP
+from accounts.platforms.telegram.client import NEW_TOKEN_ADVICE, BotApi
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 
 
@@ -21,7 +20,8 @@ class Telegram(Platform):
 
     The steps are `start`, which builds the request, and `send`, which sends it, at most once; the state is the request. A
     grant's tokens are {chat_id, chat_type, chat_username}. The external_id is the id that the chat had when it was connected;
-    a group that becomes a supergroup gets a new id, which is stored as renewed tokens are.
+    a group that becomes a supergroup gets a new id, which is stored as renewed tokens are. Revoking does nothing: only the
+    bot's owner can revoke its token, with @BotFather.
     """
 
     name = "telegram"
@@ -53,7 +53,7 @@ class Telegram(Platform):
         """
         chat = self._chat(grant)
         if chat.id != grant.tokens["chat_id"]:
-            raise chat.has_moved()
+            raise chat.moved_error()
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
@@ -63,17 +63,14 @@ class Telegram(Platform):
         """
         chat = self._chat(grant)
         if chat.id == grant.tokens["chat_id"]:
-            raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN)
+            raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN_ADVICE)
         return replace(grant, tokens=chat.tokens())
-
-    def revoke(self, grant: Grant) -> None:
-        """Does nothing at Telegram: a bot's token can be revoked only by the bot's owner, with @BotFather."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Build the request of the Telegram message, or send it, once, as `progress` says."""
         if progress.phase == "start":
             return Progress("send", messages.build(content))
-        return sending.send(self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media)
+        return messages.send(self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media)
 
     def _chat(self, grant: Grant) -> Chat:
         return open_chat(self._api(grant.credentials), grant.tokens["chat_id"])

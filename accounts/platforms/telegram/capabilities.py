@@ -1,13 +1,18 @@
-"""Telegram's limits and options for bots. Source: core.telegram.org/bots/api and the constants of its libraries."""
+"""Telegram's limits and options for bots, and what their owners need.
+
+Source: core.telegram.org/bots and /bots/api, and the constants of its libraries.
+"""
 
 from __future__ import annotations
 
 from accounts.platforms.counting import characters, utf16_units
+from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     Capabilities,
-    DocumentRules,
+    FileRules,
     ImageRules,
     MediaRules,
     Pace,
@@ -49,7 +54,7 @@ CAPABILITIES = Capabilities(
         ),
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=50_000_000, max_count=10),
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=50_000_000, max_count=1),
-        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
+        documents=FileRules(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
         max_total_bytes=50_000_000,  # an album is uploaded in one request
     ),
     features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents", "polls"),
@@ -62,67 +67,67 @@ CAPABILITIES = Capabilities(
         "Stories are not possible.",
         "Alt text is not possible.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "parse_mode": {
-                "type": "string",
-                "description": "How the text is marked up. Without it, the text is shown as it is written.",
-                "enum": ["HTML", "MarkdownV2"],
-            },
-            "disable_notification": {
-                "type": "boolean",
-                "description": "Whether the message arrives without a sound.",
-            },
-            "protect_content": {
-                "type": "boolean",
-                "description": "Whether readers are prevented from forwarding and saving the message.",
-            },
-            "link_preview": {
-                "type": "boolean",
-                "description": "Whether a preview of the first link is shown, which is the default.",
-            },
-            "message_thread_id": {
-                "type": "integer",
-                "description": "The topic of a forum; without it, the general one.",
-                "minimum": 1,
-                "maximum": MAX_ID,
-            },
-            "reply_to_message_id": {
-                "type": "integer",
-                "description": "The message of the same chat that is replied to.",
-                "minimum": 1,
-                "maximum": MAX_ID,
-            },
-            "poll": poll_option(POLL),
+    options=object_schema(
+        parse_mode={
+            "type": "string",
+            "description": "How the text is marked up. Without it, the text is shown as it is written.",
+            "enum": ["HTML", "MarkdownV2"],
         },
-        "additionalProperties": False,
-    },
+        disable_notification={
+            "type": "boolean",
+            "description": "Whether the message arrives without a sound.",
+        },
+        protect_content={
+            "type": "boolean",
+            "description": "Whether readers are prevented from forwarding and saving the message.",
+        },
+        link_preview={
+            "type": "boolean",
+            "description": "Whether a preview of the first link is shown, which is the default.",
+        },
+        message_thread_id={
+            "type": "integer",
+            "description": "The topic of a forum; without it, the general one.",
+            "minimum": 1,
+            "maximum": MAX_ID,
+        },
+        reply_to_message_id={
+            "type": "integer",
+            "description": "The message of the same chat that is replied to.",
+            "minimum": 1,
+            "maximum": MAX_ID,
+        },
+        poll=poll_option(POLL),
+    ),
     # Telegram allows one message a second in a chat, with short bursts, and 20 a minute in a group.
     pace=Pace(seconds=3, burst=3),
     poll=POLL,
 )
 
-CREDENTIALS_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "bot_token": {
-            "type": "string",
-            "title": "Bot token",
-            "writeOnly": True,
-            "description": "The bot's token from @BotFather: digits, a colon, letters.",
-            "pattern": "^[0-9]+:[A-Za-z0-9_-]+$",
-            "maxLength": 256,
-        },
-        "chat_id": {
-            "type": "string",
-            "title": "Chat",
-            "description": "The chat to post to: @channelname, or the chat's id, such as -1001234567890. "
-            "The bot must be an administrator of a channel.",
-            "pattern": "^(@[A-Za-z0-9_]+|-?[0-9]+)$",
-            "maxLength": 64,
-        },
+CREDENTIALS_SCHEMA = object_schema(
+    ["bot_token", "chat_id"],
+    bot_token={
+        "type": "string",
+        "title": "Bot token",
+        "writeOnly": True,
+        "description": "The bot's token from @BotFather: digits, a colon, letters.",
+        "pattern": "^[0-9]+:[A-Za-z0-9_-]+$",
+        "maxLength": 256,
     },
-    "required": ["bot_token", "chat_id"],
-    "additionalProperties": False,
-}
+    chat_id={
+        "type": "string",
+        "title": "Chat",
+        "description": "The chat to post to: @channelname, or the chat's id, such as -1001234567890. "
+        "The bot must be an administrator of a channel.",
+        "pattern": "^(@[A-Za-z0-9_]+|-?[0-9]+)$",
+        "maxLength": 64,
+    },
+)
+
+# The operator registers nothing: owners connect bots of their own.
+SETUP = OperatorSetup(
+    {
+        "credentials": "The token of a bot, which they create with @BotFather, and the chat's name or id. The bot has "
+        "to be an administrator of a channel, or a member of a group."
+    }
+)

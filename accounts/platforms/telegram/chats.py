@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from accounts.platforms.errors import AccountDisconnected, TokenExpired
 from accounts.platforms.http.responses import UnreadableAnswer, as_object, one_line
-from accounts.platforms.telegram.client import ERRORS, LET_IN, BotApi, BotApiError
+from accounts.platforms.telegram.client import ADD_BOT_ADVICE, ERRORS, BotApi, BotApiError
 from accounts.platforms.types import Identity
 
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,64}")
@@ -60,12 +60,12 @@ class Chat:
             profile_url=f"https://t.me/{self.username}" if self.username else "",
         )
 
-    def has_moved(self) -> TokenExpired:
+    def moved_error(self) -> TokenExpired:
         """The error for a Telegram group that became a supergroup.
 
         The error makes the engine renew the chat's id (Telegram.refresh).
         """
-        return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=LET_IN)
+        return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=ADD_BOT_ADVICE)
 
     def permalink(self, message_id: int) -> str:
         """The link to a Telegram message: for everybody in a public chat, for members in others; some chats have no links."""
@@ -95,7 +95,7 @@ def _open(api: BotApi, chat_id: int | str, bot_id: Any) -> Chat:
     member = _object(api, "getChatMember", chat_id=chat.id, user_id=bot_id)
     if not _may_post(chat, as_object(details.get("permissions")), member):
         where = "this channel" if chat.type == "channel" else "this chat"
-        raise AccountDisconnected(f"The bot may not post to {where}.", suggested_action=LET_IN)
+        raise AccountDisconnected(f"The bot may not post to {where}.", suggested_action=ADD_BOT_ADVICE)
     return chat
 
 

@@ -20,8 +20,10 @@ from config.outbound import OutboundError, Response, multipart
 
 UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second
 
-NEW_TOKEN = "Copy the bot's token from @BotFather once more and connect the account with it."  # noqa: S105 (advice)
-LET_IN = "Add the bot to the chat and let it post there (to a channel as an administrator), then connect the account."
+NEW_TOKEN_ADVICE = "Copy the bot's token from @BotFather once more and connect the account with it."  # noqa: S105 (advice)
+ADD_BOT_ADVICE = (
+    "Add the bot to the chat and let it post there (to a channel as an administrator), then connect the account."
+)
 
 # Refusals with status 400 that are about the bot's rights in the chat, whatever the post says.
 _ABOUT_THE_BOT = re.compile(
@@ -111,7 +113,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         if _ABOUT_A_PART.search(error.reason):
             return OutcomeUnknown(f"Telegram may have sent a part of the album: {error.reason}")
         if error.status in (401, 404):
-            return AccountDisconnected("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN)
+            return AccountDisconnected("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN_ADVICE)
         if error.status == 403 or (error.status == 400 and _ABOUT_THE_BOT.search(error.reason)):
             return self.bot_refused(error)
         return None
@@ -124,7 +126,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
 
     def bot_refused(self, error: BotApiError) -> AccountDisconnected:
         """The error for a Telegram bot that lacks the right to do this in its chat."""
-        return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=LET_IN)
+        return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=ADD_BOT_ADVICE)
 
     def may_have_effect(self, error: BotApiError) -> bool:
         """Whether a call may have sent the Telegram post.

@@ -1,17 +1,24 @@
-"""Telegram messages as requests of the Bot API: each is built and stored before it is sent.
+"""Telegram messages as requests of the Bot API: each is built, stored, and then sent once.
+
+Telegram has no idempotency key, so a message that may have been sent is not sent again.
 
 Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnimation, sendDocument, sendMediaGroup, sendPoll).
 """
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from accounts.platforms import polls
-from accounts.platforms.errors import ContentRejected
+from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.http.responses import UnreadableAnswer, as_object
 from accounts.platforms.telegram.capabilities import CAPABILITIES
-from accounts.platforms.types import Content, MediaFile, MediaKind
+from accounts.platforms.telegram.chats import Chat
+from accounts.platforms.telegram.client import ERRORS, BotApi, BotApiError
+from accounts.platforms.types import Content, MediaFile, MediaKind, Published
 
 # The Bot API's name of each kind, and the method that sends one file.
 _KINDS: dict[MediaKind, tuple[str, str]] = {
@@ -28,18 +35,22 @@ def build(content: Content) -> dict[str, Any]:
 
     Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """
-    _check(content)
-    fields = _delivery_fields(content)
-    media = content.media
+    polls.check(content, CAPABILITIES, "Telegram")
+    media, fields = content.media, _delivery_fields(content)
+    if not media and not content.text.strip():
+        raise ContentRejected("There is neither text nor media.")
     if poll := polls.poll_of(content.options):
         return {"method": "sendPoll", "fields": {**fields, **_poll(content, poll)}, "parts": []}
     if not media:
-        text = {"text": content.text, **_markup(content), **_link_preview(content)}
+        text = {"text": content.text, **_markup(content)}
+        if not content.options.get("link_preview", True):
+            text["link_preview_options"] = {"is_disabled": True}
         return {"method": "sendMessage", "fields": {**fields, **text}, "parts": []}
     caption = {"caption": content.text, **_markup(content)} if content.text else {}
     if len(media) == 1:
         part, method = _KINDS[media[0].kind]
         return {"method": method, "fields": {**fields, **caption, **_dimensions(media[0])}, "parts": [part]}
+    _check_album(media)
     parts = [f"file{number}" for number in range(len(media))]
     items = [
         {"type": _KINDS[file.kind][0], "media": f"attach://{part}", **_dimensions(file)}
@@ -57,14 +68,6 @@ def _poll(content: Content, poll: Mapping[str, Any]) -> dict[str, Any]:
     if "duration_minutes" in poll:
         fields["open_period"] = poll["duration_minutes"] * 60
     return fields | {field: poll[switch] for switch, field in _POLL_SWITCHES.items() if switch in poll}
-
-
-def _check(content: Content) -> None:
-    polls.check(content, CAPABILITIES, "Telegram")
-    if not content.media and not content.text.strip():
-        raise ContentRejected("There is neither text nor media.")
-    if len(content.media) > 1:
-        _check_album(content.media)
 
 
 def _check_album(media: Sequence[MediaFile]) -> None:
@@ -94,10 +97,6 @@ def _markup(content: Content) -> dict[str, Any]:
     return {"parse_mode": content.options["parse_mode"]} if "parse_mode" in content.options else {}
 
 
-def _link_preview(content: Content) -> dict[str, Any]:
-    return {} if content.options.get("link_preview", True) else {"link_preview_options": {"is_disabled": True}}
-
-
 def _dimensions(file: MediaFile) -> dict[str, Any]:
     """The dimensions and duration of a video or GIF, which Telegram does not read from the file."""
     if file.kind not in ("video", "gif"):
@@ -106,3 +105,45 @@ def _dimensions(file: MediaFile) -> dict[str, Any]:
     dimensions = {"width": file.width, "height": file.height, "duration": seconds}
     streaming = {"supports_streaming": True} if file.kind == "video" else {}
     return {name: value for name, value in dimensions.items() if value} | streaming
+
+
+def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Published:
+    """Send to Telegram a request that `build` has built.
+
+    Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, AccountDisconnected, ContentRejected, and
+    TokenExpired if the chat has a new id.
+    """
+    with ERRORS.publish_errors("this post"):
+        try:
+            sent = _request(api, chat.id, message, media)
+        except BotApiError as error:
+            if error.moved_to is not None and error.status == 400:
+                raise chat.moved_error() from error
+            raise
+        first = as_object(sent[0] if isinstance(sent, list) and sent else sent)
+        message_id = first.get("message_id")
+        if type(message_id) is not int:
+            raise UnreadableAnswer("The response has no message id.")
+    if message_id == 0:  # Telegram processes a video first and posts the message later, with another id
+        return Published("", "")
+    return Published(str(message_id), (Chat.read(first.get("chat")) or chat).permalink(message_id))
+
+
+def _request(api: BotApi, chat_id: int, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Any:
+    parts = message["parts"]
+    with ExitStack() as opened:
+        try:
+            files = {
+                part: (_filename(part, file), opened.enter_context(file.open()), file.mime_type)
+                for part, file in zip(parts, media, strict=bool(parts))
+            }
+        except Exception as error:  # each storage raises its own errors; nothing has been sent yet
+            raise Transient("The service could not open the media of the post.") from error
+        return api.run(message["method"], {"chat_id": chat_id, **message["fields"]}, files)
+
+
+def _filename(part: str, file: MediaFile) -> str:
+    """The name of a file in an upload to Telegram, which reads the type of files other than documents from the extension."""
+    if file.kind == "document" and file.filename:
+        return file.filename
+    return part + (mimetypes.guess_extension(file.mime_type, strict=False) or "")

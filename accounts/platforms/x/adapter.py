@@ -50,7 +50,7 @@ class X(OAuthPlatform):
         )
         return (identity,)
 
-    def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
+    def stored_details(self, identity: Identity) -> Mapping[str, Any]:
         """The user name of the X account, which is part of the URLs of its posts."""
         return {"username": identity.handle}
 

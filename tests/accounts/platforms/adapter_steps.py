@@ -40,7 +40,7 @@ class Account:
         return result
 
     def find(self, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Look for what an earlier try of the step may have published."""
+        """Find the post that an earlier attempt of the step may have published."""
         return self.adapter.find(self.grant, content, _stored(progress))
 
 

@@ -1,4 +1,4 @@
-"""Every request that an adapter makes in these tests is held against the platform's machine-readable document."""
+"""Every request that an adapter makes in these tests is checked against the platform's machine-readable document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Media files in memory, as an adapter gets them with a post."""
+"""Media files in memory, as an adapter receives them with a post."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"
 
 
 def picture(width: int = 4, height: int = 3, *, form: str = "PNG", colour: str = "teal") -> bytes:
-    """A picture of one colour, as a file of this form (PNG, JPEG, GIF, WEBP)."""
+    """A picture of one colour, as a file of this format (PNG, JPEG, GIF, WEBP)."""
     file = io.BytesIO()
     Image.new("RGB", (width, height), colour).save(file, form)
     return file.getvalue()
 
 
-def media_file(content: bytes, mime_type: str = "image/png", **facts: Any) -> MediaFile:
-    """A media file with these bytes; its kind follows from the type unless `facts` says otherwise."""
+def media_file(content: bytes, mime_type: str = "image/png", **fields: Any) -> MediaFile:
+    """A media file with these bytes; its kind follows from the type unless `fields` says otherwise."""
     kind = {"image": "image", "video": "video"}.get(mime_type.partition("/")[0], "document")
-    facts = {"kind": kind, "filename": f"file.{mime_type.partition('/')[2]}", **facts}
-    return MediaFile(mime_type=mime_type, size_bytes=len(content), open=lambda: io.BytesIO(content), **facts)
+    fields = {"kind": kind, "filename": f"file.{mime_type.partition('/')[2]}", **fields}
+    return MediaFile(mime_type=mime_type, size_bytes=len(content), open=lambda: io.BytesIO(content), **fields)

@@ -38,7 +38,7 @@ def test_schemas_are_valid_and_closed(name: str) -> None:
 
 
 @every_platform
-def test_text_rules_count_from_nothing_and_allow_a_short_text(name: str) -> None:
+def test_an_empty_text_counts_zero_and_a_short_text_is_allowed(name: str) -> None:
     rules = platform(name).capabilities.text
     for limit, count in [(rules.max_length, rules.count), *((limit, count) for _, limit, count in rules.also)]:
         assert count("") == 0
@@ -61,7 +61,7 @@ def test_media_rules_agree_with_each_other_and_with_the_features(name: str) -> N
     assert "text" in capabilities.features
 
 
-def test_who_makes_the_preview_of_a_link_is_told_of_every_platform() -> None:
+def test_every_platform_states_who_makes_the_preview_of_a_link() -> None:
     assert {each.name: each.capabilities.link_preview for each in platforms()} == {
         "bluesky": "service",
         "mastodon": "platform",
@@ -80,7 +80,7 @@ def test_who_makes_the_preview_of_a_link_is_told_of_every_platform() -> None:
 
 
 @every_platform
-def test_only_where_the_service_makes_cards_posts_have_one(name: str) -> None:
+def test_posts_have_a_card_only_if_the_service_makes_cards(name: str) -> None:
     made = platform(name)
     service = made.capabilities.link_preview == "service"
     link = made.card_link("See https://example.com/a", {}, with_media=False)
@@ -97,7 +97,7 @@ def test_only_x_charges_for_linked_urls() -> None:
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
-def test_credentials_are_taken_as_described_and_refused_when_a_field_is_missing_or_strange(name: str) -> None:
+def test_credentials_are_accepted_as_described_and_refused_if_a_field_is_missing_or_unexpected(name: str) -> None:
     schema = Draft202012Validator(platform(name).credentials_schema or {})
     given = CREDENTIALS[name]
     assert schema.is_valid(given)
@@ -137,18 +137,18 @@ FEATURE_NAMES = {
 
 
 @every_platform
-def test_what_is_not_possible_is_told_in_short_sentences(name: str) -> None:
-    told = platform(name).capabilities.not_possible
-    assert 3 <= len(told) <= 8
-    assert len(set(told)) == len(told)
-    assert all(sentence[0].isupper() and sentence.endswith(".") and len(sentence) <= 110 for sentence in told)
+def test_missing_features_are_described_in_short_sentences(name: str) -> None:
+    sentences = platform(name).capabilities.not_possible
+    assert 3 <= len(sentences) <= 8
+    assert len(set(sentences)) == len(sentences)
+    assert all(sentence[0].isupper() and sentence.endswith(".") and len(sentence) <= 110 for sentence in sentences)
 
 
 @every_platform
-def test_what_is_not_possible_contradicts_neither_the_features_nor_the_media_rules(name: str) -> None:
+def test_missing_features_contradict_neither_the_features_nor_the_media_rules(name: str) -> None:
     capabilities = platform(name).capabilities
-    media, told = capabilities.media, capabilities.not_possible
-    denied = [sentence.partition(" not possible")[0].lower() for sentence in told if " not possible" in sentence]
+    media, sentences = capabilities.media, capabilities.not_possible
+    denied = [sentence.partition(" not possible")[0].lower() for sentence in sentences if " not possible" in sentence]
     wrong = [
         feature
         for feature, word in FEATURE_NAMES.items()
@@ -157,10 +157,10 @@ def test_what_is_not_possible_contradicts_neither_the_features_nor_the_media_rul
     assert wrong == []
     assert any(each.startswith("a post of text alone") for each in denied) is media.required
     kinds = [kind for kind in (media.images, media.videos) if kind]
-    assert any("cannot be mixed" in sentence for sentence in told) is (len(kinds) == 2 and not media.mixed)
+    assert any("cannot be mixed" in sentence for sentence in sentences) is (len(kinds) == 2 and not media.mixed)
 
 
-def test_an_instance_with_other_limits_says_the_same_of_what_is_not_possible() -> None:
+def test_an_instance_with_other_limits_has_the_same_missing_features() -> None:
     made = platform("mastodon")
     assert (
         made.capabilities_for(AccountDetails("1", {"characters": 5000})).not_possible == made.capabilities.not_possible

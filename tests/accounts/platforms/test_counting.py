@@ -159,9 +159,9 @@ def test_threads_counts_emoji_by_their_bytes(text: str, length: int) -> None:
         (FLAG * 5, 20, utf8_bytes, FLAG * 2 + "…"),
         (FAMILY * 3, 5, weighted, FAMILY + "…"),
         ("read example.com now please", 30, weighted, "read example.com…"),
-        ("no room", 2, utf8_bytes, ""),
-        ("no room", 0, characters, ""),
-        ("no room", 1, characters, "…"),
+        ("no space", 2, utf8_bytes, ""),
+        ("no space", 0, characters, ""),
+        ("no space", 1, characters, "…"),
     ],
 )
 def test_a_text_is_cut_between_words_within_the_limit(

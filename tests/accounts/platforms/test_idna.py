@@ -1,4 +1,4 @@
-"""How long a domain is by IDNA: exactly as long as Python's codec makes it."""
+"""The length of a domain in IDNA, which is that of Python's codec."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from encodings.idna import nameprep
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from accounts.platforms.idna import PREPARED, encoded_length, punycode_length
+from accounts.platforms.links import UNCHANGED_BY_NAMEPREP, idna_length, punycode_length
 
-PLAIN = [character for character in map(chr, range(0x110000)) if PREPARED.fullmatch(character)]
+PLAIN = [character for character in map(chr, range(0x110000)) if UNCHANGED_BY_NAMEPREP.fullmatch(character)]
 plain = st.text(st.sampled_from(PLAIN), min_size=1, max_size=70)
 labels = st.one_of(
     plain,
@@ -35,19 +35,19 @@ def codec_length(domain: str) -> int:
 @example("日\u3002本.com")
 @example("日\u3002\u3002本.com")
 @example("日" + "\u00ad" * 100 + ".com")
-def test_a_domain_is_as_long_as_the_codec_makes_it(domain: str) -> None:
-    assert encoded_length(domain) == codec_length(domain)
+def test_the_length_of_a_domain_is_that_of_pythons_codec(domain: str) -> None:
+    assert idna_length(domain) == codec_length(domain)
 
 
 @settings(derandomize=True, deadline=None, max_examples=500)
 @given(st.text(min_size=1, max_size=60))
-def test_punycode_is_as_long_as_the_codec_makes_it(text: str) -> None:
+def test_the_length_of_punycode_is_that_of_pythons_codec(text: str) -> None:
     assert punycode_length(text) == len(text.encode("punycode"))
 
 
 @settings(derandomize=True, deadline=None, max_examples=300)
 @given(plain)
 @example("".join(PLAIN))
-def test_nameprep_changes_nothing_of_letters_that_are_prepared(text: str) -> None:
+def test_nameprep_does_not_change_these_letters(text: str) -> None:
     assert nameprep(text) == text
     assert all(nameprep(character) == character for character in text)

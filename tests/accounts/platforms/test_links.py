@@ -1,4 +1,4 @@
-"""Where URLs are seen in a text: exactly where twitter-text sees them."""
+"""Finding URLs in a text, exactly where twitter-text finds them."""
 
 from __future__ import annotations
 
@@ -107,5 +107,5 @@ def test_links_are_where_twitter_text_extracts_urls(text: str) -> None:
     ],
     ids=lambda text: text[:20],
 )
-def test_long_urls_and_international_domains_are_judged_as_twitter_text_does(text: str) -> None:
+def test_long_urls_and_international_domains_are_found_as_by_twitter_text(text: str) -> None:
     assert list(links(text)) == extracted(text)

@@ -7,7 +7,7 @@ import pytest
 
 from accounts.platforms.issues import Issue
 from accounts.platforms.media_check import album_issues, asset_issues
-from accounts.platforms.types import DocumentRules, ImageRules, MediaInfo, MediaRules, VideoRules
+from accounts.platforms.types import FileRules, ImageRules, MediaInfo, MediaRules, VideoRules
 
 IMAGES = ImageRules(("image/jpeg", "image/png"), max_bytes=1_000_000, max_count=4)
 VIDEOS = VideoRules(("video/mp4", "video/webm"), max_bytes=50_000_000, max_duration_seconds=180, min_duration_seconds=3)
@@ -23,15 +23,15 @@ def with_images(**limits: Any) -> MediaRules:
 
 
 def alone(rules: MediaRules, asset: MediaInfo) -> list[tuple[str, str, str]]:
-    """What stands against one asset: code, action and explanation of each issue."""
-    return told(asset_issues("mosaic", rules, asset, "media[2]"), "media[2]")
+    """The issues of one asset: code, action and explanation of each."""
+    return summaries(asset_issues("mosaic", rules, asset, "media[2]"), "media[2]")
 
 
 def together(rules: MediaRules, *assets: MediaInfo) -> list[tuple[str, str, str]]:
-    return told(album_issues("mosaic", rules, assets), "media")
+    return summaries(album_issues("mosaic", rules, assets), "media")
 
 
-def told(issues: list[Issue], field: str) -> list[tuple[str, str, str]]:
+def summaries(issues: list[Issue], field: str) -> list[tuple[str, str, str]]:
     shown = []
     for issue in issues:
         assert issue.repair_hint
@@ -45,7 +45,7 @@ def told(issues: list[Issue], field: str) -> list[tuple[str, str, str]]:
     "asset",
     [IMAGE, VIDEO, replace(VIDEO, duration_ms=3000), replace(VIDEO, duration_ms=None), replace(IMAGE, width=None)],
 )
-def test_what_is_within_the_limits_or_not_known_has_no_issues(asset: MediaInfo) -> None:
+def test_media_within_the_limits_or_without_data_have_no_issues(asset: MediaInfo) -> None:
     assert alone(with_images(max_pixels=800_000, max_side_sum=1800, min_ratio=1.25, max_ratio=1.25), asset) == []
 
 
@@ -73,7 +73,7 @@ def test_what_is_within_the_limits_or_not_known_has_no_issues(asset: MediaInfo) 
         (RULES, replace(VIDEO, duration_ms=2_999), "MEDIA_TOO_SHORT", "Make it 3 seconds long or longer."),
     ],
 )
-def test_an_asset_that_does_not_fit_comes_with_the_conversion_that_would_do(
+def test_the_issue_of_an_asset_has_a_hint_with_the_needed_conversion(
     rules: MediaRules, asset: MediaInfo, code: str, conversion: str
 ) -> None:
     assert alone(rules, asset) == [(code, "convert_media", conversion)]
@@ -88,13 +88,13 @@ def test_an_asset_that_does_not_fit_comes_with_the_conversion_that_would_do(
         (RULES, PDF, "document"),
     ],
 )
-def test_a_kind_that_is_not_taken_at_all_is_to_be_left_out(rules: MediaRules, asset: MediaInfo, noun: str) -> None:
+def test_the_hint_for_a_kind_that_is_refused_removes_the_asset(rules: MediaRules, asset: MediaInfo, noun: str) -> None:
     assert alone(rules, replace(asset, size_bytes=10**9)) == [
         ("MEDIA_KIND_NOT_TAKEN", "remove_media", f"Leave the {noun} out.")
     ]
 
 
-def test_a_gif_is_held_to_its_own_rules_or_else_to_those_of_images() -> None:
+def test_a_gif_is_checked_by_its_own_rules_or_else_by_those_of_images() -> None:
     gifs = ImageRules(("image/gif",), max_bytes=15_000_000, max_count=1)
     as_image = with_images(mime_types=(*IMAGES.mime_types, "image/gif"))
     larger = replace(GIF, size_bytes=2_000_000)
@@ -104,7 +104,7 @@ def test_a_gif_is_held_to_its_own_rules_or_else_to_those_of_images() -> None:
     assert [code for code, _, _ in alone(as_image, larger)] == ["MEDIA_TOO_LARGE"]
 
 
-def test_everything_that_is_wrong_with_an_asset_is_told_at_once() -> None:
+def test_all_issues_of_an_asset_are_reported_together() -> None:
     rules = with_images(max_pixels=200_000, max_ratio=1)
     wrong = replace(IMAGE, mime_type="image/webp", size_bytes=2_000_000)
 
@@ -120,7 +120,7 @@ def test_everything_that_is_wrong_with_an_asset_is_told_at_once() -> None:
     ("seconds", "spoken"),
     [(140, "2 minutes and 20 seconds"), (60, "1 minute"), (14_400, "4 hours"), (3601, "1 hour and 1 second")],
 )
-def test_durations_are_told_in_words(seconds: int, spoken: str) -> None:
+def test_durations_are_written_in_words(seconds: int, spoken: str) -> None:
     rules = replace(RULES, videos=replace(VIDEOS, max_duration_seconds=seconds))
 
     [issue] = asset_issues("mosaic", rules, replace(VIDEO, duration_ms=seconds * 1000 + 20), "media[0]")
@@ -129,7 +129,7 @@ def test_durations_are_told_in_words(seconds: int, spoken: str) -> None:
 
 
 @pytest.mark.parametrize("conversion", [{"max_pixels": 333_333}, {"max_side_sum": 777}, {"max_ratio": 0.8}])
-def test_the_size_that_is_offered_fits(conversion: dict[str, float]) -> None:
+def test_the_suggested_size_fits(conversion: dict[str, float]) -> None:
     rules, asset = with_images(**conversion), replace(IMAGE, width=1237, height=911)
     [(_, _, explanation)] = alone(rules, asset)
     width, height = (int(word.replace(",", "")) for word in explanation.split() if word[0].isdigit())
@@ -173,20 +173,20 @@ def test_an_album_within_the_limits_has_no_issues(rules: MediaRules, assets: lis
             "Keep the GIFs only, or make a post of each kind.",
         ),
         (
-            replace(RULES, documents=DocumentRules(("application/pdf",), max_bytes=10**8)),
+            replace(RULES, documents=FileRules(("application/pdf",), max_bytes=10**8)),
             [PDF, IMAGE],
             "MEDIA_MIXED",
             "Keep the documents only, or make a post of each kind.",
         ),
     ],
 )
-def test_an_album_that_does_not_fit_says_what_to_keep(
+def test_the_issue_of_an_album_says_which_files_may_stay(
     rules: MediaRules, assets: list[MediaInfo], code: str, repair: str
 ) -> None:
     assert together(rules, *assets) == [(code, "remove_media", repair)]
 
 
-def test_the_files_of_a_post_have_a_size_together() -> None:
+def test_the_total_size_of_the_files_of_a_post_is_limited() -> None:
     assert together(replace(RULES, max_total_bytes=3_999_999), *[IMAGE] * 4) == [
         ("MEDIA_TOO_LARGE", "convert_media", "Compress them to 3,999,999 bytes together, or leave some out.")
     ]
@@ -200,11 +200,11 @@ def test_the_files_of_a_post_have_a_size_together() -> None:
         (replace(RULES, videos=None), "Attach an image."),
     ],
 )
-def test_where_media_is_required_a_post_without_it_says_which(rules: MediaRules, repair: str) -> None:
+def test_the_issue_of_missing_media_names_the_kinds(rules: MediaRules, repair: str) -> None:
     assert together(replace(rules, required=True)) == [("MEDIA_REQUIRED", "add_media", repair)]
 
 
-def test_an_alt_text_that_is_too_long_comes_with_one_that_fits() -> None:
+def test_the_hint_for_a_long_alt_text_has_one_that_fits() -> None:
     rules = replace(RULES, alt_text_max_length=20)
     long = replace(IMAGE, alt_text="A bench in the evening sun")
 
@@ -231,7 +231,7 @@ def test_an_alt_text_that_is_too_long_comes_with_one_that_fits() -> None:
         (RULES, IMAGE, False),
     ],
 )
-def test_a_picture_without_alt_text_is_a_warning_where_alt_texts_are_taken(
+def test_a_picture_without_alt_text_gets_a_warning_if_the_platform_accepts_alt_texts(
     rules: MediaRules, asset: MediaInfo, warned: bool
 ) -> None:
     issues = album_issues("mosaic", rules, [replace(asset, alt_text=" ")])

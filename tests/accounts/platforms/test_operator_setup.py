@@ -1,4 +1,4 @@
-"""What every platform says of its set-up by the operator is what its adapter asks and reads."""
+"""The setup by the operator that a platform describes is what its adapter reads from the settings."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ every_application = pytest.mark.parametrize(("name", "application"), APPLICATION
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_what_owners_bring_is_told_for_each_method(name: str) -> None:
+def test_each_method_says_what_owners_need(name: str) -> None:
     made = platform(name)
     assert set(made.setup.owner_brings) == set(made.methods)
     assert all(sentence.endswith(".") for sentence in made.setup.owner_brings.values())
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_nothing_is_registered_where_accounts_can_be_connected_without_settings(name: str, settings: Any) -> None:
+def test_platforms_without_required_settings_have_no_application(name: str, settings: Any) -> None:
     settings.PLATFORM_SETTINGS = {}
     made = platform(name)
     for method in made.methods:
@@ -38,7 +38,9 @@ def test_nothing_is_registered_where_accounts_can_be_connected_without_settings(
 
 
 @every_application
-def test_an_application_is_all_that_is_missing(name: str, application: PlatformApplication, settings: Any) -> None:
+def test_accounts_can_be_connected_once_the_settings_of_an_application_are_set(
+    name: str, application: PlatformApplication, settings: Any
+) -> None:
     given = dict.fromkeys(application.settings, "a value")
     for missing in given:
         settings.PLATFORM_SETTINGS = {setting: value for setting, value in given.items() if setting != missing}
@@ -49,7 +51,7 @@ def test_an_application_is_all_that_is_missing(name: str, application: PlatformA
 
 
 @every_application
-def test_owners_are_asked_for_the_scopes_that_are_named(
+def test_owners_are_asked_for_the_scopes_of_the_application(
     name: str, application: PlatformApplication, settings: Any
 ) -> None:
     settings.PLATFORM_SETTINGS = dict.fromkeys(application.settings, "a value")
@@ -60,7 +62,7 @@ def test_owners_are_asked_for_the_scopes_that_are_named(
 
 
 @every_application
-def test_its_settings_are_taken_from_the_environment_and_described(
+def test_settings_of_applications_are_read_from_the_environment_and_documented(
     name: str, application: PlatformApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     described = (Path(BASE_DIR) / "README.md").read_text()
@@ -72,7 +74,7 @@ def test_its_settings_are_taken_from_the_environment_and_described(
 
 
 @every_application
-def test_the_settings_that_change_its_use_are_read_by_the_adapter(
+def test_further_settings_of_an_application_are_read_by_the_adapter(
     name: str, application: PlatformApplication, settings: Any
 ) -> None:
     read: set[str] = set()
@@ -91,15 +93,15 @@ def test_the_settings_that_change_its_use_are_read_by_the_adapter(
 
 
 @every_application
-def test_it_is_told_in_sentences(name: str, application: PlatformApplication) -> None:
+def test_the_setup_is_written_in_sentences(name: str, application: PlatformApplication) -> None:
     assert application.portal.startswith("https://")
     assert application.products
     assert bool(application.review) is bool(application.without_review)
-    told = [*application.products, *application.notes, application.review, application.without_review]
-    assert all(sentence.endswith(".") and len(sentence) < 250 for sentence in told if sentence)
+    sentences = [*application.products, *application.notes, application.review, application.without_review]
+    assert all(sentence.endswith(".") and len(sentence) < 250 for sentence in sentences if sentence)
 
 
-def test_platforms_without_an_application_are_those_that_take_credentials_or_register_by_a_call() -> None:
+def test_platforms_without_an_application_use_credentials_or_register_by_a_call() -> None:
     assert {made.name for made in platforms() if not made.setup.applications} == {
         "bluesky",
         "mastodon",

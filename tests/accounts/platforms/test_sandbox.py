@@ -1,4 +1,4 @@
-"""The simulator that stands for every platform."""
+"""The sandbox adapter, which simulates every platform."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def publish(text: str, progress: Progress = START, attempt: int = 1) -> Progress
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_it_bears_the_name_label_and_capabilities_of_the_platform_it_stands_for(name: str) -> None:
+def test_the_sandbox_has_the_name_label_and_capabilities_of_its_platform(name: str) -> None:
     sandbox, real = publisher(name, sandbox=True), platform(name)
     assert isinstance(sandbox, Sandbox)
     assert (sandbox.name, sandbox.label) == (real.name, real.label)
@@ -81,14 +81,14 @@ def test_a_slow_post_is_put_off_for_five_seconds_and_then_published() -> None:
     assert publish("[sandbox:slow]", waiting) == PUBLISHED
 
 
-def test_its_account_is_named_after_workspace_and_platform() -> None:
+def test_the_sandbox_account_is_named_after_workspace_and_platform() -> None:
     sandbox = Sandbox(Mastodon())
     identity = sandbox.account("wsp_1")
     assert identity == Identity("sandbox-wsp_1", handle="sandbox.mastodon", display_name="Mastodon sandbox")
     assert sandbox.identify(GRANT) == identity
 
 
-def test_it_is_never_connected_refreshes_to_the_same_grant_and_revokes_nothing() -> None:
+def test_sandbox_accounts_are_not_connected_renewed_or_revoked() -> None:
     sandbox = Sandbox(Mastodon())
     with pytest.raises(ConnectionUnavailable):
         sandbox.connect({})

@@ -1,4 +1,4 @@
-"""Grapheme clusters and composition: what `regex` and `unicodedata` say, in linear time."""
+"""Grapheme clusters and composition: the results of `regex` and `unicodedata`, in linear time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accounts.platforms.unicode_text import clusters, composed
-from accounts.platforms.word_patterns import any_of
+from accounts.platforms.counting import clusters, composed
+from accounts.platforms.links import any_of
 
 FLAGS = ["🇩", "🇪"]
 MARKS = ["\u0301", "\u0323", "\u0344", "\u0f73", "\u302e", "\u20e3", "\ufe0f", "\u200d", "\u094d", "\U000e0067"]

@@ -1,4 +1,4 @@
-"""What is read out of a page, and what no page can do to the reader."""
+"""Reading the metadata of web pages, also of hostile ones."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def test_long_words_of_a_page_are_cut(web: WebPages) -> None:
 
 
 @pytest.mark.parametrize("unit", ["<", "<a ", '<a b="', "<!--", "<meta property=og:title content=", "<script>"])
-def test_no_page_keeps_the_reader_busy(web: WebPages, unit: str) -> None:
-    """Reading again from each beginning of what never ends would take minutes."""
+def test_no_page_takes_longer_than_the_time_limit(web: WebPages, unit: str) -> None:
+    """Reading again from each beginning of an unfinished element would take minutes."""
     link = web.put("/page", html((unit * 500_000)[:500_000].encode()))
 
     assert read_page(link).picture in ("", f"{web.url}/")
@@ -109,12 +109,12 @@ def test_no_page_keeps_the_reader_busy(web: WebPages, unit: str) -> None:
 @pytest.mark.parametrize(
     "link", ["http://[", "https://exa mple/", "mailto:a@example.com", "https://user:pw@example.com/"]
 )
-def test_what_is_no_address_of_a_page_is_said_so(web: WebPages, link: str) -> None:
+def test_an_address_that_is_not_a_page_is_refused(web: WebPages, link: str) -> None:
     with pytest.raises(PageUnavailable):
         read_page(link)
 
 
-def test_a_public_page_behind_http_is_asked_for_by_https(settings: Settings) -> None:
+def test_a_public_page_is_requested_by_https_instead_of_http(settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
 
     assert str(page_address("http://example.com/é#top")) == "https://example.com/%C3%A9"

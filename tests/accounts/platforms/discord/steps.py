@@ -1,4 +1,4 @@
-"""The two steps of a publication."""
+"""The two steps of publishing to Discord."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accounts.platforms.types import Content, Grant, MediaFile, Progress, Publis
 
 
 def send(discord: Discord, grant: Grant, text: str, *media: MediaFile, **options: Any) -> Published:
-    """Prepare, then post."""
+    """Prepare a Discord message, then post it."""
     content = Content("tgt_1", text, options, media=media)
     progress = discord.publish(grant, content, START)
     assert progress == Progress("send")

@@ -121,7 +121,7 @@ def test_a_webhook_with_another_token_is_rejected(discord: Discord, webhook: Fak
         (200, {"id": "1", "name": "Another"}, Transient),
     ],
 )
-def test_each_answer_to_a_connection_leads_to_the_error_that_fits(
+def test_each_answer_to_a_connection_raises_the_matching_error(
     discord: Discord,
     server: FakeDiscord,
     webhook: FakeWebhook,

@@ -79,7 +79,7 @@ def test_success_without_a_message_leaves_the_outcome_unknown(
         (Answer(400, b"<html>"), ContentRejected),
     ],
 )
-def test_each_refusal_leads_to_the_error_that_fits(
+def test_each_refusal_raises_the_matching_error(
     discord: Discord, server: FakeDiscord, grant: Grant, answer: Answer, error: type[PlatformError]
 ) -> None:
     server.refuse_next(EXECUTE, answer)

@@ -1,4 +1,4 @@
-"""What the errors of a platform mean, where they mean the same at all platforms."""
+"""Translating HTTP errors that mean the same at all platforms."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def answered(status: int, body: bytes = b'{"message": "no"}') -> ApiError:
         (answered(418), Transient, Transient, Transient),
     ],
 )
-def test_an_error_means_what_the_call_allows(
+def test_each_error_is_translated_by_the_kind_of_call(
     fault: Exception, read: type[PlatformError], sent: type[PlatformError], published: type[PlatformError]
 ) -> None:
     contexts = (ERRORS.platform_errors(), ERRORS.content_errors("this"), ERRORS.publish_errors("this", final=True))
@@ -56,7 +56,7 @@ def test_an_error_means_what_the_call_allows(
         assert type(caught.value) is expected
 
 
-def test_the_waiting_time_and_the_reason_are_passed_on() -> None:
+def test_the_platform_error_has_the_waiting_time_and_the_reason() -> None:
     limited = ERRORS.platform_error(answered(429))
     assert isinstance(limited, RateLimited)
     assert limited.retry_after == 7.0

@@ -29,7 +29,7 @@ TOKEN = "EAAB" + "x1Y-" * 20
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'"text"', b"{", b"[" * 100_000])
-def test_only_a_json_object_counts_as_one(body: bytes) -> None:
+def test_only_a_json_object_is_read_as_one(body: bytes) -> None:
     assert json_object(Response(200, {}, body)) is None
     with pytest.raises(UnreadableAnswer):
         required_object(Response(200, {}, body))
@@ -69,23 +69,23 @@ def test_text_of_a_platform_becomes_one_safe_line(value: Any, shown: str) -> Non
         (503, {"X-Reset": "45"}, None),
     ],
 )
-def test_a_waiting_time_is_read_in_every_form(status: int, headers: dict[str, str], seconds: float | None) -> None:
+def test_a_waiting_time_is_read_in_every_format(status: int, headers: dict[str, str], seconds: float | None) -> None:
     assert seconds_to_wait(Response(status, headers, b""), "X-Reset") == seconds
 
 
-def test_a_long_name_is_no_token() -> None:
+def test_a_long_name_is_shown_in_full() -> None:
     assert (
         one_line("customer-success-emea-enterprise-announcements\n") == "customer-success-emea-enterprise-announcements"
     )
 
 
-def test_an_error_holds_one_safe_line_and_knows_whether_the_api_sent_it() -> None:
-    told = ApiError(Response(400, {}, b'{"message": "x"}'), code="7", reason=f"No\n{TOKEN}")
-    assert (told.status, told.code, told.reason, told.from_api) == (400, "7", "No …", True)
+def test_an_error_has_one_safe_line_and_says_whether_the_api_sent_it() -> None:
+    error = ApiError(Response(400, {}, b'{"message": "x"}'), code="7", reason=f"No\n{TOKEN}")
+    assert (error.status, error.code, error.reason, error.from_api) == (400, "7", "No …", True)
     assert ApiError(Response(502, {}, b"<html>")).from_api is False
 
 
-def test_fields_are_checked() -> None:
+def test_a_field_must_match_its_pattern() -> None:
     assert text_in({"id": "12"}, "id", re.compile("[0-9]+"), "id") == "12"
     for value in ("../12", 12, None):
         with pytest.raises(UnreadableAnswer, match="has no id"):

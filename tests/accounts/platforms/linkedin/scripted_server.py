@@ -1,4 +1,4 @@
-"""A server that says whatever a test lets it say, true to LinkedIn's API or not."""
+"""A server in LinkedIn's place with the responses that a test sets, valid or not."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class ScriptedServer(LoopbackServer):
 
     @property
     def asked(self) -> list[str]:
-        """The calls that came so far."""
+        """The calls received so far."""
         return [call_of(request) for request in self.requests]

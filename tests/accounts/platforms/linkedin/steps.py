@@ -1,4 +1,4 @@
-"""Connecting accounts of LinkedIn, posts for them, and error responses."""
+"""Connecting LinkedIn accounts, posts for them, and error responses of LinkedIn."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def connect(
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:
-    """A post."""
+    """The content of a LinkedIn post."""
     return Content("tgt_1", text, options, media=media)
 
 
 def error(status: int, message: str = "no", code: str = "", **more: Any) -> Answer:
-    """An error response of the API."""
+    """An error response of LinkedIn's API."""
     return Answer.of_json({"status": status, "message": message, **({"code": code} if code else {}), **more}, status)

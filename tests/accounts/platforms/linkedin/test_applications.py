@@ -1,4 +1,4 @@
-"""One application for members, one for pages: what each asks for, and which of them stands for whom."""
+"""LinkedIn's two applications: the scopes that each requests, and the accounts that each connects."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def asked(linkedin: LinkedIn, given: dict[str, str]) -> dict[str, str]:
         ),
     ],
 )
-def test_consent_is_asked_for_by_the_application_of_the_kind(
+def test_consent_is_requested_by_the_application_of_the_chosen_kind(
     linkedin: LinkedIn, settings: Settings, kind: str, client_id: str, scope: str
 ) -> None:
     settings.PLATFORM_SETTINGS = {**FOR_MEMBERS, **FOR_PAGES}
@@ -73,7 +73,7 @@ def test_each_application_has_its_own_scopes(linkedin: LinkedIn, settings: Setti
         ({**FOR_MEMBERS, **FOR_PAGES}, [{"kind": "member"}, {"kind": "pages"}], None),
     ],
 )
-def test_the_kind_is_asked_for_where_there_is_a_choice(
+def test_the_owner_chooses_the_kind_if_both_applications_are_set_up(
     linkedin: LinkedIn, settings: Settings, set_up: dict[str, str], fits: list[Any], default: str | None
 ) -> None:
     settings.PLATFORM_SETTINGS = set_up
@@ -91,7 +91,7 @@ def test_the_kind_is_asked_for_where_there_is_a_choice(
         (FOR_PAGES, "the pages id", ("member", "LINKEDIN_CLIENT_ID and LINKEDIN_CLIENT_SECRET")),
     ],
 )
-def test_one_application_alone_stands_for_its_kind_and_for_no_other(
+def test_a_single_application_connects_its_own_kind_only(
     linkedin: LinkedIn, settings: Settings, set_up: dict[str, str], client_id: str, missing: tuple[str, str]
 ) -> None:
     settings.PLATFORM_SETTINGS = set_up
@@ -129,7 +129,7 @@ def test_without_an_application_nothing_can_be_connected(
         ("LINKEDIN_PAGES_SCOPES", "pages", "openid profile w_organization_social rw_organization_admin"),
     ],
 )
-def test_scopes_that_the_applications_products_do_not_open_are_refused_by_linkedin(
+def test_scopes_outside_the_products_of_an_application_are_refused(
     linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings, setting: str, kind: str, scopes: str
 ) -> None:
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, setting: scopes}
@@ -138,10 +138,10 @@ def test_scopes_that_the_applications_products_do_not_open_are_refused_by_linked
         connect(server, kind)
 
 
-def test_the_application_for_pages_opens_the_member_as_well_where_it_asks_for_that(
+def test_the_application_for_pages_also_connects_the_member_if_its_scopes_allow_it(
     linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
 ) -> None:
-    """LinkedIn knows a person by another id for each application."""
+    """At LinkedIn a person has another id for each application."""
     scopes = "r_basicprofile w_member_social w_member_social_feed w_organization_social rw_organization_admin"
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_PAGES_SCOPES": scopes}
 
@@ -155,7 +155,7 @@ def test_the_application_for_pages_opens_the_member_as_well_where_it_asks_for_th
     assert page.identity.external_id == PAGE
 
 
-def test_an_application_with_the_advertising_api_may_open_members_and_pages(
+def test_an_application_with_the_advertising_api_connects_members_and_pages(
     linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
 ) -> None:
     server.add_application(CLIENT_ID, Application(CLIENT_SECRET, (SIGN_IN, SHARE, ADVERTISING)))

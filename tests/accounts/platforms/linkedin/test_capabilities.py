@@ -29,11 +29,11 @@ CARD = {"url": "https://example.com/", "title": "T"}
         ({"thread": [{"text": "Two"}]}, False),
     ],
 )
-def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
+def test_options_are_validated_by_their_schema(options: dict[str, Any], valid: bool) -> None:
     assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
 
 
-def test_an_account_is_not_posted_to_faster_than_linkedin_allows() -> None:
+def test_an_account_is_posted_to_at_the_pace_that_linkedin_allows() -> None:
     pace = CAPABILITIES.pace
     assert pace is not None
     assert pace.burst + 86_400 / pace.seconds <= 150

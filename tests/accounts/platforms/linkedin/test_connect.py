@@ -41,7 +41,7 @@ def test_a_member_is_connected_for_60_days(server: FakeLinkedIn) -> None:
 
 
 def test_a_connection_without_an_application_is_one_for_members(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
-    """It was started when there was only one application."""
+    """The connection was started when there was only one application."""
     url = linkedin.authorize(state="s", redirect_uri=redirect_uri(), given={"kind": "member"}).url
     code = server.grant(url, "Alice")
 
@@ -81,7 +81,7 @@ def test_the_development_tier_describes_pages_one_by_one(linkedin: LinkedIn, ser
     assert linkedin.identify(connections[-1].grant).handle == "page1024"
 
 
-def test_a_member_without_pages_is_named(server: FakeLinkedIn) -> None:
+def test_the_error_for_a_member_without_pages_names_the_member(server: FakeLinkedIn) -> None:
     """A browser may be signed in to LinkedIn as somebody else than the owner thinks."""
     server.add_member("Bob Smith")
 
@@ -109,7 +109,7 @@ def test_pages_beyond_the_first_response_are_connected(server: FakeLinkedIn) -> 
         ("pages", ["r_basicprofile", "w_organization_social"], "rw_organization_admin, w_organization_social"),
     ],
 )
-def test_missing_scopes_are_named(server: FakeLinkedIn, kind: str, scopes: list[str], missing: str) -> None:
+def test_the_error_names_the_missing_scopes(server: FakeLinkedIn, kind: str, scopes: list[str], missing: str) -> None:
     with pytest.raises(CredentialsRejected) as caught:
         connect(server, kind, scopes=scopes)
 
@@ -135,7 +135,7 @@ def test_a_retired_version_is_an_error_of_the_operator(server: FakeLinkedIn, set
         (ORGANIZATIONS, Answer(503), Transient),
     ],
 )
-def test_errors_of_the_list_of_pages(
+def test_each_error_of_the_list_of_pages_is_translated(
     server: FakeLinkedIn, call: str, answer: Answer, expected: type[PlatformError]
 ) -> None:
     server.refuse_next(call, answer)
@@ -166,14 +166,16 @@ def test_a_hostile_description_of_a_page_becomes_harmless_text(linkedin: LinkedI
 
 
 @pytest.mark.parametrize(("role", "state"), [("ANALYST", "APPROVED"), ("ADMINISTRATOR", "REVOKED")])
-def test_a_page_is_lost_with_the_members_role(server: FakeLinkedIn, page: Account, role: str, state: str) -> None:
+def test_a_page_is_disconnected_when_the_member_loses_the_role(
+    server: FakeLinkedIn, page: Account, role: str, state: str
+) -> None:
     server.set_role("Alice", "2414183", role, state=state)
 
     with pytest.raises(AccountDisconnected):
         page.adapter.identify(page.grant)
 
 
-def test_the_token_of_another_member_opens_no_account(server: FakeLinkedIn, member: Account) -> None:
+def test_the_token_of_another_member_disconnects_the_account(server: FakeLinkedIn, member: Account) -> None:
     server.add_member("Bob")
     [other] = connect(server, "member", "Bob")
 
@@ -191,7 +193,9 @@ def test_without_a_refresh_token_the_owner_connects_again(linkedin: LinkedIn, se
     assert server.requests_to(TOKEN) == 1
 
 
-def test_disconnecting_a_page_leaves_the_others_of_the_login_alone(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
+def test_disconnecting_a_page_leaves_the_other_pages_of_the_login_connected(
+    linkedin: LinkedIn, server: FakeLinkedIn
+) -> None:
     server.set_role("Alice", "5", "ADMINISTRATOR")
     first, second = (each.grant for each in connect(server, "pages"))
 

@@ -1,4 +1,4 @@
-"""Uploads that fail, take long, or are lost."""
+"""Uploads to LinkedIn that fail, take long, or are lost."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PHOTO, VIDEO = media_file(picture()), media_file(MP4, "video/mp4")
 
 
-def test_processing_is_waited_for_with_growing_pauses(server: FakeLinkedIn, page: Account) -> None:
-    server.process_media(looks=6)
+def test_processing_is_checked_with_growing_pauses(server: FakeLinkedIn, page: Account) -> None:
+    server.process_media(checks=6)
     content, pauses = post("Look", VIDEO), []
     with time_machine.travel(NOW, tick=False):
         progress = page.go_to("process", content)
@@ -44,7 +44,7 @@ def test_processing_is_waited_for_with_growing_pauses(server: FakeLinkedIn, page
     assert len(page.publish(content, progress).external_id) > 0
 
 
-def test_a_members_upload_whose_status_is_forbidden_is_waited_for_once(server: FakeLinkedIn, member: Account) -> None:
+def test_an_upload_whose_status_is_forbidden_is_used_after_one_pause(server: FakeLinkedIn, member: Account) -> None:
     content = post("Look", VIDEO)
     with time_machine.travel(NOW, tick=False):
         waiting = member.step(content, member.go_to("process", content))
@@ -56,7 +56,7 @@ def test_a_members_upload_whose_status_is_forbidden_is_waited_for_once(server: F
 
 
 def test_media_that_cannot_be_processed_are_rejected(server: FakeLinkedIn, page: Account) -> None:
-    server.process_media(looks=1, failure="The codec is not supported")
+    server.process_media(checks=1, failure="The codec is not supported")
 
     with pytest.raises(ContentRejected) as caught:
         page.publish(post("Look", VIDEO))
@@ -167,7 +167,7 @@ def test_parts_that_are_not_the_whole_video_are_not_sent(
     assert scripted.asked == [INITIALIZE["videos"]]
 
 
-def test_the_state_of_an_upload_holds_its_name_only(server: FakeLinkedIn, page: Account) -> None:
+def test_the_state_of_an_upload_has_only_its_urn(server: FakeLinkedIn, page: Account) -> None:
     progress = page.go_to("process", post("Look", VIDEO))
 
     assert set(progress.state) == {"media", "pending", "looks"}

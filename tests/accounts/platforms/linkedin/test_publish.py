@@ -92,7 +92,7 @@ def files(*names: str) -> list[MediaFile]:
         (["pdf"], {"title": "The plan"}, {"media": {"title": "The plan"}}),
     ],
 )
-def test_media_arrive_unchanged_and_described(
+def test_media_are_uploaded_unchanged_with_their_descriptions(
     server: FakeLinkedIn,
     member: Account,
     page: Account,
@@ -101,7 +101,7 @@ def test_media_arrive_unchanged_and_described(
     options: dict[str, Any],
     shown: dict[str, Any],
 ) -> None:
-    server.process_media(looks=2)
+    server.process_media(checks=2)
     content = post("", *files(*names), **options)
 
     published = (member if author == MEMBER else page).publish(content)
@@ -173,8 +173,8 @@ def test_the_first_comment_follows_the_post_as_it_is_written(server: FakeLinkedI
     assert server.requests_to(CREATE) == 1
 
 
-def test_a_grant_without_the_scope_of_comments_leaves_the_post_alone(server: FakeLinkedIn, member: Account) -> None:
-    """As for a post that was scheduled before its account lost the scope; a new one is refused by its validation."""
+def test_a_comment_without_its_scope_fails_and_the_post_stays_published(server: FakeLinkedIn, member: Account) -> None:
+    """This happens to a post that was scheduled before its account lost the scope; a new one is refused by its validation."""
     with pytest.raises(ContentRejected, match="does not let this login comment"):
         member.publish(post("Hello", first_comment="First!"))
 

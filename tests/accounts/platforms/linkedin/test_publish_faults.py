@@ -76,7 +76,7 @@ def test_the_outcome_is_unknown_if_the_response_names_no_post(
         (error(404, "No virtual resource found", "RESOURCE_NOT_FOUND"), Transient, False),
     ],
 )
-def test_errors_mean_what_linkedin_documents_and_others_are_reported_without_their_words(
+def test_documented_errors_are_translated_and_others_are_reported_without_their_text(
     scripted: ScriptedServer,
     scripted_page: Account,
     caplog: pytest.LogCaptureFixture,

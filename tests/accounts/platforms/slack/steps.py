@@ -1,4 +1,4 @@
-"""Connecting, and the steps of a publication, each from the state as it is stored."""
+"""Connecting Slack channels, and the steps of publishing to Slack, each from the stored state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REDIRECT_URI = "https://service.example/dashboard/connect/callback"
 
 
 def install(slack: Slack, server: FakeSlack) -> tuple[Connection, ...]:
-    """The channels of an installation."""
+    """Connect the channels of an installation of the Slack app."""
     authorization = slack.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url)
     return slack.exchange(
@@ -24,7 +24,7 @@ def install(slack: Slack, server: FakeSlack) -> tuple[Connection, ...]:
 
 
 def send(slack: Slack, grant: Grant, text: str = "Hello", **options: Any) -> Published:
-    """Prepare, then post."""
+    """Prepare a Slack message, then post it."""
     content = Content("tgt_1", text, options)
     progress = slack.publish(grant, content, START)
     assert progress == Progress("send")
@@ -34,17 +34,17 @@ def send(slack: Slack, grant: Grant, text: str = "Hello", **options: Any) -> Pub
 
 
 def with_files(*files: MediaFile, text: str = "Hello", **options: Any) -> Content:
-    """A message with files."""
+    """A Slack message with files."""
     return Content("tgt_1", text, options, media=files)
 
 
 def step(slack: Slack, grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
-    """One step."""
+    """Take one step of publishing the message."""
     return slack.publish(grant, content, stored(progress))
 
 
 def go_to(phase: str, slack: Slack, grant: Grant, content: Content) -> Progress:
-    """All steps before `phase`."""
+    """Take all steps before `phase`."""
     progress = START
     while progress.phase != phase:
         following = step(slack, grant, content, progress)
@@ -54,7 +54,7 @@ def go_to(phase: str, slack: Slack, grant: Grant, content: Content) -> Progress:
 
 
 def publish(slack: Slack, grant: Grant, content: Content, progress: Progress = START) -> Published:
-    """All steps to the end."""
+    """Take all steps of publishing the message."""
     result: Progress | Published = progress
     while isinstance(result, Progress):
         result = step(slack, grant, content, result)
@@ -62,7 +62,7 @@ def publish(slack: Slack, grant: Grant, content: Content, progress: Progress = S
 
 
 def find(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-    """Find what an earlier attempt of the step may have posted."""
+    """Find the Slack message that an earlier attempt of the step may have posted."""
     return slack.find(grant, content, stored(progress))
 
 
@@ -72,5 +72,5 @@ def stored(progress: Progress) -> Progress:
 
 
 def refusal(code: str) -> Answer:
-    """How the Web API refuses a call."""
+    """A refusal of a call by Slack's Web API."""
     return Answer.of_json({"ok": False, "error": code})

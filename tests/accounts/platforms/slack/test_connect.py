@@ -72,7 +72,7 @@ def test_a_webhook_that_does_not_work_is_rejected(
         (Answer(429, b"", {"Retry-After": "30"}), RateLimited, 30.0),
     ],
 )
-def test_an_error_of_the_server_says_nothing_about_the_webhook(
+def test_an_error_of_the_server_does_not_disconnect_the_webhook(
     slack: Slack, server: FakeSlack, channel: Channel, answer: Answer, error: type[Transient], wait: float | None
 ) -> None:
     url = server.add_webhook(channel)
@@ -95,7 +95,7 @@ def test_owners_grant_access_on_slacks_page(slack: Slack, settings: Settings) ->
     assert parse_qs(parts.query)["scope"] == [",".join(SCOPES)]
 
 
-def test_an_installation_opens_the_channels_that_the_app_may_post_to(slack: Slack, server: FakeSlack) -> None:
+def test_an_installation_connects_the_channels_that_the_app_may_post_to(slack: Slack, server: FakeSlack) -> None:
     random, news = server.add_channel("random"), server.add_channel("news")
     secret = server.add_channel("secret", private=True, has_app=True)
     server.add_channel("not for us", private=True)
@@ -137,7 +137,7 @@ def test_an_app_whose_tokens_rotate_is_refused(slack: Slack, server: FakeSlack, 
         (LIST, refusal("internal_error"), Transient),
     ],
 )
-def test_each_refusal_of_an_installation_leads_to_the_error_that_fits(
+def test_each_refusal_of_an_installation_raises_the_matching_error(
     slack: Slack, server: FakeSlack, channel: Channel, call: str, answer: Answer, error: type[PlatformError]
 ) -> None:
     server.refuse_next(call, answer)
@@ -154,7 +154,7 @@ def test_webhooks_need_no_setting(slack: Slack, settings: Settings) -> None:
     assert slack.unavailable_reason("credentials") is None
 
 
-def test_an_archived_channel_needs_its_owner(slack: Slack, channel: Channel, grant: Grant) -> None:
+def test_an_archived_channel_is_disconnected(slack: Slack, channel: Channel, grant: Grant) -> None:
     channel.archived = True
     with pytest.raises(AccountDisconnected):
         slack.identify(grant)

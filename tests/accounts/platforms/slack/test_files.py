@@ -1,4 +1,4 @@
-"""Messages with files, and Slack's refusals of files."""
+"""Slack messages with files, and Slack's refusals of files."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_files_are_posted_without_a_text_in_a_thread_of_a_private_channel(
         (SHARE, "ratelimited", Transient, "rate limit"),
     ],
 )
-def test_each_refusal_of_a_file_leads_to_the_error_that_fits(
+def test_each_refusal_of_a_file_raises_the_matching_error(
     slack: Slack,
     server: FakeSlack,
     joined: Channel,

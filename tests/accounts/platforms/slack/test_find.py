@@ -1,4 +1,4 @@
-"""Finding a message by its files, also after a lost answer; it is never posted twice."""
+"""Finding a Slack message by its files, also after a lost answer; it is never posted twice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from accounts.platforms.errors import OutcomeUnknown, Transient
 from accounts.platforms.slack.adapter import Slack
-from accounts.platforms.slack.files import MAX_CHECKS
+from accounts.platforms.slack.messages import MAX_CHECKS
 from accounts.platforms.types import TAKEN, Absent, AskedById, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.slack.steps import find, go_to, publish, refusal, step, with_files
 from tests.fakes.slack import SHARE, Channel, FakeSlack

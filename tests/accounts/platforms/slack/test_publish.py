@@ -113,7 +113,7 @@ def test_an_unclear_answer_leaves_the_outcome_unknown(
     ],
     indirect=["grant"],
 )
-def test_each_refusal_leads_to_the_error_that_fits(
+def test_each_refusal_raises_the_matching_error(
     slack: Slack,
     server: FakeSlack,
     grant: Grant,

@@ -1,4 +1,4 @@
-"""The two steps of a publication, and media to publish."""
+"""The two steps of publishing to Telegram, and media to publish."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ GIF = b"GIF89a" + bytes(200)
 
 
 def start(telegram: Telegram, grant: Grant, text: str, *media: MediaFile, **options: Any) -> Progress:
-    """The first step, which sends nothing."""
+    """Take the first step of publishing to Telegram, which sends nothing."""
     progress = telegram.publish(grant, Content("tgt_1", text, options, media=media), START)
     assert isinstance(progress, Progress)
     return progress
 
 
 def send(telegram: Telegram, grant: Grant, progress: Progress, media: Sequence[MediaFile] = ()) -> Published:
-    """The second step, from the state as it is stored."""
+    """Take the second step of publishing to Telegram, from the stored state."""
     stored = Progress(progress.phase, json.loads(json.dumps(progress.state)))
     content = Content("tgt_1", "ignored", {"parse_mode": "HTML"}, media=tuple(media))
     published = telegram.publish(grant, content, stored)
@@ -35,31 +35,31 @@ def send(telegram: Telegram, grant: Grant, progress: Progress, media: Sequence[M
 
 
 def publish(telegram: Telegram, grant: Grant, text: str, *media: MediaFile, **options: Any) -> Published:
-    """Both steps."""
+    """Take both steps of publishing to Telegram."""
     return send(telegram, grant, start(telegram, grant, text, *media, **options), media)
 
 
 def picture(width: int = 40, height: int = 30, filename: str = "picture") -> MediaFile:
-    """A PNG."""
+    """A PNG file to publish to Telegram."""
     drawn = io.BytesIO()
     Image.new("RGB", (width, height), "navy").save(drawn, "PNG")
     return file("image", "image/png", drawn.getvalue(), filename)
 
 
-def video(**facts: Any) -> MediaFile:
-    return file("video", "video/mp4", MP4, "film.mov", **facts)
+def video(**fields: Any) -> MediaFile:
+    return file("video", "video/mp4", MP4, "film.mov", **fields)
 
 
 def document(filename: str) -> MediaFile:
     return file("document", "application/pdf", PDF + filename.encode(), filename)
 
 
-def file(kind: Any, mime_type: str, content: bytes, filename: str, **facts: Any) -> MediaFile:
+def file(kind: Any, mime_type: str, content: bytes, filename: str, **fields: Any) -> MediaFile:
     return MediaFile(
         kind=kind,
         mime_type=mime_type,
         size_bytes=len(content),
         filename=filename,
         open=lambda: io.BytesIO(content),
-        **facts,
+        **fields,
     )

@@ -12,11 +12,15 @@ from accounts.platforms.types import MediaInfo, Pace
 CAPABILITIES = Telegram.capabilities
 
 
-def facts(kind: Any, mime_type: str, size: int = 1_000, width: int = 100, height: int = 100) -> MediaInfo:
+def media_info(kind: Any, mime_type: str, size: int = 1_000, width: int = 100, height: int = 100) -> MediaInfo:
     return MediaInfo(kind, mime_type, size, width, height)
 
 
-PHOTO, VIDEO, PDF = facts("image", "image/png"), facts("video", "video/mp4"), facts("document", "application/pdf")
+PHOTO, VIDEO, PDF = (
+    media_info("image", "image/png"),
+    media_info("video", "video/mp4"),
+    media_info("document", "application/pdf"),
+)
 
 
 def test_text_is_counted_in_utf16_and_shorter_as_a_caption() -> None:
@@ -36,19 +40,19 @@ def test_publishing_is_never_repeated_and_needs_no_operator() -> None:
     ("asset", "codes"),
     [
         (PHOTO, []),
-        (facts("image", "image/jpeg", width=9_000, height=1_000), []),
-        (facts("image", "image/webp", width=200, height=10), []),
-        (facts("image", "image/gif"), ["MEDIA_TYPE_NOT_TAKEN"]),
-        (facts("image", "image/png", 10_000_001), ["MEDIA_TOO_LARGE"]),
-        (facts("image", "image/png", width=9_000, height=1_001), ["MEDIA_TOO_MANY_PIXELS"]),
-        (facts("image", "image/png", width=201, height=10), ["MEDIA_SHAPE"]),
-        (facts("image", "image/png", width=10, height=201), ["MEDIA_SHAPE"]),
+        (media_info("image", "image/jpeg", width=9_000, height=1_000), []),
+        (media_info("image", "image/webp", width=200, height=10), []),
+        (media_info("image", "image/gif"), ["MEDIA_TYPE_NOT_TAKEN"]),
+        (media_info("image", "image/png", 10_000_001), ["MEDIA_TOO_LARGE"]),
+        (media_info("image", "image/png", width=9_000, height=1_001), ["MEDIA_TOO_MANY_PIXELS"]),
+        (media_info("image", "image/png", width=201, height=10), ["MEDIA_SHAPE"]),
+        (media_info("image", "image/png", width=10, height=201), ["MEDIA_SHAPE"]),
         (VIDEO, []),
-        (facts("video", "video/quicktime"), ["MEDIA_TYPE_NOT_TAKEN"]),
-        (facts("video", "video/mp4", 50_000_001), ["MEDIA_TOO_LARGE"]),
-        (facts("gif", "image/gif", 50_000_000), []),
+        (media_info("video", "video/quicktime"), ["MEDIA_TYPE_NOT_TAKEN"]),
+        (media_info("video", "video/mp4", 50_000_001), ["MEDIA_TOO_LARGE"]),
+        (media_info("gif", "image/gif", 50_000_000), []),
         (PDF, []),
-        (facts("document", "application/zip"), ["MEDIA_TYPE_NOT_TAKEN"]),
+        (media_info("document", "application/zip"), ["MEDIA_TYPE_NOT_TAKEN"]),
     ],
 )
 def test_each_file_is_checked(asset: MediaInfo, codes: list[str]) -> None:
@@ -63,8 +67,8 @@ def test_each_file_is_checked(asset: MediaInfo, codes: list[str]) -> None:
         ([PDF] * 10, []),
         ([PHOTO] * 11, ["MEDIA_TOO_MANY"]),
         ([PHOTO] * 6 + [VIDEO] * 5, ["MEDIA_TOO_MANY"]),
-        ([facts("gif", "image/gif")] * 2, ["MEDIA_TOO_MANY"]),
-        ([facts("video", "video/mp4", 25_000_001)] * 2, ["MEDIA_TOO_LARGE"]),
+        ([media_info("gif", "image/gif")] * 2, ["MEDIA_TOO_MANY"]),
+        ([media_info("video", "video/mp4", 25_000_001)] * 2, ["MEDIA_TOO_LARGE"]),
     ],
 )
 def test_the_files_of_a_post_are_checked_together(assets: list[MediaInfo], codes: list[str]) -> None:

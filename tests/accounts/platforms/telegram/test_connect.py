@@ -110,7 +110,7 @@ def test_a_group_that_became_a_supergroup_is_connected_as_a_supergroup(
     assert connection.grant.tokens == {"chat_id": supergroup, "chat_type": "supergroup", "chat_username": ""}
 
 
-def test_a_renamed_chat_keeps_its_external_id(
+def test_a_renamed_chat_has_the_same_external_id(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
 ) -> None:
     renamed = {"id": channel, "type": "channel", "title": "Old News", "username": "old_news"}

@@ -14,8 +14,8 @@ from tests.accounts.platforms.telegram.steps import GIF, document, file, picture
 from tests.fakes.telegram import FakeTelegram
 
 
-def gif(**facts: Any) -> MediaFile:
-    return file("gif", "image/gif", GIF, "dance.png", **facts)
+def gif(**fields: Any) -> MediaFile:
+    return file("gif", "image/gif", GIF, "dance.png", **fields)
 
 
 def content_of(media: MediaFile) -> bytes:

@@ -1,4 +1,4 @@
-"""Polls, whose question is the text of the post."""
+"""Telegram polls, whose question is the text of the post."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_files_whose_answer_is_lost_are_sent_once(
         (421, "Misdirected Request: unallowed token specified", Transient),
     ],
 )
-def test_each_refusal_leads_to_the_error_that_fits(
+def test_each_refusal_raises_the_matching_error(
     telegram: Telegram, server: FakeTelegram, grant: Grant, status: int, description: str, error: type[PlatformError]
 ) -> None:
     server.refuse_next("sendMessage", refusal_answer(status, description))

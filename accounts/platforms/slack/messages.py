@@ -1,28 +1,36 @@
-"""Slack messages with files: each file is uploaded, then one call shares all of them in the channel, with the text.
+"""Slack messages: without files, posted once by the app or a webhook; with files, by the app only.
 
-Slack discards an upload that is not shared, so it may be repeated. Sharing posts the message. Slack shares in the
-background: its response does not identify the message, which is read from the files' `shares` later.
+Slack has no idempotency key, and finding a message would need the right to read the channel, which the service does not ask
+for. So after a lost answer to a message without files, nobody can find out whether it was posted.
+
+Each file is uploaded, then one call shares all of them in the channel, with the text. Slack discards an upload that is not
+shared, so it may be repeated. Sharing posts the message. Slack shares in the background: its response does not identify the
+message, which is read from the files' `shares` later.
 
 After a lost answer to the sharing call, the first file is asked for: Slack has a file from the moment it accepts the call,
 and accepts the call for a file only once, so that a file which is not found was not shared and can be shared again without a
-second message. Sources: docs.slack.dev, files.getUploadURLExternal, files.completeUploadExternal, files.info.
+second message. Sources: docs.slack.dev, formatting message text, chat.postMessage, chat.getPermalink,
+files.getUploadURLExternal, files.completeUploadExternal, files.info.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in, text_in
 from accounts.platforms.processing import ask_again
-from accounts.platforms.slack import message
+from accounts.platforms.slack import webhook
 from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrors, WebApi
+from accounts.platforms.slack.webhook import Webhook
 from accounts.platforms.types import TAKEN, Absent, AskedById, Content, MediaFile, Progress, Published
 from accounts.platforms.upload_addresses import is_own
 from config.outbound import request
 
+OPTIONS = ("thread_ts", "mrkdwn", "unfurl_links", "unfurl_media")
 UPLOAD_SECONDS = 600.0
 MAX_UPLOAD_RESPONSE_BYTES = 65_536
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 60.0  # between checks whether the files are shared
@@ -34,6 +42,7 @@ NO_FILES_IN_CHANNEL = frozenset(
 )
 
 _FILE = re.compile(r"F[A-Z0-9]{1,30}")
+_TIMESTAMP = re.compile(r"[0-9]{1,12}\.[0-9]{6}")  # identifies a message, such as 1503435956.000247
 
 Channel = Mapping[str, Any]
 State = Mapping[str, Any]
@@ -60,6 +69,27 @@ class FileErrors(SlackErrors):
 FILE_ERRORS = FileErrors()
 
 
+def message_body(content: Content) -> dict[str, Any]:
+    """The JSON body of a Slack message. Its text is escaped, so that nothing in it mentions anybody or becomes a link."""
+    options = {name: content.options[name] for name in OPTIONS if name in content.options}
+    return {"text": escape(content.text, quote=False), **options}
+
+
+def send(api: WebApi, channel: Channel, content: Content) -> Published:
+    """Post to a Slack channel {id, site} as the app. OutcomeUnknown means that the message may have been published."""
+    with ERRORS.publish_errors("this message", final=True):
+        posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
+        timestamp = text_in(posted, "ts", _TIMESTAMP, "timestamp")
+    return _published(channel, timestamp, content)
+
+
+def send_by_webhook(hook: Webhook, content: Content) -> Published:
+    """Post by a Slack webhook, whose response does not identify the message. Raises as `send`."""
+    with webhook.ERRORS.publish_errors("this message", final=True):
+        hook.post("", json=message_body(content))
+    return Published("", "")
+
+
 def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
     """Upload the next file to Slack. Raises ContentRejected, AccountDisconnected, Transient."""
     file = content.media[len(state["files"])]
@@ -73,8 +103,8 @@ def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Pro
 def share(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
     """Post the Slack message with its files. OutcomeUnknown means that it may have been published."""
     files = [{"id": file_id} for file_id in state["files"]]
-    text = {"initial_comment": message.escaped(content.text)} if content.text.strip() else {}
-    thread = {name: content.options[name] for name in ("thread_ts",) if name in content.options}
+    text = {"initial_comment": escape(content.text, quote=False)} if content.text.strip() else {}
+    thread = {"thread_ts": content.options["thread_ts"]} if "thread_ts" in content.options else {}
     body = {"files": files, "channel_id": channel["id"], **text, **thread}
     with FILE_ERRORS.publish_errors("this message"):
         try:
@@ -100,6 +130,13 @@ def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progr
     if file is None:
         return Absent(AskedById("file_not_found"))
     return _message(channel, content, _accepted(state).state, file)
+
+
+def _published(channel: Channel, timestamp: str, content: Content) -> Published:
+    """The Slack message with this timestamp in a channel {id, site}, with the permalink from chat.getPermalink."""
+    thread = content.options.get("thread_ts")
+    address = f"{channel['site']}/archives/{channel['id']}/p{timestamp.replace('.', '')}"
+    return Published(timestamp, f"{address}?thread_ts={thread}&cid={channel['id']}" if thread else address)
 
 
 def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
@@ -164,7 +201,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
 def _message(channel: Channel, content: Content, state: State, file: Mapping[str, Any]) -> Progress | Published:
     """The Slack message, if the file's description names it; otherwise the step that asks again."""
     if timestamp := _shared_at(file, channel):
-        return message.published(channel, timestamp, content)
+        return _published(channel, timestamp, content)
     return ask_again(
         "settle",
         state,
@@ -180,6 +217,6 @@ def _shared_at(file: Mapping[str, Any], channel: Channel) -> str:
     for by_channel in as_object(file.get("shares")).values():
         for each in objects_in(as_object(by_channel).get(channel["id"])):
             timestamp = each.get("ts")
-            if isinstance(timestamp, str) and message.TIMESTAMP.fullmatch(timestamp):
+            if isinstance(timestamp, str) and _TIMESTAMP.fullmatch(timestamp):
                 return timestamp
     return ""
