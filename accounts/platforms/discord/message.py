@@ -90,4 +90,4 @@ def _attachment(number: int, file: MediaFile) -> dict[str, Any]:
 
 
 def _filename(number: int, file: MediaFile) -> str:
-    return file.filename or f"file-{number + 1}{mimetypes.guess_extension(file.mime_type) or ''}"
+    return file.filename or f"file-{number + 1}{mimetypes.guess_extension(file.mime_type, strict=False) or ''}"
