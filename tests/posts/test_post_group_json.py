@@ -17,8 +17,7 @@ from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.publishing.worker_loop import publish_due
 from posts.selectors import groups_with_targets
-from posts.serializers.post_groups import PostGroupSerializer, TargetSerializer
-from posts.serializers.responses import ListedPostSerializer
+from posts.serializers.responses import ListedPostSerializer, PostGroupSerializer, TargetSerializer
 from posts.states import TargetStatus
 from posts.summaries import load_summaries, select_summary_columns
 from tests.conftest import ApiClient
