@@ -11,7 +11,7 @@ from config.api.paging import page_body
 from config.api.scopes import any_of
 from config.api.views import OperationViewSet
 from posts import selectors, services
-from posts.local_day import local_day_window
+from posts.local_time import local_day_window
 from posts.models import PostGroup
 from posts.planning import WRITE_SCOPES, PostPlan
 from posts.serializers.requests import (
@@ -42,10 +42,8 @@ from posts.serializers.responses import (
     UpdatePostPreview,
     ValidationSerializer,
 )
-from posts.services.batch import BatchPreview
-from posts.services.create import PostPreview
+from posts.services.create import ANY_POSTS_SCOPE, CreationPreview
 from posts.services.review import REVIEWERS
-from posts.services.validate import ANY_POSTS_SCOPE
 
 SPEND_ERRORS = (
     "SPEND_CAP_EXCEEDED",
@@ -104,10 +102,11 @@ class PostViewSet(OperationViewSet):
     def create(self, call: Call) -> Reply | Preview:
         wait = call.data.pop("wait", False)
         made = services.create_post(caller=call.caller, dry_run=call.dry_run, **{"workspace_id": None, **call.data})
-        if isinstance(made, PostPreview):
-            request = {**call.data, "workspace_id": made.plan.group.workspace_id}
-            extra = {"validation": made.plan.validation, "spend_cap": made.spend_cap}
-            return Preview(request, _planned(made.plan), "would_create", extra=extra)
+        if isinstance(made, CreationPreview):
+            [plan] = made.plans
+            request = {**call.data, "workspace_id": plan.group.workspace_id}
+            extra = {"validation": plan.validation, "spend_cap": made.spend_cap}
+            return Preview(request, _planned(plan), "would_create", extra=extra)
         return _group_reply(call, made, status=201, wait=wait)
 
     @operation(
@@ -124,11 +123,12 @@ class PostViewSet(OperationViewSet):
     )
     def create_batch(self, call: Call) -> Reply | Preview:
         made = services.create_batch(caller=call.caller, dry_run=call.dry_run, **call.data)
-        if isinstance(made, BatchPreview):
+        if isinstance(made, CreationPreview):
+            request = {**call.data, "workspace_id": made.plans[0].group.workspace_id}
             planned = [_planned(plan) for plan in made.plans]
             would = {"post_groups": planned, "cost_cents": sum(each["cost_cents"] for each in planned)}
             extra = {"validations": [plan.validation for plan in made.plans], "spend_cap": made.spend_cap}
-            return Preview({**call.data, "workspace_id": made.workspace_id}, would, "would_create", extra=extra)
+            return Preview(request, would, "would_create", extra=extra)
         return Reply({"post_groups": made}, 201, replay_data=[group.id for group in made])
 
     @operation(

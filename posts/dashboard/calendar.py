@@ -11,9 +11,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from posts import selectors
-from posts.dashboard.filters import chosen_filters, filter_choices
 from posts.dashboard.forms import ALLOWED_YEARS
-from posts.local_day import start_of_local_day
+from posts.dashboard.listing import chosen_filters, filter_choices
+from posts.local_time import start_of_local_day
 from posts.models import PostGroup
 from posts.states import NEEDS_A_PERSON
 from workspaces.workspace_page import WorkspacePage, workspace_page

@@ -34,7 +34,7 @@ from posts.dashboard.composition import (
 )
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
-from posts.dashboard.pictures import Picture, pictures
+from posts.dashboard.shown_groups import Picture, pictures
 from posts.models import PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.states import GroupStatus

@@ -15,7 +15,7 @@ from django import forms
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from posts.dashboard.inputs import normalize_text
-from posts.dashboard.local_time import instants_at_local_time, shift_past_clock_change
+from posts.local_time import instants_at_local_time, shift_past_clock_change
 
 DATETIME_LOCAL_FORMAT = "%Y-%m-%dT%H:%M"
 ALLOWED_YEARS = range(1970, 2201)

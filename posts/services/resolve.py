@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
 from config.api.caller import Caller, check_account_allowlist, not_found_error
 from config.api.errors import InvalidState
 from posts import selectors
@@ -13,6 +12,7 @@ from posts.models import PostGroup, PostTarget
 from posts.planning import require_publishing_mode
 from posts.publishing.completion import finish_targets, lock_groups
 from posts.publishing.outcomes import not_published_error
+from posts.services.changes import record_change
 from posts.states import FINISHED, TargetStatus, roll_up
 
 
@@ -42,14 +42,8 @@ def resolve_post(
             group.finished_at = group.updated_at if group.status in FINISHED else None
         else:
             group = _settle(group, target, status, changes)
-        record(
-            caller=caller,
-            operation="posts.resolve",
-            resource_type="post_group",
-            resource_id=group.id,
-            dry_run=dry_run,
-            metadata={"target_id": target_id, "published": permalink is not None},
-        )
+        metadata = {"target_id": target_id, "published": permalink is not None}
+        record_change(caller, group, "posts.resolve", dry_run=dry_run, metadata=metadata)
     return group
 
 

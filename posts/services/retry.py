@@ -9,7 +9,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.platforms.registry import publisher
-from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
 from config.api.caller import Caller, check_account_allowlist, not_found_error
@@ -22,6 +21,7 @@ from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of, check_schedule, paying_agent_id, require_publishing_mode
 from posts.publishing.segments import published_segments
+from posts.services.changes import record_change
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
 
@@ -55,7 +55,7 @@ def retry_post(
             workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due
         )
         _preview(group, again, webhook_url, scheduled_at, due)
-        _record(caller, group, dry_run=True)
+        record_change(caller, group, "posts.retry", dry_run=True)
         return group
     with transaction.atomic():
         return _send_again(caller, group, include_unconfirmed, scheduled_at, webhook_url, due)
@@ -103,7 +103,7 @@ def _send_again(
     written = selectors.groups_with_targets().get(pk=group.pk)
     if scheduled_at:
         emit_group_event(written)
-    _record(caller, group)
+    record_change(caller, group, "posts.retry")
     wake("publish")
     return written
 
@@ -151,7 +151,3 @@ def _preview(
     group.webhook_url, group.finished_at = webhook_url or group.webhook_url, None
     for target in again:
         target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
-
-
-def _record(caller: Caller, group: PostGroup, *, dry_run: bool = False) -> None:
-    record(caller=caller, operation="posts.retry", resource_type="post_group", resource_id=group.id, dry_run=dry_run)

@@ -7,7 +7,6 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
 from config.api.caller import Caller, require
@@ -19,7 +18,7 @@ from posts.attached_media import release_group_media
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of, check_schedule, content_invalid_error, stored_target_inputs
-from posts.services.stop import stop_group
+from posts.services.changes import record_change, stop_group
 from posts.states import GroupStatus, TargetStatus
 from posts.validation import validate
 
@@ -56,7 +55,7 @@ def confirm_post(
             workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
         )
         _release(group, when, when or now)
-        _record(caller, group, "posts.confirm", dry_run=True)
+        record_change(caller, group, "posts.confirm", dry_run=True)
         return group
     with transaction.atomic():
         PostGroup.objects.select_for_update().get(pk=group.pk)
@@ -66,13 +65,11 @@ def confirm_post(
         hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
         _release(group, when, when or now)
         PostTarget.objects.filter(group=group).update(due_at=when or now, updated_at=now)
-        PostGroup.objects.filter(pk=group.pk).update(
-            status=group.status, scheduled_at=group.scheduled_at, updated_at=group.updated_at
-        )
+        group.save(update_fields=("status", "scheduled_at", "updated_at"))
         emit_group_event(group, "post.confirmed")
         if when:
             emit_group_event(group)
-        _record(caller, group, "posts.confirm")
+        record_change(caller, group, "posts.confirm")
         wake("publish")
     return group
 
@@ -83,7 +80,7 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
     _require_waiting(group)
     if dry_run:
         _reject(group, reason)
-        _record(caller, group, "posts.reject", dry_run=True)
+        record_change(caller, group, "posts.reject", dry_run=True)
         return group
     with transaction.atomic():
         _require_waiting(PostGroup.objects.select_for_update().get(pk=group.pk))
@@ -91,14 +88,9 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
         release_group_media(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _reject(group, reason)
-        PostGroup.objects.filter(pk=group.pk).update(
-            status=group.status,
-            rejection_reason=group.rejection_reason,
-            finished_at=group.finished_at,
-            updated_at=group.updated_at,
-        )
+        group.save(update_fields=("status", "rejection_reason", "finished_at", "updated_at"))
         emit_group_event(group)
-        _record(caller, group, "posts.reject")
+        record_change(caller, group, "posts.reject")
     return group
 
 
@@ -138,7 +130,3 @@ def _reject(group: PostGroup, reason: str | None) -> None:
     group.finished_at = group.updated_at = timezone.now()
     for target in group.targets.all():
         target.status, target.due_at = TargetStatus.CANCELLED, None
-
-
-def _record(caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False) -> None:
-    record(caller=caller, operation=operation, resource_type="post_group", resource_id=group.id, dry_run=dry_run)

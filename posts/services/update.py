@@ -8,7 +8,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold, lock_month_counters
 from config.api.caller import Caller, check_account_allowlist, require
@@ -30,11 +29,12 @@ from posts.planning import (
     resolve_targets,
     targets_as_request_data,
 )
-from posts.services.stop import require_not_begun, stop_group, too_late_error
+from posts.services.changes import record_change, require_not_begun, stop_group, too_late_error
 from posts.states import CANCELLABLE, GroupStatus
 from posts.validation import validate
 
 EDITABLE = CANCELLABLE
+GROUP_FIELDS = ("status", "text", "media", "scheduled_at", "sandbox", "content_version")
 TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "price_cents", "url_posts", "due_at")
 
 
@@ -120,16 +120,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     _write_targets(group, plan)
     if plan.released and plan.charges:
         hold(workspace_id=group.workspace_id, agent_id=paying, charges=plan.charges, due=plan.due)
-    edited = plan.group
-    PostGroup.objects.filter(pk=group.pk).update(
-        status=edited.status,
-        text=edited.text,
-        media=edited.media,
-        scheduled_at=edited.scheduled_at,
-        sandbox=edited.sandbox,
-        content_version=edited.content_version,
-        updated_at=timezone.now(),
-    )
+    plan.group.save(update_fields=(*GROUP_FIELDS, "updated_at"))
     return selectors.groups_with_targets().get(pk=group.pk)
 
 
@@ -156,11 +147,10 @@ def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
 
 
 def _preview(group: PostGroup, plan: PostPlan) -> None:
-    for name in ("status", "text", "media", "scheduled_at", "sandbox", "content_version"):
+    for name in GROUP_FIELDS:
         setattr(group, name, getattr(plan.group, name))
     group.updated_at = timezone.now()
-    prefetched: dict[str, Any] = vars(group)["_prefetched_objects_cache"]
-    prefetched["targets"] = plan.targets
+    selectors.set_prefetched_targets(group, plan.targets)
 
 
 def _emit_events(before: PostGroup, after: PostGroup) -> None:
@@ -171,11 +161,5 @@ def _emit_events(before: PostGroup, after: PostGroup) -> None:
 
 
 def _record(caller: Caller, group: PostGroup, changes: Mapping[str, Any], *, dry_run: bool = False) -> None:
-    record(
-        caller=caller,
-        operation="posts.update",
-        resource_type="post_group",
-        resource_id=group.id,
-        dry_run=dry_run,
-        metadata={"fields": sorted(changes), "content_version": group.content_version},
-    )
+    metadata = {"fields": sorted(changes), "content_version": group.content_version}
+    record_change(caller, group, "posts.update", dry_run=dry_run, metadata=metadata)

@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
 from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
-from posts.services.deleted_workspaces import cancel_posts_of_deleted_workspaces
+from posts.services.cancel import cancel_posts_of_deleted_workspaces
 from posts.tasks import cancel_posts_of_deleted
 from tests import factories
 from tests.at_once import at_once

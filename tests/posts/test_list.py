@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import ConnectedAccount
 from config.api.fields import TIMEZONES
 from config.db.ids import new_id
-from posts.local_day import local_day_window
+from posts.local_time import local_day_window
 from posts.models import PostGroup
 from posts.publishing.worker_loop import publish_due
 from posts.states import GroupStatus
