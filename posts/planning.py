@@ -76,7 +76,8 @@ def plan_post(
     accounts = find_target_accounts(workspace_id, targets)
     if not (dry_run or sandbox or _only_sandbox(accounts, targets)):
         require_scope(caller, "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish")
-    status = allowed_status(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
+    wanted = GroupStatus.DRAFT if draft else GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
+    status = allowed_status(caller, wanted)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
     attached = resolve_media(media, find_attached_assets(workspace_id, media) if assets is None else assets)
@@ -250,10 +251,6 @@ def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
 def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[Mapping[str, Any]]) -> bool:
     named = [accounts.get(target["connected_account_id"]) for target in targets]
     return all(account is not None and account.sandbox for account in named)
-
-
-def _wanted(scheduled_at: datetime | None) -> GroupStatus:
-    return GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
 
 
 def _agent_url(caller: Caller) -> str | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.http import HttpResponse
@@ -56,7 +57,21 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     view = asked.get("view", "") if asked.get("view", "") in VIEWS else "month"
     today = timezone.now().astimezone(page.zone).date()
     span = SPANS[view](_date(asked.get("date", ""), today))
-    shown = _by_day(page, span) if view == "day" else _days(page, view, span, today)
+    query: dict[str, Any] = {
+        "caller": page.caller,
+        "workspace_id": page.workspace.id,
+        "window": (
+            start_of_local_day(span.first, page.zone),
+            start_of_local_day(span.first + DAY * span.days, page.zone),
+        ),
+        **chosen_filters(page),
+    }
+    if view == "day":
+        found = selectors.calendar_day(limit=PER_PAGE, cursor=asked.get("cursor"), **query)
+        shown: dict[str, Any] = {"posts": found.rows, "next_cursor": found.next_cursor}
+    else:
+        groups = selectors.calendar_days(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)
+        shown = _days(groups, view, span, today)
     return page.render(
         "posts/calendar.html",
         view=view,
@@ -69,29 +84,8 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     )
 
 
-def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
-    """Return the template context of the day view: the posts of one day, with a cursor for more."""
-    found = selectors.calendar_day(
-        caller=page.caller,
-        workspace_id=page.workspace.id,
-        window=_window(page, span),
-        limit=PER_PAGE,
-        cursor=page.request.GET.get("cursor"),
-        **chosen_filters(page),
-    )
-    return {"posts": found.rows, "next_cursor": found.next_cursor}
-
-
-def _days(page: WorkspacePage, view: str, span: Span, today: date) -> dict[str, Any]:
-    """Return the days of the span, each with its first posts."""
-    groups = selectors.calendar_days(
-        caller=page.caller,
-        workspace_id=page.workspace.id,
-        window=_window(page, span),
-        zone=page.zone,
-        per_day=MAX_POSTS_PER_DAY[view],
-        **chosen_filters(page),
-    )
+def _days(groups: Sequence[PostGroup], view: str, span: Span, today: date) -> dict[str, Any]:
+    """Return the template context of the month and week views: each day of the span with its first posts."""
     posts: dict[date, list[PostGroup]] = {}
     totals: dict[date, int] = {}
     for group in groups:
@@ -126,10 +120,6 @@ def _day(day: date) -> Span:
 
 
 SPANS = {"month": _month, "week": _week, "day": _day}
-
-
-def _window(page: WorkspacePage, span: Span) -> tuple[datetime, datetime]:
-    return start_of_local_day(span.first, page.zone), start_of_local_day(span.first + DAY * span.days, page.zone)
 
 
 def _date(written: str, today: date) -> date:

@@ -35,13 +35,9 @@ def compose(page: WorkspacePage) -> HttpResponse:
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page: edit a draft, a scheduled post, or a post awaiting approval."""
     group = page_post_group(page, post_group_id)
-    if page.request.method != "POST" and (group.status not in EDITABLE or was_tried(group)):
+    if page.request.method != "POST" and (group.status not in EDITABLE or group.was_attempted):
         raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
     return _answer(page, group)
-
-
-def was_tried(group: PostGroup) -> bool:
-    return any(target.attempts for target in group.targets.all())
 
 
 def _answer(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:

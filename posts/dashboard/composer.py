@@ -26,7 +26,6 @@ from posts import selectors, services
 from posts.attached_media import find_attached_assets
 from posts.dashboard.composition import (
     Composition,
-    all_issues,
     capabilities_of,
     find_issue,
     issue_key,
@@ -37,13 +36,11 @@ from posts.dashboard.inputs import validated_data
 from posts.dashboard.shown_groups import Picture, pictures
 from posts.models import PostGroup
 from posts.serializers.requests import ValidatePostSerializer
-from posts.states import GroupStatus
 from posts.validation import TargetInput, TargetValidation, Validation
 from workspaces.workspace_page import WorkspacePage
 
 LIBRARY_PAGE_SIZE = 24  # media assets offered at a time
 MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
-UNIT_NAMES = {"bytes": "bytes"}  # every other unit is shown as "characters"
 
 
 @dataclass(frozen=True)
@@ -156,16 +153,16 @@ class Composer:
 
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
         """Render the composer page or one of its partial templates."""
-        checks = self._checks()  # must run first: it may add problems
-        errors = sum(issue.severity == "error" for issue in all_issues(self.validation)) if self.validation else 0
+        validation = self.validation  # must be read first: it may add problems
+        checks = [_checked(each) for each in validation.targets] if validation else []
         return self.page.render(
             template,
             status=status,
             composer=self,
             checks=checks,
             previews=_previews(checks),
-            errors=errors,
-            cost_cents=self.validation.estimated_cost_cents if self.validation else 0,
+            errors=len(validation.errors) if validation else 0,
+            cost_cents=validation.estimated_cost_cents if validation else 0,
             spend=spend_cap(workspace_id=self.page.workspace.id, at=timezone.now()),
         )
 
@@ -202,19 +199,8 @@ class Composer:
         real = {account.id for account in self.accounts if not account.sandbox}
         return simulated and not real.isdisjoint(self.composition.chosen)
 
-    @property
-    def waits(self) -> bool:
-        return self.group is not None and self.group.status == GroupStatus.PENDING_CONFIRMATION
-
-    @property
-    def is_released(self) -> bool:
-        return self.group is not None and self.group.status == GroupStatus.SCHEDULED
-
-    def _checks(self) -> list[CheckedTarget]:
-        return [_checked(each) for each in self.validation.targets] if self.validation else []
-
     def _target(self, target: dict[str, Any]) -> ChosenTarget:
-        account = self._account(target["connected_account_id"])
+        account = next(each for each in self.accounts if each.id == target["connected_account_id"])
         capabilities = capabilities_of(account)
         options = OptionsForm(capabilities.options, prefix=account.id, options=target["options"])
         thread = capabilities.thread
@@ -226,9 +212,6 @@ class Composer:
             thread_unproven=thread.unproven if thread and further_texts(target["options"]) else "",
             focused=account.id == self.focus,
         )
-
-    def _account(self, account_id: str) -> ConnectedAccount:
-        return next(account for account in self.accounts if account.id == account_id)
 
     def _drop_deleted_media(self) -> None:
         """Remove deleted assets from the content, and alt texts that equal the asset's own."""
@@ -252,9 +235,9 @@ def error_text(error: ApiError) -> str:
 
 
 def _checked(found: TargetValidation) -> CheckedTarget:
-    account, counted = found.target.account, found.target.capabilities.text.counted_as
+    account = found.target.account
     issues = [ShownIssue(issue, issue_key(issue), repairable(issue)) for issue in found.issues]
-    unit = UNIT_NAMES.get(counted, "characters")
+    unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
     return CheckedTarget(
         platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll)
     )

@@ -102,11 +102,7 @@ def repairable(issue: Issue) -> bool:
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
     """Return the validation issue with this name (field and code), or None if it no longer exists."""
-    return next((issue for issue in all_issues(validation) if issue_key(issue) == name), None)
-
-
-def all_issues(validation: Validation) -> list[Issue]:
-    return [*validation.issues, *(issue for target in validation.targets for issue in target.issues)]
+    return next((issue for issue in validation.all_issues if issue_key(issue) == name), None)
 
 
 def issue_key(issue: Issue) -> str:

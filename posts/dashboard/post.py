@@ -11,7 +11,7 @@ from agents.models import Agent
 from config.api.errors import ValidationFailed
 from posts import services
 from posts.attached_media import find_attached_assets
-from posts.dashboard.compose import scheduled_for, was_tried
+from posts.dashboard.compose import scheduled_for
 from posts.dashboard.composition import Composition
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import normalize_text, page_post_group, validated_data
@@ -126,7 +126,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     """Return which actions the post page offers; the services check permissions again."""
     group = shown.group
     states = [each.target.status for each in shown.targets]
-    editable = page.may_write and group.status in EDITABLE and not was_tried(group)
+    editable = page.may_write and group.status in EDITABLE and not group.was_attempted
     retryable = page.may_write and group.status in RETRYABLE
     scheduled = editable and group.status == GroupStatus.SCHEDULED
     return {

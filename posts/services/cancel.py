@@ -18,9 +18,7 @@ from posts.services.changes import (
     stop_waiting_targets,
     too_late_error,
 )
-from posts.states import CANCELLABLE, FINISHED, GroupStatus, TargetStatus, roll_up
-
-_UNFINISHED = [status for status in GroupStatus if status not in FINISHED]
+from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetStatus, roll_up
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
@@ -83,7 +81,7 @@ def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
     The publisher ends targets that have started, without publishing anything more. Each group is cancelled in its own
     transaction, so an interrupted run can be repeated.
     """
-    stranded = PostGroup.objects.filter(workspace__status=WorkspaceStatus.DELETED, status__in=_UNFINISHED)
+    stranded = PostGroup.objects.filter(workspace__status=WorkspaceStatus.DELETED, status__in=UNFINISHED)
     cancelled, last = 0, ""
     while ids := list(stranded.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:batch]):
         cancelled += sum(_cancel_waiting(pk) for pk in ids)

@@ -52,7 +52,7 @@ def update_post(
     check_account_allowlist(caller, group.account_ids)  # the current accounts; `_plan` checks the new ones
     if group.status not in EDITABLE:
         raise too_late_error(group)
-    if any(target.attempts for target in group.targets.all()):
+    if group.was_attempted:
         raise InvalidState("Some targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
         raise _conflict()
