@@ -43,19 +43,19 @@ def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
     return late
 
 
-def instants_at_local_time(wall: datetime, zone: ZoneInfo) -> list[datetime]:
+def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetime]:
     """Return the UTC instants at which clocks in the time zone show this naive time.
 
     Usually one; two if clocks are set back over the time, none if they are set forward over it.
     """
     found: list[datetime] = []
     for fold in (0, 1):
-        instant = wall.replace(tzinfo=zone, fold=fold).astimezone(UTC)
-        if instant not in found and instant.astimezone(zone).replace(tzinfo=None) == wall:
+        instant = local_time.replace(tzinfo=zone, fold=fold).astimezone(UTC)
+        if instant not in found and instant.astimezone(zone).replace(tzinfo=None) == local_time:
             found.append(instant)
     return found
 
 
-def shift_past_clock_change(wall: datetime, zone: ZoneInfo) -> datetime:
+def shift_past_clock_change(local_time: datetime, zone: ZoneInfo) -> datetime:
     """Return a skipped local time moved forward by the length of the clock change that skipped it."""
-    return wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+    return local_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

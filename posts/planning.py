@@ -82,9 +82,7 @@ def plan_post(
     check_webhook_url(webhook_url)
     attached = resolve_media(media, find_attached_assets(workspace_id, media) if assets is None else assets)
     inputs = resolve_targets(caller, accounts, text, targets, sandbox, attached)
-    validation = validate(inputs)
-    if not draft and not validation.valid:
-        raise content_invalid_error(validation)
+    validation = validate_content(inputs, draft=draft)
     group = PostGroup(
         workspace_id=workspace_id,
         status=status,
@@ -234,9 +232,12 @@ def require_publishing_mode(caller: Caller) -> None:
         )
 
 
-def content_invalid_error(validation: Validation) -> ContentInvalid:
-    """Return the ContentInvalid error with the issues of a validation."""
-    return ContentInvalid(details=[issue.body() for issue in validation.errors])
+def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, group_id: str = "") -> Validation:
+    """Validate the content of a post group, whose id is `group_id` if it is stored. Raises ContentInvalid unless `draft`."""
+    validation = validate(inputs, group_id=group_id)
+    if not draft and not validation.valid:
+        raise ContentInvalid(details=[issue.body() for issue in validation.errors])
+    return validation
 
 
 def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:

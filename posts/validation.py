@@ -152,7 +152,8 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
     validation takes too much CPU time.
     """
     earlier = selectors.find_duplicate_posts(
-        contents=[target.content_key for target in targets if target.shown_text or target.media], but=group_id
+        contents=[target.content_key for target in targets if target.shown_text or target.media],
+        ignored_group_id=group_id,
     )
     checked = []
     for index, target in enumerate(targets):

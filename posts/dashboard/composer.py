@@ -28,8 +28,8 @@ from posts.dashboard.composition import (
     Composition,
     capabilities_of,
     find_issue,
+    is_repairable,
     issue_key,
-    repairable,
 )
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
@@ -108,7 +108,7 @@ class Composer:
         chosen = before.chosen if sent is None else sent.getlist("account")
         accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
         composition = before if sent is None else Composition.of_form(sent, accounts)
-        at = group.scheduled_at if group else _asked_for(page)
+        at = group.scheduled_at if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         assets = find_attached_assets(page.workspace.id, composition.media)
         composer = cls(page, group, accounts, composition, assets, schedule)
@@ -120,8 +120,8 @@ class Composer:
         self.assets = find_attached_assets(self.page.workspace.id, self.composition.media)
         self._drop_deleted_media()
 
-    def take_files(self, files: Iterable[Upload]) -> None:
-        """Upload the form's files to the media library and attach them; refused files are listed in `media_problems`."""
+    def add_files(self, files: Iterable[Upload]) -> None:
+        """Upload the form's files to the media library and attach them; `media_problems` says which were refused and why."""
         taken, problems = upload_files(self.page, files)
         for asset in taken:
             self.attach(asset.id)
@@ -154,7 +154,7 @@ class Composer:
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
         """Render the composer page or one of its partial templates."""
         validation = self.validation  # must be read first: it may add problems
-        checks = [_checked(each) for each in validation.targets] if validation else []
+        checks = [_checked_target(each) for each in validation.targets] if validation else []
         return self.page.render(
             template,
             status=status,
@@ -234,9 +234,9 @@ def error_text(error: ApiError) -> str:
     return " ".join([error.message, *(rows or [error.suggested_action])])
 
 
-def _checked(found: TargetValidation) -> CheckedTarget:
+def _checked_target(found: TargetValidation) -> CheckedTarget:
     account = found.target.account
-    issues = [ShownIssue(issue, issue_key(issue), repairable(issue)) for issue in found.issues]
+    issues = [ShownIssue(issue, issue_key(issue), is_repairable(issue)) for issue in found.issues]
     unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
     return CheckedTarget(
         platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll)
@@ -258,7 +258,7 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
     for check in checks:
         target = check.validation.target
         texts = (target.shown_text, *further_texts(target.options))
-        choices = _choices(target)
+        choices = _poll_choices(target)
         if (texts, choices) not in found:
             shown = []
             for text in texts:
@@ -269,13 +269,13 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
     return list(found.values())
 
 
-def _choices(target: TargetInput) -> tuple[str, ...]:
+def _poll_choices(target: TargetInput) -> tuple[str, ...]:
     """Return the choices of the target's poll, up to the number that its platform allows."""
     rules = target.capabilities.poll
     return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()
 
 
-def _asked_for(page: WorkspacePage) -> datetime | None:
+def _requested_time(page: WorkspacePage) -> datetime | None:
     """Return the publishing time in the query string, which links of the calendar set."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
     return form.at if form.is_valid() else None

@@ -20,14 +20,14 @@ MAX_AGENTS = 200
 @workspace_page()
 def posts(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: list the posts that match the filters, newest first, including drafts and rejected posts."""
-    asked = page.request.GET
-    status = asked.get("status", "")
+    query = page.request.GET
+    status = query.get("status", "")
     found = selectors.search_posts(
         caller=page.caller,
         workspace_id=page.workspace.id,
         status=status if status in GroupStatus.values else None,
         limit=PER_PAGE,
-        cursor=asked.get("cursor"),
+        cursor=query.get("cursor"),
         **chosen_filters(page),
     )
     return page.render(
@@ -41,17 +41,17 @@ def posts(page: WorkspacePage) -> HttpResponse:
 
 def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
     """Return the account and agent filters in the page's query string."""
-    asked = page.request.GET
-    return {"account_id": asked.get("account") or None, "agent_id": asked.get("agent") or None}
+    query = page.request.GET
+    return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
 
 
 def filter_choices(page: WorkspacePage) -> dict[str, Any]:
     """Return the choices of the filter form: the workspace's accounts with their labels, and its agents."""
     accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id)
     agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
-    return {"accounts": [(account, _named(account)) for account in accounts], "agents": agents}
+    return {"accounts": [(account, _account_label(account)) for account in accounts], "agents": agents}
 
 
-def _named(account: ConnectedAccount) -> str:
+def _account_label(account: ConnectedAccount) -> str:
     sandbox = " (sandbox)" if account.sandbox else ""
     return f"{platform(account.platform).label}: {account.handle or account.external_id}{sandbox}"

@@ -80,7 +80,7 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
             workspace_id=plan.group.workspace_id,
             resource_type="post_group",
             dry_run=True,
-            metadata=_facts(plan.group),
+            metadata=_audit_metadata(plan.group),
         )
         return CreationPreview([plan], spend_cap)
     with transaction.atomic():
@@ -100,7 +100,7 @@ def create_batch(
     assets = find_attached_assets(chosen, [each for post in posts for each in post.get("media", ())])
     plans = []
     for index, post in enumerate(posts):
-        with _naming(index):
+        with _naming_post_in_errors(index):
             if post.get("workspace_id") not in (None, chosen):
                 raise ValidationFailed.of(
                     "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"
@@ -123,7 +123,7 @@ def create_batch(
     with transaction.atomic():
         lock_media_of_groups(plan.group for plan in plans)
         for index, plan in enumerate(plans):
-            with _naming(index):
+            with _naming_post_in_errors(index):
                 reserve_group_media(plan.group)
         return _commit_plans(caller, plans, "posts.create_batch")
 
@@ -143,16 +143,16 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
         operation=operation,
         workspace_id=groups[0].workspace_id,
         resource_type="post_group",
-        resources={group.id: _facts(group) for group in groups},
+        resources={group.id: _audit_metadata(group) for group in groups},
     )
     # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
-    _hold(plans)
+    _hold_money(plans)
     if any(group.status == GroupStatus.PUBLISHING for group in groups):
         wake("publish")
     return groups
 
 
-def _hold(plans: Sequence[PostPlan]) -> None:
+def _hold_money(plans: Sequence[PostPlan]) -> None:
     """Hold the money of released plans, ordered by time so that concurrent batches lock the counters in the same order."""
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
     for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
@@ -162,22 +162,22 @@ def _hold(plans: Sequence[PostPlan]) -> None:
         hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=first.due, new=True)
 
 
-def _facts(group: PostGroup) -> dict[str, Any]:
+def _audit_metadata(group: PostGroup) -> dict[str, Any]:
     return {"status": group.status, "sandbox": group.sandbox}
 
 
 @contextmanager
-def _naming(index: int) -> Iterator[None]:
+def _naming_post_in_errors(index: int) -> Iterator[None]:
     """Prefix the fields of API errors raised in the block with the post's index in the batch."""
     try:
         yield
     except ApiError as error:
         if error.details:
-            error.details = [_under(f"posts[{index}]", row) for row in error.details]
+            error.details = [_with_prefix(f"posts[{index}]", row) for row in error.details]
         raise
 
 
-def _under(where: str, row: dict[str, Any]) -> dict[str, Any]:
+def _with_prefix(where: str, row: dict[str, Any]) -> dict[str, Any]:
     """Return an entry of an error's `details` with a prefix added to its field and its repair hint's field."""
     moved = {**row, "field": f"{where}.{row['field']}"}
     if hint := row.get("repair_hint"):

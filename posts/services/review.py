@@ -17,10 +17,9 @@ from posts import selectors
 from posts.attached_media import release_group_media
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule, content_invalid_error, stored_target_inputs
+from posts.planning import charges_of, check_schedule, stored_target_inputs, validate_content
 from posts.services.changes import record_change, stop_group
 from posts.states import GroupStatus, TargetStatus
-from posts.validation import validate
 
 REVIEWERS = any_of("posts.publish", "posts.schedule")
 CONFIRMABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
@@ -40,15 +39,13 @@ def confirm_post(
     Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (another version is current), ValidationFailed,
     ContentInvalid and the spend errors.
     """
-    group = _reviewed(caller, post_group_id)
+    group = _reviewable_group(caller, post_group_id)
     check_schedule(scheduled_at)
     now = timezone.now()
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     require(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
-    validation = validate(stored_target_inputs(group), group_id=group.id)
-    if not validation.valid:
-        raise content_invalid_error(validation)
+    validate_content(stored_target_inputs(group), group_id=group.id)
     if dry_run:
         charges = charges_of(list(group.targets.all()))
         billing.check_charges(
@@ -76,14 +73,14 @@ def confirm_post(
 
 def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False) -> PostGroup:
     """Reject a group awaiting confirmation. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
-    group = _reviewed(caller, post_group_id)
-    _require_waiting(group)
+    group = _reviewable_group(caller, post_group_id)
+    _require_pending_confirmation(group)
     if dry_run:
         _reject(group, reason)
         record_change(caller, group, "posts.reject", dry_run=True)
         return group
     with transaction.atomic():
-        _require_waiting(PostGroup.objects.select_for_update().get(pk=group.pk))
+        _require_pending_confirmation(PostGroup.objects.select_for_update().get(pk=group.pk))
         stop_group(group, cancel=True)
         release_group_media(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
@@ -94,7 +91,7 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
     return group
 
 
-def _reviewed(caller: Caller, post_group_id: str) -> PostGroup:
+def _reviewable_group(caller: Caller, post_group_id: str) -> PostGroup:
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
     if caller.agent_id:
         raise Forbidden("Agents cannot confirm or reject posts. Use a person's session or a workspace key.")
@@ -113,7 +110,7 @@ def _check_version(group: PostGroup, content_version: int) -> None:
         )
 
 
-def _require_waiting(group: PostGroup) -> None:
+def _require_pending_confirmation(group: PostGroup) -> None:
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
 

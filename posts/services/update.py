@@ -23,15 +23,14 @@ from posts.planning import (
     allowed_status,
     build_plan,
     check_schedule,
-    content_invalid_error,
     find_target_accounts,
     paying_agent_id,
     resolve_targets,
     targets_as_request_data,
+    validate_content,
 )
 from posts.services.changes import record_change, require_not_begun, stop_group, too_late_error
 from posts.states import CANCELLABLE, GroupStatus
-from posts.validation import validate
 
 EDITABLE = CANCELLABLE
 GROUP_FIELDS = ("status", "text", "media", "scheduled_at", "sandbox", "content_version")
@@ -95,9 +94,7 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
     targets = changes.get("targets") or targets_as_request_data(group)
     accounts = find_target_accounts(group.workspace_id, targets)
     inputs = resolve_targets(caller, accounts, text, targets, group.sandbox, attached)
-    validation = validate(inputs, group_id=group.id)
-    if group.status != GroupStatus.DRAFT and not validation.valid:
-        raise content_invalid_error(validation)
+    validation = validate_content(inputs, draft=group.status == GroupStatus.DRAFT, group_id=group.id)
     edited = PostGroup.objects.get(pk=group.pk)
     edited.status, edited.text, edited.media, edited.scheduled_at = status, text, list(media), scheduled_at
     edited.sandbox = all(each.sandbox for each in inputs)
