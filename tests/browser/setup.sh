@@ -17,6 +17,6 @@ command -v "${CHROMIUM:-chromium}" >/dev/null || echo "chromium is not here: ins
 if [ ! -f var/browser/node_modules/axe-core/axe.min.js ]; then
   mkdir -p var/browser
   if ! npm install --prefix var/browser --no-save --no-audit --no-fund --ignore-scripts --silent "axe-core@$AXE_CORE"; then
-    echo "axe-core could not be had by npm: what only it finds is NOT looked for."
+    echo "npm could not install axe-core: its accessibility rules are NOT checked."
   fi
 fi
