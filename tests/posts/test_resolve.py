@@ -65,7 +65,7 @@ def month_of(workspace: Workspace) -> tuple[int, int]:
         (NOT_OUT, "failed", (0, 0), (0, 1, 0)),
     ],
 )
-def test_what_was_seen_is_the_outcome(
+def test_the_persons_answer_becomes_the_outcome(
     api: ApiClient,
     workspace: Workspace,
     lost: dict[str, Any],
@@ -101,8 +101,8 @@ def test_what_was_seen_is_the_outcome(
     assert list(UsageTotal.objects.values_list("published", "failed", "spend_cents")) == [usage]
     assert billing.drift() == []
     entries = AuditEntry.objects.filter(operation="posts.resolve").order_by("id").values_list("dry_run", "metadata")
-    facts = {"target_id": target["id"], "published": status == "published"}
-    assert list(entries) == [(True, facts), (False, facts)]
+    metadata = {"target_id": target["id"], "published": status == "published"}
+    assert list(entries) == [(True, metadata), (False, metadata)]
 
 
 def test_a_target_resolved_as_not_published_can_be_retried(
@@ -166,7 +166,7 @@ def test_resolving_does_not_finish_a_running_group(
     ],
 )
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_what_does_not_say_it_is_refused(
+def test_a_resolution_without_a_clear_answer_is_refused(
     api: ApiClient, lost: dict[str, Any], said: dict[str, Any], field: str, dry_run: bool
 ) -> None:
     details = assert_envelope(resolve(api, lost, **said, dry_run=dry_run), 422, "VALIDATION_FAILED")["details"]
@@ -175,7 +175,7 @@ def test_what_does_not_say_it_is_refused(
     assert read(api, lost) == lost
 
 
-def test_a_target_of_another_group_is_not_in_this_one(
+def test_a_target_of_another_group_is_not_found(
     api: ApiClient, lost: dict[str, Any], account: ConnectedAccount
 ) -> None:
     other = create(api, account, text="[sandbox:unknown]")
@@ -188,7 +188,7 @@ def test_a_target_of_another_group_is_not_in_this_one(
 
 
 @pytest.mark.parametrize("text", ["Hello", "[sandbox:reject]", "[sandbox:flaky]"])
-def test_only_what_is_unconfirmed_is_resolved(api: ApiClient, account: ConnectedAccount, text: str) -> None:
+def test_only_unconfirmed_targets_can_be_resolved(api: ApiClient, account: ConnectedAccount, text: str) -> None:
     group = create(api, account, text=text)
     for said in (OUT, NOT_OUT):
         for dry_run in (True, False):
@@ -200,7 +200,7 @@ def test_only_what_is_unconfirmed_is_resolved(api: ApiClient, account: Connected
     assert read(api, group) == before
 
 
-def test_who_may(
+def test_callers_who_may_resolve(
     api: ApiClient,
     lost: dict[str, Any],
     key_with: Any,
@@ -236,7 +236,7 @@ def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, workspace: Wor
 
 
 @pytest.mark.django_db(transaction=True)
-def test_contrary_words_at_once_settle_it_once(
+def test_concurrent_contrary_resolutions_are_applied_once(
     api: ApiClient, workspace: Workspace, lost: dict[str, Any], scripted: type[ScriptedPlatform]
 ) -> None:
     def say(n: int) -> int:
@@ -250,7 +250,7 @@ def test_contrary_words_at_once_settle_it_once(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_resolving_and_sending_again_at_once_is_one_of_the_two(
+def test_concurrent_resolution_and_retry_have_one_winner(
     api: ApiClient,
     workspace: Workspace,
     telegram_account: ConnectedAccount,

@@ -31,7 +31,7 @@ def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("card", ["auto", "none", OWN, {**OWN, "description": "How it was made"}])
-def test_cards_that_are_taken(api: ApiClient, workspace: Workspace, card: Any) -> None:
+def test_valid_link_cards_are_accepted(api: ApiClient, workspace: Workspace, card: Any) -> None:
     assert check(api, carded(workspace, card))["issues"] == []
 
 
@@ -50,7 +50,7 @@ def test_cards_that_are_taken(api: ApiClient, workspace: Workspace, card: Any) -
         ({**OWN, "description": None}, ".description", "is not of type 'string'"),
     ],
 )
-def test_cards_that_are_refused_name_the_place(
+def test_invalid_link_cards_are_refused_with_their_field(
     api: ApiClient, workspace: Workspace, card: Any, where: str, words: str
 ) -> None:
     body = carded(workspace, card)
@@ -62,7 +62,7 @@ def test_cards_that_are_refused_name_the_place(
     assert_envelope(api.post("/posts", body), 422, "CONTENT_INVALID")
 
 
-def test_a_card_beside_media_comes_with_a_repair_that_can_be_applied(api: ApiClient, workspace: Workspace) -> None:
+def test_a_link_card_with_media_has_an_applicable_repair(api: ApiClient, workspace: Workspace) -> None:
     body = carded(workspace, OWN, media=media_of(MediaAssetFactory(workspace=workspace), alt_text="A bench"))
     [issue] = check(api, body)["issues"]
     hint = issue["repair_hint"]
@@ -95,9 +95,7 @@ def test_the_url_of_the_card_is_returned(
     assert (target["link_card_url"] is None) is ("example" not in text)
 
 
-def test_a_post_with_media_and_other_platforms_have_no_card_of_the_services(
-    api: ApiClient, workspace: Workspace
-) -> None:
+def test_posts_with_media_and_other_platforms_have_no_link_card(api: ApiClient, workspace: Workspace) -> None:
     text, media = "See https://example.com/a", media_of(MediaAssetFactory(workspace=workspace))
 
     assert check(api, carded(workspace, text=text, media=media))["link_card_url"] is None

@@ -66,7 +66,7 @@ def test_the_whole_content_is_shown(
     assert picture.id in page.content.decode()
 
 
-def test_a_list_of_many_asks_no_more_of_the_database(
+def test_more_posts_need_no_more_queries(
     dashboard: Dashboard,
     agent: ApiClient,
     accounts: list[ConnectedAccount],
@@ -83,7 +83,7 @@ def test_a_list_of_many_asks_no_more_of_the_database(
 
 
 @pytest.mark.parametrize(("when", "status"), [({}, "publishing"), ({"scheduled_at": TOMORROW}, "scheduled")])
-def test_it_is_confirmed(
+def test_a_post_is_approved(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, when: dict[str, str], status: str
 ) -> None:
     group = asked(agent, account, **when)
@@ -114,7 +114,7 @@ def test_an_outdated_version_cannot_be_approved(
 
 
 @pytest.mark.parametrize("reason", ["Not in this tone, please.", ""])
-def test_it_is_rejected_with_a_reason(
+def test_a_post_is_rejected_with_a_reason(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, reason: str
 ) -> None:
     group = asked(agent, account)
@@ -126,7 +126,7 @@ def test_it_is_rejected_with_a_reason(
     assert "Nothing is awaiting approval." in words(dashboard.get("approvals"))
 
 
-def test_it_is_edited_and_confirmed_in_one_go(
+def test_a_post_is_edited_and_approved_in_one_request(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
 ) -> None:
     group = asked(agent, account, scheduled_at=TOMORROW)
@@ -140,7 +140,7 @@ def test_it_is_edited_and_confirmed_in_one_go(
     assert the_group().created_by_type == "agent"
 
 
-def test_an_edit_without_approval_still_waits(
+def test_an_edited_post_still_awaits_approval(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
 ) -> None:
     group = asked(agent, account)
@@ -150,9 +150,7 @@ def test_an_edit_without_approval_still_waits(
     assert (the_group().status, the_group().content_version) == ("pending_confirmation", 2)
 
 
-def test_a_long_one_is_confirmed_where_it_can_be_read_whole(
-    dashboard: Dashboard, agent: ApiClient, workspace: Workspace
-) -> None:
+def test_a_long_post_is_approved_on_its_own_page(dashboard: Dashboard, agent: ApiClient, workspace: Workspace) -> None:
     facebook = AccountFactory(workspace=workspace, platform="facebook")
     group = asked(agent, facebook, text="word " * 12_000 + "the end")
 
@@ -166,7 +164,7 @@ def test_a_long_one_is_confirmed_where_it_can_be_read_whole(
     assert dashboard.address("post-confirm", group) in whole.content.decode()
 
 
-def test_a_time_that_has_passed_is_said_so(
+def test_a_publishing_time_in_the_past_is_marked(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, clock: Any
 ) -> None:
     asked(agent, account, scheduled_at="2027-03-10T12:30:00Z")

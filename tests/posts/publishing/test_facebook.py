@@ -93,7 +93,7 @@ def test_a_post_without_a_response_is_found_when_facebook_lists_it(
 
 
 @pytest.mark.parametrize("until", ["create", "comment"])
-def test_a_worker_that_dies_leaves_the_first_comment_to_the_next(
+def test_another_worker_writes_the_first_comment_after_a_worker_died(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any, until: str
 ) -> None:
     group = post(api, account, first_comment="More")
@@ -178,7 +178,7 @@ def test_an_accepted_video_is_never_reported_as_failed(
     assert len(server.videos(page_id)) == 1
 
 
-def test_a_video_is_waited_for_without_costing_an_attempt(
+def test_waiting_for_a_video_counts_no_attempt(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
 ) -> None:
     server.process_videos(looks=12)

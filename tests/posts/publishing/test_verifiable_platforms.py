@@ -59,7 +59,7 @@ def _die_while_sending(clock: Any) -> None:
     clock.shift(LEASE)
 
 
-def test_what_a_dead_worker_sent_is_found(
+def test_a_post_that_a_dead_worker_sent_is_found(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     worker = take_up()
@@ -77,7 +77,7 @@ def test_what_a_dead_worker_sent_is_found(
     assert kinds_of(group) == ["post.published"]
 
 
-def test_what_is_not_there_is_sent_again_once_no_earlier_try_can_arrive_any_more(
+def test_an_absent_post_is_sent_again_once_no_earlier_attempt_can_arrive(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     _die_while_sending(clock)
@@ -92,7 +92,7 @@ def test_what_is_not_there_is_sent_again_once_no_earlier_try_can_arrive_any_more
     assert (len(verifiable.sent), len(verifiable.looks)) == (1, 2)
 
 
-def test_a_try_that_arrives_late_is_found_by_the_second_look(
+def test_an_attempt_that_arrives_late_is_found_by_the_second_search(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     _die_while_sending(clock)
@@ -142,7 +142,7 @@ def test_a_failed_search_leaves_the_post_unconfirmed_and_held(
     assert kinds_of(group) == ["post.unconfirmed"]
 
 
-def test_what_is_not_there_is_not_sent_for_a_workspace_that_is_deleted_by_then(
+def test_an_absent_post_of_a_deleted_workspace_is_not_sent_again(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any, workspace: Workspace
 ) -> None:
     _die_while_sending(clock)
@@ -191,7 +191,7 @@ def test_an_unverifiable_post_is_sent_again_if_a_person_asks(
     assert (read(api, unknown)["status"], len(verifiable.sent)) == ("published", 1)
 
 
-def test_a_person_who_asks_once_has_it_sent_once(
+def test_a_post_is_sent_once_for_each_retry_of_a_person(
     api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
 ) -> None:
     verifiable.send = staticmethod(_no_answer)
@@ -203,7 +203,7 @@ def test_a_person_who_asks_once_has_it_sent_once(
     assert len(verifiable.sent) == 1
 
 
-def test_a_worker_that_dies_while_it_sends_what_a_person_asked_for_leaves_it_unconfirmed(
+def test_a_worker_that_dies_while_sending_a_retry_leaves_it_unconfirmed(
     api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
 ) -> None:
     worker = take_up()
@@ -217,7 +217,7 @@ def test_a_worker_that_dies_while_it_sends_what_a_person_asked_for_leaves_it_unc
     assert (read(api, unknown)["status"], len(verifiable.sent)) == ("unconfirmed", 1)
 
 
-def test_a_rejection_of_what_a_person_asked_for_says_nothing_of_the_earlier_try(
+def test_a_rejected_retry_does_not_prove_that_the_earlier_attempt_failed(
     api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
 ) -> None:
     verifiable.send = staticmethod(_raises(ContentRejected("The text repeats an earlier one.")))
