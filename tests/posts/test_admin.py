@@ -26,7 +26,7 @@ def row(group: dict[str, Any]) -> PostGroup:
     return PostGroup.objects.get(pk=group["id"])
 
 
-def ended(clock: Any, api: ApiClient, account: ConnectedAccount, text: str) -> dict[str, Any]:
+def create_and_publish(clock: Any, api: ApiClient, account: ConnectedAccount, text: str) -> dict[str, Any]:
     group = create(api, account, texts=[text])
     publish_rounds(clock)
     return read(api, group)
@@ -35,7 +35,7 @@ def ended(clock: Any, api: ApiClient, account: ConnectedAccount, text: str) -> d
 def test_failed_targets_are_retried(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:reject]")
+    group = create_and_publish(clock, api, account, "[sandbox:reject]")
     PostTarget.objects.update(text="Mended")
 
     assert act(operator, "retry", row(group), asks=False) == [f"Retried: {group['id']}."]
@@ -47,7 +47,7 @@ def test_failed_targets_are_retried(
 def test_unconfirmed_targets_are_retried_only_by_their_own_action(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:unknown]")
+    group = create_and_publish(clock, api, account, "[sandbox:unknown]")
     [message] = act(operator, "retry", row(group), asks=False)
 
     assert "has no targets to retry" in message
@@ -73,7 +73,7 @@ def test_an_unconfirmed_target_is_resolved(
     seen: dict[str, Any],
     status: str,
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:unknown]")
+    group = create_and_publish(clock, api, account, "[sandbox:unknown]")
     target = the_target(group)
 
     assert act(operator, "resolve", target, **seen) == [f"Resolved: {target.id}."]
@@ -88,7 +88,7 @@ def test_an_unconfirmed_target_is_resolved(
 def test_a_resolution_needs_exactly_one_answer(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller, seen: dict[str, str]
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:unknown]")
+    group = create_and_publish(clock, api, account, "[sandbox:unknown]")
     fields = {"action": "resolve", "_selected_action": the_target(group).pk, "confirmed": "yes", **seen}
     page = operator.post("/admin/posts/posttarget/", fields)
 
@@ -110,7 +110,7 @@ def test_one_permalink_cannot_resolve_two_targets(
 def test_a_target_of_a_deleted_workspace_cannot_be_retried(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller, workspace: Workspace
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:reject]")
+    group = create_and_publish(clock, api, account, "[sandbox:reject]")
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
     [message] = act(operator, "retry", row(group), asks=False)
 

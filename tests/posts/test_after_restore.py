@@ -22,7 +22,7 @@ from tests.conftest import ApiClient
 from tests.console.operators import operator_audit_entries
 from tests.posts.publishing.steps import begin, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 
 RESTORED = NOON + timedelta(hours=6)
 SOON, LATE = "2027-03-10T13:00:00Z", "2027-03-10T17:00:00Z"
@@ -119,7 +119,7 @@ def failed_once(scripted: type[ScriptedPlatform]) -> None:
 
     scripted.send = staticmethod(refuse)
     publish_due()
-    scripted.send = staticmethod(publish_it)
+    scripted.send = staticmethod(publish_content)
 
 
 def prepared(scripted: type[ScriptedPlatform]) -> None:

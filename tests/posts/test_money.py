@@ -18,7 +18,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import TOMORROW, body_for, create, publish_rounds, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from webhooks.models import Event
 from workspaces.models import Workspace
 
@@ -50,7 +50,7 @@ def _books_balance(db: None) -> Any:
 @pytest.mark.parametrize(
     ("send", "status", "entries", "month", "cost"),
     [
-        (publish_it, "published", ["hold", "settle"], (0, 1, 0), 1),
+        (publish_content, "published", ["hold", "settle"], (0, 1, 0), 1),
         (reject, "failed", ["hold", "release"], (0, 0, 0), 0),
         (lose_the_answer, "unconfirmed", ["hold"], (1, 0, 0), 1),
     ],

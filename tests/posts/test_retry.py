@@ -20,7 +20,7 @@ from tests.factories import WorkspaceFactory
 from tests.fakes.name_server import Records
 from tests.people import as_user
 from tests.posts.rows import TOMORROW, create, kinds_of, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import User, Workspace
 
 
@@ -273,4 +273,4 @@ def test_a_round_begins_with_a_first_attempt(
 
     assert [content.attempt for content in scripted.sent] == [1, 1]
     assert {content.key for content in scripted.sent} == {rejected["targets"][0]["id"]}
-    assert publish_it(scripted.sent[1]).external_id == read(api, rejected)["targets"][0]["external_id"]
+    assert publish_content(scripted.sent[1]).external_id == read(api, rejected)["targets"][0]["external_id"]

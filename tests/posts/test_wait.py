@@ -116,7 +116,7 @@ def test_no_transaction_is_open_while_waiting(api: ApiClient, account: Connected
     """Another connection can read and write the group while the request waits."""
     seen = threading.Event()
 
-    def look_and_write(n: int) -> Any:
+    def read_and_write(n: int) -> Any:
         if n == 0:
             return api.post("/posts", body_for(account, wait=True), idempotency_key="k").json()["post_group"]["status"]
         while not PostGroup.objects.filter(status="publishing").exists():
@@ -125,5 +125,5 @@ def test_no_transaction_is_open_while_waiting(api: ApiClient, account: Connected
         seen.set()
         return publish_due()
 
-    assert at_once(2, look_and_write) == ["published", 1]
+    assert at_once(2, read_and_write) == ["published", 1]
     assert seen.is_set()

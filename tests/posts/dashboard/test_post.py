@@ -22,7 +22,7 @@ from workspaces.models import Workspace
 HOOK = "https://hooks.example/posts"
 
 
-def ended(api: ApiClient, clock: Any, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
+def create_and_publish(api: ApiClient, clock: Any, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
     """A group that has finished publishing."""
     group = create(api, *accounts, **fields)
     publish_rounds(clock)
@@ -37,7 +37,7 @@ def test_the_page_shows_each_targets_status_error_and_suggested_action(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     texts = ["It works", "[sandbox:reject] no", "[sandbox:unknown] perhaps"]
-    group = ended(api, clock, *accounts, texts=texts, webhook_url=HOOK)
+    group = create_and_publish(api, clock, *accounts, texts=texts, webhook_url=HOOK)
 
     with django_assert_max_num_queries(14):
         page = dashboard.get("post", group)
@@ -77,7 +77,7 @@ def test_the_page_reloads_while_the_post_is_being_published(
 def test_failed_targets_are_retried(
     dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
-    group = ended(api, clock, *accounts[:2], texts=["It works", "[sandbox:reject] no"])
+    group = create_and_publish(api, clock, *accounts[:2], texts=["It works", "[sandbox:reject] no"])
     assert "The post is sent again to the 1 account where it failed." in words(dashboard.get("post", group))
 
     dashboard.post("post-retry", group)
@@ -88,7 +88,7 @@ def test_failed_targets_are_retried(
 def test_unconfirmed_targets_are_retried_only_if_selected(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, clock: Any
 ) -> None:
-    group = ended(api, clock, account, text="[sandbox:unknown]")
+    group = create_and_publish(api, clock, account, text="[sandbox:unknown]")
     assert "It could then appear twice" in words(dashboard.get("post", group))
 
     refused = dashboard.http.post(dashboard.address("post-retry", group), follow=True)
@@ -117,7 +117,7 @@ def test_a_person_resolves_an_unconfirmed_target(
     status: str,
     permalink: str | None,
 ) -> None:
-    group = ended(api, clock, account, text="[sandbox:unknown]")
+    group = create_and_publish(api, clock, account, text="[sandbox:unknown]")
 
     answer = dashboard.post("post-resolve", group, target_id=the_target(group).id, **said)
 
@@ -174,7 +174,7 @@ def test_a_post_is_duplicated_into_one_draft(
     dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace, clock: Any
 ) -> None:
     remaining, deleted = (MediaAssetFactory(workspace=workspace) for _ in range(2))
-    group = ended(api, clock, *accounts[:2], texts=["One", "Two"], media=media_of(remaining, deleted))
+    group = create_and_publish(api, clock, *accounts[:2], texts=["One", "Two"], media=media_of(remaining, deleted))
     type(deleted).objects.filter(pk=deleted.id).update(status="deleted")
     [key] = fields(dashboard.get("post", group), "key")
 

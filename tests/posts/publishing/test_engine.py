@@ -17,7 +17,7 @@ from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 
 SCHEDULE = project.PUBLISH_RETRY_SCHEDULE
 
@@ -116,7 +116,7 @@ def test_polling_a_processing_target_counts_no_attempts(
 ) -> None:
     def transcode(content: Content) -> Progress | Published:
         if len(scripted.sent) > 20:
-            return publish_it(content)
+            return publish_content(content)
         return Progress("send", {"id": 1}, ready_at=datetime.now(NOON.tzinfo) + timedelta(seconds=30))
 
     monkeypatch.setattr(scripted, "send", staticmethod(transcode))
@@ -141,7 +141,7 @@ def test_a_step_continues_from_the_progress_of_the_previous_one(
     def fail_once(content: Content) -> Published:
         if len(scripted.sent) == 1:
             raise Transient("Not now.")
-        return publish_it(content)
+        return publish_content(content)
 
     monkeypatch.setattr(scripted, "send", staticmethod(fail_once))
     group = create(api, telegram_account)

@@ -21,7 +21,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
 
 
@@ -135,7 +135,7 @@ def test_an_error_while_renewing_tokens_sends_nothing_and_is_retried(
     publish_due()
     assert read(api, group)["targets"][0]["status"] == "retrying"
 
-    scripted.send = staticmethod(publish_it)
+    scripted.send = staticmethod(publish_content)
     publish_rounds(clock)
     assert read(api, group)["status"] == "published"
 
@@ -169,7 +169,7 @@ def test_one_platform_post_is_never_recorded_for_two_targets(
     groups = [create(api, telegram_account) for _ in range(2)]
     verifiable.send = raising(OutcomeUnknown("The server closed the connection."))
     publish_due()
-    verifiable.look = staticmethod(found)
+    verifiable.search = staticmethod(found)
 
     publish_rounds(clock)
 

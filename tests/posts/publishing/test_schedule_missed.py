@@ -129,7 +129,7 @@ def test_a_retry_that_searches_and_finds_nothing_has_a_grace_period(
     publish_rounds(clock)
 
     [target] = read(api, group)["targets"]
-    assert (target["status"], len(verifiable.sent), len(verifiable.looks)) == (status, sends, 1)
+    assert (target["status"], len(verifiable.sent), len(verifiable.searches)) == (status, sends, 1)
     assert target["error"] is None or target["error"]["code"] == "SCHEDULE_MISSED"
 
 
@@ -143,7 +143,7 @@ def test_a_retry_that_searches_first_is_completed_once_sent(
     verifiable.send = staticmethod(lose)
     group = _retried_tomorrow(api, telegram_account)
     clock.move_to(TOMORROW)
-    publish_due()  # looks, and sends again without an answer
+    publish_due()  # searches, and sends again without a response
     verifiable.send = staticmethod(send)
     clock.shift(timedelta(hours=25))
 

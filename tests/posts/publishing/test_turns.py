@@ -17,7 +17,7 @@ from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
 
 
@@ -97,7 +97,7 @@ def test_a_rate_limit_holds_back_the_whole_account(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     def limited(content: Content) -> Published:
-        paced.send = staticmethod(publish_it)
+        paced.send = staticmethod(publish_content)
         raise RateLimited("Slower.", retry_after=120)
 
     paced.send = staticmethod(limited)
@@ -145,7 +145,7 @@ def test_a_rate_limited_account_sends_nothing_during_its_pause(
         seconds_of_calls.append((timezone.now() - NOON).total_seconds())
         if seconds_of_calls[-1] < 60:
             raise RateLimited("Slower.", retry_after=60 - seconds_of_calls[-1])
-        return publish_it(content)
+        return publish_content(content)
 
     paced.send = staticmethod(limited)
     for number in range(12):

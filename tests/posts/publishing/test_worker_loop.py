@@ -15,7 +15,7 @@ from posts.publishing.worker_loop import MAX_SLOW_PER_PLATFORM, SHARES, PublishL
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import create, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from tests.until import wait_until
 from workspaces.models import Workspace
 
@@ -43,7 +43,7 @@ def gate(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> I
 
     def wait_and_publish(content: Content) -> Published:
         opened.wait(30)
-        return publish_it(content)
+        return publish_content(content)
 
     monkeypatch.setattr(scripted, "send", staticmethod(wait_and_publish))
     yield opened
@@ -193,11 +193,11 @@ def test_a_thread_that_waits_for_a_platform_holds_no_connection(
 ) -> None:
     held = []
 
-    def look_and_publish(content: Content) -> Published:
+    def check_and_publish(content: Content) -> Published:
         held.append(connection.connection)
-        return publish_it(content)
+        return publish_content(content)
 
-    monkeypatch.setattr(scripted, "send", staticmethod(look_and_publish))
+    monkeypatch.setattr(scripted, "send", staticmethod(check_and_publish))
     create(api, telegram_account)
     loop.start()
     wait_until(lambda: published("telegram") == 1)

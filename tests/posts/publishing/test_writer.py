@@ -99,12 +99,12 @@ def test_all_callers_get_the_error_when_the_database_is_down_and_the_writer_cont
 
 
 @pytest.fixture
-def answering(monkeypatch: pytest.MonkeyPatch) -> None:
+def database_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The database is up; errors it raises come from locks held by others."""
     monkeypatch.setattr(writer_module, "_database_answers", lambda: True)
 
 
-@pytest.mark.usefixtures("answering")
+@pytest.mark.usefixtures("database_is_up")
 def test_an_item_whose_row_is_locked_fails_alone(journal: Journal, writer: Writer) -> None:
     *good, locked = behind_another(journal, writer, [4, 5, 0])
 
@@ -112,7 +112,7 @@ def test_an_item_whose_row_is_locked_fails_alone(journal: Journal, writer: Write
     assert isinstance(locked.exception(), OperationalError)
 
 
-@pytest.mark.usefixtures("answering")
+@pytest.mark.usefixtures("database_is_up")
 def test_a_lock_that_all_items_need_is_not_waited_for_by_each(journal: Journal) -> None:
     assert [type(result) for result in all_or_each(journal.write_all, [0] * 9)] == [OperationalError] * 9
     assert len(journal.batches) == 1 + 2
