@@ -51,6 +51,7 @@ def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.reject")
 def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Dashboard page: reject a post awaiting approval, with an optional reason for the agent."""
     group = page_post_group(page, post_group_id)
     reason = normalize_text(page.request.POST.get("reason", "")).strip()
     asked = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})

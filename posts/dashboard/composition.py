@@ -106,6 +106,7 @@ def find_issue(validation: Validation, name: str) -> Issue | None:
 
 
 def issue_key(issue: Issue) -> str:
+    """Return the name by which a repair button of the composer refers to a validation issue."""
     return f"{issue.field}|{issue.code}"
 
 

@@ -24,7 +24,7 @@ _BOOLEAN = (("", "Not set"), ("true", "Yes"), ("false", "No"))
 
 
 class ScheduleForm(forms.Form):
-    """A date and time in the workspace's time zone. If clocks are set back, `which` chooses between two instants."""
+    """Form for a publishing time in the workspace's time zone. When clocks are set back, `which` selects the instant."""
 
     when = forms.CharField(
         label="When to publish",
@@ -80,7 +80,7 @@ class OptionGroup:
 
 
 class LinesField(forms.CharField):
-    """A list of texts, one per line; empty lines are ignored."""
+    """Form field for a list of texts, one per line; empty lines are ignored."""
 
     widget = forms.Textarea({"rows": 4, "class": "short"})
 

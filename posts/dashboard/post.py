@@ -50,6 +50,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.cancel")
 def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Dashboard page: cancel the post."""
     group = page_post_group(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     return page.success_redirect("The post was cancelled.", "post", post_group_id=group.id)
@@ -57,6 +58,7 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.retry")
 def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Dashboard page: retry the post's failed targets and, if selected, the unconfirmed ones."""
     group = page_post_group(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)

@@ -38,6 +38,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class ShownTarget:
+    """A post target with its account, as dashboard pages show it."""
+
     target: PostTarget
     account: ConnectedAccount
 
@@ -64,6 +66,8 @@ class Version:
 
 @dataclass(frozen=True)
 class ShownGroup:
+    """A post group with its targets and pictures, as dashboard pages show it."""
+
     group: PostGroup
     targets: list[ShownTarget]
     pictures: list[Picture]

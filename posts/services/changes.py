@@ -1,4 +1,4 @@
-"""Steps that the services share which change a stored post group: withdrawing its targets, refusals, the audit entry."""
+"""What the services that change a stored post group share: withdrawing its targets, refusals, and the audit entry."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION
 
 @dataclass(frozen=True)
 class CreationPreview:
-    """The result of a dry run: the plans of the post groups that would be created, and the spend cap after them."""
+    """The result of a dry run of creating post groups: their plans, and the spend cap after all of them."""
 
     plans: list[PostPlan]
     spend_cap: SpendCap
@@ -168,7 +168,7 @@ def _audit_metadata(group: PostGroup) -> dict[str, Any]:
 
 @contextmanager
 def _naming_post_in_errors(index: int) -> Iterator[None]:
-    """Prefix the fields of API errors raised in the block with the post's index in the batch."""
+    """Prefix the fields of API errors that one post of a batch raises in the block with its index."""
     try:
         yield
     except ApiError as error:
