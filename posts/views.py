@@ -101,13 +101,13 @@ class PostViewSet(OperationViewSet):
     )
     def create(self, call: Call) -> Reply | Preview:
         wait = call.data.pop("wait", False)
-        made = services.create_post(caller=call.caller, dry_run=call.dry_run, **{"workspace_id": None, **call.data})
-        if isinstance(made, CreationPreview):
-            [plan] = made.plans
+        result = services.create_post(caller=call.caller, dry_run=call.dry_run, **{"workspace_id": None, **call.data})
+        if isinstance(result, CreationPreview):
+            [plan] = result.plans
             request = {**call.data, "workspace_id": plan.group.workspace_id}
-            extra = {"validation": plan.validation, "spend_cap": made.spend_cap}
+            extra = {"validation": plan.validation, "spend_cap": result.spend_cap}
             return Preview(request, _planned(plan), "would_create", extra=extra)
-        return _group_reply(call, made, status=201, wait=wait)
+        return _group_reply(call, result, status=201, wait=wait)
 
     @operation(
         "posts.create_batch",
@@ -122,14 +122,14 @@ class PostViewSet(OperationViewSet):
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | Preview:
-        made = services.create_batch(caller=call.caller, dry_run=call.dry_run, **call.data)
-        if isinstance(made, CreationPreview):
-            request = {**call.data, "workspace_id": made.plans[0].group.workspace_id}
-            planned = [_planned(plan) for plan in made.plans]
+        result = services.create_batch(caller=call.caller, dry_run=call.dry_run, **call.data)
+        if isinstance(result, CreationPreview):
+            request = {**call.data, "workspace_id": result.plans[0].group.workspace_id}
+            planned = [_planned(plan) for plan in result.plans]
             would = {"post_groups": planned, "cost_cents": sum(each["cost_cents"] for each in planned)}
-            extra = {"validations": [plan.validation for plan in made.plans], "spend_cap": made.spend_cap}
+            extra = {"validations": [plan.validation for plan in result.plans], "spend_cap": result.spend_cap}
             return Preview(request, would, "would_create", extra=extra)
-        return Reply({"post_groups": made}, 201, replay_data=[group.id for group in made])
+        return Reply({"post_groups": result}, 201, replay_data=[group.id for group in result])
 
     @operation(
         "posts.list",

@@ -54,6 +54,6 @@ def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page: reject a post awaiting approval, with an optional reason for the agent."""
     group = page_post_group(page, post_group_id)
     reason = normalize_text(page.request.POST.get("reason", "")).strip()
-    asked = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
-    services.reject_post(caller=page.caller, post_group_id=group.id, **asked)
+    data = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
+    services.reject_post(caller=page.caller, post_group_id=group.id, **data)
     return page.success_redirect_back("Rejected. The agent can read the reason.")

@@ -53,10 +53,10 @@ class Span:
 @workspace_page()
 def calendar(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the calendar of posts by month, week or day."""
-    asked = page.request.GET
-    view = asked.get("view", "") if asked.get("view", "") in VIEWS else "month"
+    parameters = page.request.GET
+    view = parameters.get("view", "") if parameters.get("view", "") in VIEWS else "month"
     today = timezone.now().astimezone(page.zone).date()
-    span = SPANS[view](_date(asked.get("date", ""), today))
+    span = SPANS[view](_date(parameters.get("date", ""), today))
     query: dict[str, Any] = {
         "caller": page.caller,
         "workspace_id": page.workspace.id,
@@ -67,7 +67,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         **chosen_filters(page),
     }
     if view == "day":
-        found = selectors.calendar_day(limit=PER_PAGE, cursor=asked.get("cursor"), **query)
+        found = selectors.calendar_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
         shown: dict[str, Any] = {"posts": found.rows, "next_cursor": found.next_cursor}
     else:
         groups = selectors.calendar_days(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)

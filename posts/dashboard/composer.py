@@ -143,10 +143,10 @@ class Composer:
         if not self.composition.targets:
             return None
         try:
-            asked = validated_data(
+            data = validated_data(
                 ValidatePostSerializer, {**self.composition.body, "workspace_id": self.page.workspace.id}
             )
-            return services.validate_post(caller=self.page.caller, group=self.group, **asked)
+            return services.validate_post(caller=self.page.caller, group=self.group, **data)
         except ApiError as error:
             self.problems.append(error_text(error))
             return None

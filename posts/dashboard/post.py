@@ -72,16 +72,16 @@ def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     seen = (
         {"permalink": normalize_text(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
     )
-    asked = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
+    data = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
     services.resolve_post(
         caller=page.caller,
         post_group_id=group.id,
-        target_id=asked["target_id"],
-        permalink=asked.get("permalink"),
+        target_id=data["target_id"],
+        permalink=data.get("permalink"),
     )
     published = "Marked as published."
     failed = "Marked as failed. You can send it again."
-    return page.success_redirect(published if asked.get("permalink") else failed, "post", post_group_id=group.id)
+    return page.success_redirect(published if data.get("permalink") else failed, "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.update")
@@ -111,8 +111,8 @@ def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     # A post that was simulated at a real account stays simulated.
     simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
     body = {**content.body, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
-    asked = validated_data(CreatePostSerializer, body)
-    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **asked))
+    data = validated_data(CreatePostSerializer, body)
+    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **data))
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
 
 
