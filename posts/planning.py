@@ -53,7 +53,7 @@ class PostPlan:
 def plan_post(
     *,
     caller: Caller,
-    workspace_id: str | None,
+    workspace_id: str | None = None,
     text: str,
     targets: Sequence[Mapping[str, Any]],
     media: Sequence[Mapping[str, Any]] = (),

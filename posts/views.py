@@ -101,7 +101,7 @@ class PostViewSet(OperationViewSet):
     )
     def create(self, call: Call) -> Reply | Preview:
         wait = call.data.pop("wait", False)
-        result = services.create_post(caller=call.caller, dry_run=call.dry_run, **{"workspace_id": None, **call.data})
+        result = services.create_post(caller=call.caller, dry_run=call.dry_run, **call.data)
         if isinstance(result, CreationPreview):
             [plan] = result.plans
             request = {**call.data, "workspace_id": plan.group.workspace_id}
