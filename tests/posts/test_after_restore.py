@@ -134,16 +134,16 @@ def begun(scripted: type[ScriptedPlatform]) -> None:
     begin(worker)
 
 
-@pytest.mark.parametrize("stood", [failed_once, prepared, begun], ids=["retrying", "processing", "publishing"])
+@pytest.mark.parametrize("prepare", [failed_once, prepared, begun], ids=["retrying", "processing", "publishing"])
 def test_posts_in_progress_in_the_dump_become_unconfirmed(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     clock: Any,
-    stood: Callable[[type[ScriptedPlatform]], None],
+    prepare: Callable[[type[ScriptedPlatform]], None],
 ) -> None:
     group = create(api, telegram_account)
-    stood(scripted)
+    prepare(scripted)
     sent = len(scripted.sent)
     clock.move_to(RESTORED)
 

@@ -210,7 +210,7 @@ def test_only_unconfirmed_targets_can_be_resolved(api: ApiClient, account: Conne
     assert read(api, group) == before
 
 
-def test_callers_who_may_resolve(
+def test_only_permitted_callers_can_resolve(
     api: ApiClient,
     unconfirmed_post: dict[str, Any],
     key_with: Any,

@@ -39,7 +39,7 @@ def body_for(account: ConnectedAccount, **options: Any) -> dict[str, Any]:
         (PAGE, ["w_organization_social", "w_member_social_feed"], "w_organization_social_feed"),
     ],
 )
-def test_a_comment_without_its_scope_is_refused_until_it_is_left_out(
+def test_a_comment_without_its_scope_is_refused_until_it_is_removed(
     api: ApiClient, workspace: Workspace, external_id: str, scopes: list[str], scope: str
 ) -> None:
     account = account_of(workspace, external_id, scopes)

@@ -150,7 +150,7 @@ def test_a_result_of_a_worker_that_lost_its_claim_resolves_the_target(
     published = do(worker)
     assert isinstance(published, Published)
     clock.shift(LEASE)
-    publish_due()  # another worker, which cannot tell
+    publish_due()  # another worker, which does not know the outcome
 
     outcomes.published_late(worker, published)
 

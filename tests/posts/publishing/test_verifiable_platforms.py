@@ -126,7 +126,7 @@ def test_a_post_without_response_is_searched_for_after_the_pause(
         AccountDisconnected("The token is revoked."),
         Transient("The server does not answer."),
     ],
-    ids=["it cannot tell", "it is closed to us", "it never answers"],
+    ids=["outcome unknown", "access refused", "no response"],
 )
 def test_a_failed_search_leaves_the_post_unconfirmed_and_held(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any, error: PlatformError
@@ -159,7 +159,7 @@ def test_a_retry_of_an_unconfirmed_post_searches_before_it_sends(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     _die_while_sending(clock)
-    verifiable.search = staticmethod(_raises(OutcomeUnknown("It cannot tell.", final=True)))
+    verifiable.search = staticmethod(_raises(OutcomeUnknown("The post cannot be found.", final=True)))
     publish_due()
     clock.shift(3600)
     verifiable.search = staticmethod(_find_post)
@@ -174,7 +174,7 @@ def test_a_retry_of_an_unconfirmed_post_searches_before_it_sends(
 def unknown(api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any) -> dict[str, Any]:
     """A post after an attempt with unknown outcome, with a request to send it anyway."""
     _die_while_sending(clock)
-    verifiable.search = staticmethod(_raises(OutcomeUnknown("It cannot tell.", final=True)))
+    verifiable.search = staticmethod(_raises(OutcomeUnknown("The post cannot be found.", final=True)))
     publish_rounds(clock)
     assert (read(api, group)["status"], verifiable.sent) == ("unconfirmed", [])
     clock.shift(3600)
