@@ -15,14 +15,24 @@ REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetS
 def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
     """Emit a webhook event for the post group's status (`post.<status>`), or of the given kind."""
     group.event_sequence += 1
-    event = _event(group, kind or f"post.{group.status}", None)
+    event = group_event(group, kind)
     PostGroup.objects.filter(pk=group.pk).update(event_sequence=group.event_sequence)
     emit_many([event])
 
 
-def creation_event(group: PostGroup) -> NewEvent:
-    """Return the first webhook event of a post group that is being created; its `event_sequence` is 1."""
-    return _event(group, f"post.{group.status}", None)
+def group_event(group: PostGroup, kind: str | None = None, target_id: str | None = None) -> NewEvent:
+    """Return an unsaved webhook event for the post group's status (`post.<status>`), or of the given kind."""
+    return NewEvent(
+        workspace_id=group.workspace_id,
+        kind=kind or f"post.{group.status}",
+        post_group_id=group.id,
+        target_id=target_id,
+        sequence=group.event_sequence,
+        trace_id=group.trace_id,
+        sandbox=group.sandbox,
+        url=group.event_url,
+        data={"post_group": post_group_json(group)},
+    )
 
 
 def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
@@ -40,19 +50,5 @@ def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bo
     events = []
     for kind, target_id in kinds:
         group.event_sequence += 1
-        events.append(_event(group, kind, target_id))
+        events.append(group_event(group, kind, target_id))
     return events
-
-
-def _event(group: PostGroup, kind: str, target_id: str | None) -> NewEvent:
-    return NewEvent(
-        workspace_id=group.workspace_id,
-        kind=kind,
-        post_group_id=group.id,
-        target_id=target_id,
-        sequence=group.event_sequence,
-        trace_id=group.trace_id,
-        sandbox=group.sandbox,
-        url=group.event_url,
-        data={"post_group": post_group_json(group)},
-    )

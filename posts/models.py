@@ -67,6 +67,10 @@ class PostGroup(TimestampedModel):
         return [target.account_id for target in self.targets.all()]
 
     @property
+    def was_attempted(self) -> bool:
+        return any(target.attempts for target in self.targets.all())
+
+    @property
     def created_by(self) -> dict[str, str]:
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
 

@@ -53,7 +53,7 @@ class PostPlan:
 def plan_post(
     *,
     caller: Caller,
-    workspace_id: str | None,
+    workspace_id: str | None = None,
     text: str,
     targets: Sequence[Mapping[str, Any]],
     media: Sequence[Mapping[str, Any]] = (),
@@ -76,14 +76,13 @@ def plan_post(
     accounts = find_target_accounts(workspace_id, targets)
     if not (dry_run or sandbox or _only_sandbox(accounts, targets)):
         require_scope(caller, "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish")
-    status = allowed_status(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
+    wanted = GroupStatus.DRAFT if draft else GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
+    status = allowed_status(caller, wanted)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
     attached = resolve_media(media, find_attached_assets(workspace_id, media) if assets is None else assets)
     inputs = resolve_targets(caller, accounts, text, targets, sandbox, attached)
-    validation = validate(inputs)
-    if not draft and not validation.valid:
-        raise content_invalid_error(validation)
+    validation = validate_content(inputs, draft=draft)
     group = PostGroup(
         workspace_id=workspace_id,
         status=status,
@@ -233,9 +232,12 @@ def require_publishing_mode(caller: Caller) -> None:
         )
 
 
-def content_invalid_error(validation: Validation) -> ContentInvalid:
-    """Return the ContentInvalid error with the issues of a validation."""
-    return ContentInvalid(details=[issue.body() for issue in validation.errors])
+def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, group_id: str = "") -> Validation:
+    """Validate the content of a post group, whose id is `group_id` if it is stored. Raises ContentInvalid unless `draft`."""
+    validation = validate(inputs, group_id=group_id)
+    if not draft and not validation.valid:
+        raise ContentInvalid(details=[issue.body() for issue in validation.errors])
+    return validation
 
 
 def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
@@ -250,10 +252,6 @@ def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
 def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[Mapping[str, Any]]) -> bool:
     named = [accounts.get(target["connected_account_id"]) for target in targets]
     return all(account is not None and account.sandbox for account in named)
-
-
-def _wanted(scheduled_at: datetime | None) -> GroupStatus:
-    return GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
 
 
 def _agent_url(caller: Caller) -> str | None:

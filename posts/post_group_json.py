@@ -1,7 +1,7 @@
 """The JSON of a post group and its targets, as API responses and webhook events show it.
 
 The values are copied by hand because REST framework's field-by-field serialization took most of the time of a long list.
-A test checks that the keys are those of the serializers in posts/serializers/post_groups.py.
+A test checks that the keys are those of the serializers in posts/serializers/responses.py.
 """
 
 from __future__ import annotations

@@ -58,12 +58,12 @@ def get_post_group(
 
 
 def find_duplicate_posts(
-    *, contents: Iterable[tuple[str, str, bool]], but: str = ""
+    *, contents: Iterable[tuple[str, str, bool]], ignored_group_id: str = ""
 ) -> dict[tuple[str, str, bool], str]:
     """Find posts with the same content that were sent to the same account within 24 hours.
 
     `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
-    The group `but` is ignored.
+    The group `ignored_group_id` is ignored.
     """
     wanted = set(contents)
     rows = (
@@ -80,7 +80,7 @@ def find_duplicate_posts(
         (account, content, sandbox): group
         for account, content, sandbox, group, status, of_group in rows
         if (account, content, sandbox) in wanted
-        and group != but
+        and group != ignored_group_id
         and status not in UNSENT_TARGET_STATUSES
         and of_group not in UNRELEASED
     }
@@ -101,7 +101,7 @@ def posts_on_day(
     Raises ScopeMissing, NotFound (also for an account of another workspace).
     """
     require(caller, workspace_id, "posts.read", write=False)
-    _require_in(workspace_id, account_id=account_id)
+    _require_in_workspace(workspace_id, account_id=account_id)
     rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
     rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(
         status__in=STATUSES_NOT_IN_CALENDAR
@@ -194,7 +194,7 @@ def search_posts(
     Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
     require(caller, workspace_id, "posts.read", write=False)
-    _require_in(workspace_id, account_id=account_id, agent_id=agent_id)
+    _require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
     wanted = {
         "status": status,
         "agent_id": agent_id,
@@ -221,7 +221,7 @@ def _in_calendar(
     agent_id: str | None,
 ) -> QuerySet[PostGroup]:
     require(caller, workspace_id, "posts.read", write=False)
-    _require_in(workspace_id, account_id=account_id, agent_id=agent_id)
+    _require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
     start, end = window
     at_once = Q(scheduled_at=None, created_at__gte=start, created_at__lt=end)
     rows = groups_with_targets().filter(Q(scheduled_at__gte=start, scheduled_at__lt=end) | at_once)
@@ -233,7 +233,7 @@ def _in_calendar(
     return _with_target(dated.defer("text", "media", "metadata"), None, account_id)
 
 
-def _require_in(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
+def _require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
     """Raise NotFound if the account or agent does not belong to the workspace."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
         raise not_found_error(None, "account")

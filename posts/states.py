@@ -33,29 +33,18 @@ class TargetStatus(TextChoices):
     CANCELLED = "cancelled"
 
 
+_AFTER_THE_START = frozenset(
+    {TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}
+)
 # The status changes that the publisher may write. A person resolves unconfirmed targets (services/resolve.py).
 TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     # A target that was unconfirmed before a retry becomes unconfirmed again if the retry cannot begin.
     TargetStatus.PENDING: frozenset(
         {TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED, TargetStatus.CANCELLED}
     ),
-    TargetStatus.PUBLISHING: frozenset(
-        {
-            TargetStatus.PUBLISHING,
-            TargetStatus.PROCESSING,
-            TargetStatus.RETRYING,
-            TargetStatus.PUBLISHED,
-            TargetStatus.FAILED,
-            TargetStatus.UNCONFIRMED,
-        }
-    ),
-    # A published post whose remaining steps are impossible ends as published.
-    TargetStatus.PROCESSING: frozenset(
-        {TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}
-    ),
-    TargetStatus.RETRYING: frozenset(
-        {TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}
-    ),
+    TargetStatus.PUBLISHING: _AFTER_THE_START | {TargetStatus.PROCESSING, TargetStatus.RETRYING},
+    TargetStatus.PROCESSING: _AFTER_THE_START,  # a published post whose remaining steps are impossible ends as published
+    TargetStatus.RETRYING: _AFTER_THE_START,
     TargetStatus.FAILED: frozenset({TargetStatus.PENDING}),
     TargetStatus.UNCONFIRMED: frozenset({TargetStatus.PENDING}),
     TargetStatus.PUBLISHED: frozenset(),
@@ -66,16 +55,8 @@ NEEDS_A_PERSON = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.UNCONFIRMED, Gro
 UNRELEASED = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.REJECTED)
 CANCELLABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
 RETRYABLE = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
-FINISHED = frozenset(
-    {
-        GroupStatus.PUBLISHED,
-        GroupStatus.PARTIAL,
-        GroupStatus.FAILED,
-        GroupStatus.UNCONFIRMED,
-        GroupStatus.CANCELLED,
-        GroupStatus.REJECTED,
-    }
-)
+UNFINISHED = (*CANCELLABLE, GroupStatus.PUBLISHING)
+FINISHED = frozenset(GroupStatus) - set(UNFINISHED)
 UNFINISHED_TARGET_STATUSES = frozenset(
     {TargetStatus.PENDING, TargetStatus.PUBLISHING, TargetStatus.PROCESSING, TargetStatus.RETRYING}
 )
@@ -88,13 +69,13 @@ def statuses_before(*after: str) -> list[str]:
 
 def roll_up(targets: Iterable[str]) -> GroupStatus:
     """Return the status of a released post group from its targets' statuses; cancelled targets count only if all are."""
-    standing = {status for status in targets if status != TargetStatus.CANCELLED}
-    if not standing:
+    statuses = {status for status in targets if status != TargetStatus.CANCELLED}
+    if not statuses:
         return GroupStatus.CANCELLED
-    if standing & UNFINISHED_TARGET_STATUSES:
+    if statuses & UNFINISHED_TARGET_STATUSES:
         return GroupStatus.PUBLISHING
-    if TargetStatus.UNCONFIRMED in standing:
+    if TargetStatus.UNCONFIRMED in statuses:
         return GroupStatus.UNCONFIRMED
-    if standing == {TargetStatus.PUBLISHED}:
+    if statuses == {TargetStatus.PUBLISHED}:
         return GroupStatus.PUBLISHED
-    return GroupStatus.PARTIAL if TargetStatus.PUBLISHED in standing else GroupStatus.FAILED
+    return GroupStatus.PARTIAL if TargetStatus.PUBLISHED in statuses else GroupStatus.FAILED

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
 from config.api.paging import Page
 from posts.models import PostGroup, PostTarget
 
-# `paginate` and `paginate_by_time` need the columns that they sort by.
+# The fields of PostSummary. `paginate` and `paginate_by_time` need the columns that they sort by.
 SUMMARY_COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_at")
 
 
@@ -25,8 +24,7 @@ class TargetSummary(NamedTuple):
     status: str
 
 
-@dataclass(frozen=True)
-class PostSummary:
+class PostSummary(NamedTuple):
     """The columns of a post group that lists show, with its targets."""
 
     id: str
@@ -46,12 +44,9 @@ def select_summary_columns(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
 def load_summaries(page: Page[PostGroup]) -> Page[PostSummary]:
     """Convert a page of `select_summary_columns` rows into post summaries; the targets are loaded with one query."""
     targets: dict[str, list[TargetSummary]] = defaultdict(list)
-    ids = [row.pk for row in page.rows]
+    groups: list[Any] = page.rows  # named tuples of SUMMARY_COLUMNS
+    ids = [group.pk for group in groups]
     rows = PostTarget.objects.filter(group_id__in=ids).order_by("group_id", "position")
     for group_id, *shown in rows.values_list("group_id", *TargetSummary._fields) if ids else ():
         targets[group_id].append(TargetSummary(*shown))
-    return Page([_listed(row, targets[row.pk]) for row in page.rows], page.next_cursor)
-
-
-def _listed(row: PostGroup, targets: list[TargetSummary]) -> PostSummary:
-    return PostSummary(row.pk, row.status, row.scheduled_at, row.text, row.sandbox, row.created_at, targets)
+    return Page([PostSummary._make((*group, targets[group.pk])) for group in groups], page.next_cursor)

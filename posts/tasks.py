@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from posts.services.deleted_workspaces import cancel_posts_of_deleted_workspaces
+from posts.services.cancel import cancel_posts_of_deleted_workspaces
 
 
 @shared_task

@@ -133,9 +133,12 @@ class Validation:
         return not self.errors
 
     @property
+    def all_issues(self) -> list[Issue]:
+        return [*self.issues, *(issue for target in self.targets for issue in target.issues)]
+
+    @property
     def errors(self) -> list[Issue]:
-        found = [*self.issues, *(issue for target in self.targets for issue in target.issues)]
-        return [issue for issue in found if issue.severity == "error"]
+        return [issue for issue in self.all_issues if issue.severity == "error"]
 
     @property
     def estimated_cost_cents(self) -> int:
@@ -149,36 +152,44 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
     validation takes too much CPU time.
     """
     earlier = selectors.find_duplicate_posts(
-        contents=[target.content_key for target in targets if target.shown_text or target.media], but=group_id
+        contents=[target.content_key for target in targets if target.shown_text or target.media],
+        ignored_group_id=group_id,
     )
     checked = []
     for index, target in enumerate(targets):
         check_cpu_time()
-        issues = [
-            *_account_issues(target, index),
-            *_text_issues(target, index),
-            *_thread_issues(target, index),
-            *_poll_issues(target, index),
-            *_media_issues(target),
-            *_option_issues(target, index),
-            *_link_card_issues(target, index),
-            *_repeat_issues(target, index, earlier),
-        ]
+        issues = _target_issues(target, f"targets[{index}]", earlier)
         checked.append(TargetValidation(target, target.text_length, issues))
     return Validation(checked)
 
 
-def _account_issues(target: TargetInput, index: int) -> list[Issue]:
+def _target_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
+    """Return all issues of one target; `path` is its place in the request."""
+    name, capabilities, options = target.account.platform, target.capabilities, target.options
+    where, with_media = f"{path}.options", bool(target.media)
+    return [
+        *_account_issues(target, path),
+        *_text_issues(target, path),
+        *thread_issues(name, capabilities, target.shown_text, options, where, target.cached),
+        *poll_issues(name, capabilities, options, where, with_media=with_media),
+        *_media_issues(target),
+        *_option_issues(target, where),
+        *link_card_issues(name, capabilities, options, where, with_media=with_media),
+        *_repeat_issues(target, path, earlier),
+    ]
+
+
+def _account_issues(target: TargetInput, path: str) -> list[Issue]:
     account = target.account
     if account.status == ConnectedAccount.Status.ACTIVE:
         return []
-    where = f"targets[{index}].connected_account_id"
+    where = f"{path}.connected_account_id"
     hint = RepairHint("reconnect_account", where, "Connect the account again (POST /accounts/connect); its id stays.")
     return [Issue("ACCOUNT_NEEDS_REAUTH", "error", where, f"The account is {account.status}.", repair_hint=hint)]
 
 
-def _text_issues(target: TargetInput, index: int) -> list[Issue]:
-    text, where = target.shown_text, f"targets[{index}].text"
+def _text_issues(target: TargetInput, path: str) -> list[Issue]:
+    text, where = target.shown_text, f"{path}.text"
     issues = []
     if not text.strip() and target.poll is not None:
         hint = RepairHint("write_text", where, "Write the question as the text.")
@@ -191,17 +202,6 @@ def _text_issues(target: TargetInput, index: int) -> list[Issue]:
     return issues + length_issues(name, rules, text, where, target.options, target.cached, media=kinds, scope=scope)
 
 
-def _thread_issues(target: TargetInput, index: int) -> list[Issue]:
-    where = f"targets[{index}].options"
-    name, text, options = target.account.platform, target.shown_text, target.options
-    return thread_issues(name, target.capabilities, text, options, where, target.cached)
-
-
-def _poll_issues(target: TargetInput, index: int) -> list[Issue]:
-    name, where = target.account.platform, f"targets[{index}].options"
-    return poll_issues(name, target.capabilities, target.options, where, with_media=bool(target.media))
-
-
 def _media_issues(target: TargetInput) -> list[Issue]:
     name, rules = target.account.platform, target.capabilities.media_for(target.options)
     assets = [attached.properties for attached in target.media]
@@ -209,33 +209,26 @@ def _media_issues(target: TargetInput) -> list[Issue]:
     return [*itertools.chain.from_iterable(alone), *album_issues(name, rules, assets)]
 
 
-def _link_card_issues(target: TargetInput, index: int) -> list[Issue]:
-    name, where = target.account.platform, f"targets[{index}].options"
-    return link_card_issues(name, target.capabilities, target.options, where, with_media=bool(target.media))
-
-
-def _option_issues(target: TargetInput, index: int) -> list[Issue]:
+def _option_issues(target: TargetInput, where: str) -> list[Issue]:
     withheld = target.capabilities.withheld
-    issues = [_withheld_issue(name, why, index) for name, why in withheld.items() if name in target.options]
+    issues = [_withheld_issue(name, why, where) for name, why in withheld.items() if name in target.options]
     others = {name: value for name, value in target.options.items() if name not in withheld}
     for problem in violations(target.capabilities.options, others):
         if reported_by_poll_issues(problem):
             continue
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
-        where = f"targets[{index}].options{path}"
-        issues.append(Issue("OPTIONS_INVALID", "error", where, problem.message[:500]))
+        issues.append(Issue("OPTIONS_INVALID", "error", f"{where}{path}", problem.message[:500]))
     return issues
 
 
-def _withheld_issue(name: str, why: str, index: int) -> Issue:
-    where = f"targets[{index}].options.{name}"
-    hint = RepairHint("remove_option", where, f"Leave the {name.replace('_', ' ')} out.")
-    return Issue("OPTION_NOT_GRANTED", "error", where, why, auto_fixable=True, repair_hint=hint)
+def _withheld_issue(name: str, why: str, where: str) -> Issue:
+    hint = RepairHint("remove_option", f"{where}.{name}", f"Leave the {name.replace('_', ' ')} out.")
+    return Issue("OPTION_NOT_GRANTED", "error", hint.field, why, auto_fixable=True, repair_hint=hint)
 
 
-def _repeat_issues(target: TargetInput, index: int, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
+def _repeat_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
     group_id = earlier.get(target.content_key)
     if group_id is None:
         return []
     message = f"The same content was sent to this account within 24 hours, by {group_id}."
-    return [Issue("DUPLICATE_CONTENT", "warning", f"targets[{index}].text", message)]
+    return [Issue("DUPLICATE_CONTENT", "warning", f"{path}.text", message)]

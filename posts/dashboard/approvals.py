@@ -13,7 +13,7 @@ from posts.serializers.requests import RejectPostSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 10
-MAX_LISTED_CHARACTERS = 6000  # a longer post can be read and approved only on its own page
+MAX_SHOWN_CHARACTERS = 6000  # a longer post can be read and approved only on its own page
 
 
 @workspace_page()
@@ -31,7 +31,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
     return page.render(
         "posts/approvals.html",
         waiting=[
-            (each, names.get(each.group.agent_id or "", ""), each.length <= MAX_LISTED_CHARACTERS) for each in shown
+            (each, names.get(each.group.agent_id or "", ""), each.length <= MAX_SHOWN_CHARACTERS) for each in shown
         ],
         next_cursor=found.next_cursor,
         now=timezone.now(),
@@ -51,8 +51,9 @@ def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.reject")
 def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Dashboard page: reject a post awaiting approval, with an optional reason for the agent."""
     group = page_post_group(page, post_group_id)
     reason = normalize_text(page.request.POST.get("reason", "")).strip()
-    asked = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
-    services.reject_post(caller=page.caller, post_group_id=group.id, **asked)
+    data = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
+    services.reject_post(caller=page.caller, post_group_id=group.id, **data)
     return page.success_redirect_back("Rejected. The agent can read the reason.")

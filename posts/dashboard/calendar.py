@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,9 +12,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from posts import selectors
-from posts.dashboard.filters import chosen_filters, filter_choices
 from posts.dashboard.forms import ALLOWED_YEARS
-from posts.local_day import start_of_local_day
+from posts.dashboard.listing import chosen_filters, filter_choices
+from posts.local_time import start_of_local_day
 from posts.models import PostGroup
 from posts.states import NEEDS_A_PERSON
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -52,11 +53,25 @@ class Span:
 @workspace_page()
 def calendar(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the calendar of posts by month, week or day."""
-    asked = page.request.GET
-    view = asked.get("view", "") if asked.get("view", "") in VIEWS else "month"
+    parameters = page.request.GET
+    view = parameters.get("view", "") if parameters.get("view", "") in VIEWS else "month"
     today = timezone.now().astimezone(page.zone).date()
-    span = SPANS[view](_date(asked.get("date", ""), today))
-    shown = _by_day(page, span) if view == "day" else _days(page, view, span, today)
+    span = SPANS[view](_date(parameters.get("date", ""), today))
+    query: dict[str, Any] = {
+        "caller": page.caller,
+        "workspace_id": page.workspace.id,
+        "window": (
+            start_of_local_day(span.first, page.zone),
+            start_of_local_day(span.first + DAY * span.days, page.zone),
+        ),
+        **chosen_filters(page),
+    }
+    if view == "day":
+        found = selectors.calendar_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
+        shown: dict[str, Any] = {"posts": found.rows, "next_cursor": found.next_cursor}
+    else:
+        groups = selectors.calendar_days(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)
+        shown = _days(groups, view, span, today)
     return page.render(
         "posts/calendar.html",
         view=view,
@@ -69,29 +84,8 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     )
 
 
-def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
-    """Return the template context of the day view: the posts of one day, with a cursor for more."""
-    found = selectors.calendar_day(
-        caller=page.caller,
-        workspace_id=page.workspace.id,
-        window=_window(page, span),
-        limit=PER_PAGE,
-        cursor=page.request.GET.get("cursor"),
-        **chosen_filters(page),
-    )
-    return {"posts": found.rows, "next_cursor": found.next_cursor}
-
-
-def _days(page: WorkspacePage, view: str, span: Span, today: date) -> dict[str, Any]:
-    """Return the days of the span, each with its first posts."""
-    groups = selectors.calendar_days(
-        caller=page.caller,
-        workspace_id=page.workspace.id,
-        window=_window(page, span),
-        zone=page.zone,
-        per_day=MAX_POSTS_PER_DAY[view],
-        **chosen_filters(page),
-    )
+def _days(groups: Sequence[PostGroup], view: str, span: Span, today: date) -> dict[str, Any]:
+    """Return the template context of the month and week views: each day of the span with its first posts."""
     posts: dict[date, list[PostGroup]] = {}
     totals: dict[date, int] = {}
     for group in groups:
@@ -126,10 +120,6 @@ def _day(day: date) -> Span:
 
 
 SPANS = {"month": _month, "week": _week, "day": _day}
-
-
-def _window(page: WorkspacePage, span: Span) -> tuple[datetime, datetime]:
-    return start_of_local_day(span.first, page.zone), start_of_local_day(span.first + DAY * span.days, page.zone)
 
 
 def _date(written: str, today: date) -> date:

@@ -28,23 +28,19 @@ SAVE, SCHEDULE, PUBLISH = "save", "schedule", "publish"
 @workspace_page("GET", "POST", operation="posts.create", files=True)
 def compose(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: compose a new post."""
-    return _answer(page, None)
+    return _respond(page, None)
 
 
 @workspace_page("GET", "POST", operation="posts.update", files=True)
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page: edit a draft, a scheduled post, or a post awaiting approval."""
     group = page_post_group(page, post_group_id)
-    if page.request.method != "POST" and (group.status not in EDITABLE or was_tried(group)):
+    if page.request.method != "POST" and (group.status not in EDITABLE or group.was_attempted):
         raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
-    return _answer(page, group)
+    return _respond(page, group)
 
 
-def was_tried(group: PostGroup) -> bool:
-    return any(target.attempts for target in group.targets.all())
-
-
-def _answer(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
+def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if not page.may_write:
         return page.render("posts/compose_not_allowed.html")
     composer = Composer.of(page, group)
@@ -56,27 +52,27 @@ def _answer(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     live = "HX-Request" in page.request.headers
     if action == "check" and live:
         return composer.show("posts/compose_check.html")
-    _act(composer, action, subject)
+    _apply_button(composer, action, subject)
     response = composer.show()
     if live:
         response["HX-Trigger"] = "composed"  # triggers a new check of the content
     return response
 
 
-def _act(composer: Composer, action: str, subject: str) -> None:
+def _apply_button(composer: Composer, action: str, subject: str) -> None:
     """Handle a composer button that changes the form without saving; unknown actions show the form unchanged."""
     match action:
         case "upload":
-            composer.take_files(files_of(composer.page.request, "file"))
+            composer.add_files(files_of(composer.page.request, "file"))
         case "attach":
             composer.attach(subject)
             composer.library_open = True
         case "library":
             composer.library_cursor, composer.library_open = subject or None, True
         case "leave-out":
-            composer.composition.leave_out(subject)
+            composer.composition.detach(subject)
         case "earlier":
-            composer.composition.move_ahead(subject)
+            composer.composition.move_forward(subject)
         case "repair":
             composer.repair(subject)
 
@@ -97,9 +93,9 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         group_id, _ = submit_once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:
         record_refused_write(page, operation, error)
-        composer.problems.append(_told(error))
+        composer.problems.append(_error_message(error))
         return composer.show(status=422)
-    return page.success_redirect(_done(how, at, page), "post", post_group_id=group_id)
+    return page.success_redirect(_success_message(how, at, page), "post", post_group_id=group_id)
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> Any:
@@ -107,32 +103,34 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
     caller, body = composer.page.caller, dict(composer.composition.body)
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
-        return services.create_post(caller=caller, **validated_data(CreatePostSerializer, body | _time(at)))
+        return services.create_post(
+            caller=caller, **validated_data(CreatePostSerializer, body | _scheduled_at_field(at))
+        )
     changed = services.update_post(
         caller=caller,
         post_group_id=composer.group.id,
         content_version=submitted_content_version(composer.page),
-        **validated_data(UpdatePostSerializer, body | _new_time(composer.group, how, at)),
+        **validated_data(UpdatePostSerializer, body | _changed_scheduled_at(composer.group, how, at)),
     )
     if how == SAVE or changed.status not in CONFIRMABLE:
         return changed
     return services.confirm_post(caller=caller, post_group_id=changed.id, content_version=changed.content_version)
 
 
-def _new_time(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
+def _changed_scheduled_at(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
     """Return a changed `scheduled_at` as API request data, else nothing. A time for scheduling is always validated again."""
     if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
-        return _time(timezone.now())
+        return _scheduled_at_field(timezone.now())
     if how == SCHEDULE or at != group.scheduled_at:
-        return _time(at) or {"scheduled_at": None}
+        return _scheduled_at_field(at) or {"scheduled_at": None}
     return {}
 
 
-def _time(at: datetime | None) -> dict[str, Any]:
+def _scheduled_at_field(at: datetime | None) -> dict[str, Any]:
     return {"scheduled_at": at.astimezone(UTC).isoformat()} if at else {}
 
 
-def _told(error: ApiError) -> str:
+def _error_message(error: ApiError) -> str:
     if isinstance(error, ContentInvalid):
         return (
             "Nothing was saved because the content does not fit all accounts. See the problems listed for each account."
@@ -142,10 +140,9 @@ def _told(error: ApiError) -> str:
     return error_text(error)
 
 
-def _done(how: str, at: datetime | None, page: WorkspacePage) -> str:
+def _success_message(how: str, at: datetime | None, page: WorkspacePage) -> str:
     if how == SCHEDULE:
         return scheduled_for(page, at)
-
     return "It is being published now." if how == PUBLISH else "Saved."
 
 

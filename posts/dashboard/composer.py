@@ -26,24 +26,21 @@ from posts import selectors, services
 from posts.attached_media import find_attached_assets
 from posts.dashboard.composition import (
     Composition,
-    all_issues,
     capabilities_of,
     find_issue,
+    is_repairable,
     issue_key,
-    repairable,
 )
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
-from posts.dashboard.pictures import Picture, pictures
+from posts.dashboard.shown_groups import Picture, pictures
 from posts.models import PostGroup
 from posts.serializers.requests import ValidatePostSerializer
-from posts.states import GroupStatus
 from posts.validation import TargetInput, TargetValidation, Validation
 from workspaces.workspace_page import WorkspacePage
 
 LIBRARY_PAGE_SIZE = 24  # media assets offered at a time
 MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
-UNIT_NAMES = {"bytes": "bytes"}  # every other unit is shown as "characters"
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ class Composer:
         chosen = before.chosen if sent is None else sent.getlist("account")
         accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
         composition = before if sent is None else Composition.of_form(sent, accounts)
-        at = group.scheduled_at if group else _asked_for(page)
+        at = group.scheduled_at if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         assets = find_attached_assets(page.workspace.id, composition.media)
         composer = cls(page, group, accounts, composition, assets, schedule)
@@ -123,8 +120,8 @@ class Composer:
         self.assets = find_attached_assets(self.page.workspace.id, self.composition.media)
         self._drop_deleted_media()
 
-    def take_files(self, files: Iterable[Upload]) -> None:
-        """Upload the form's files to the media library and attach them; refused files are listed in `media_problems`."""
+    def add_files(self, files: Iterable[Upload]) -> None:
+        """Upload the form's files to the media library and attach them; `media_problems` says which were refused and why."""
         taken, problems = upload_files(self.page, files)
         for asset in taken:
             self.attach(asset.id)
@@ -146,26 +143,26 @@ class Composer:
         if not self.composition.targets:
             return None
         try:
-            asked = validated_data(
+            data = validated_data(
                 ValidatePostSerializer, {**self.composition.body, "workspace_id": self.page.workspace.id}
             )
-            return services.validate_post(caller=self.page.caller, group=self.group, **asked)
+            return services.validate_post(caller=self.page.caller, group=self.group, **data)
         except ApiError as error:
             self.problems.append(error_text(error))
             return None
 
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
         """Render the composer page or one of its partial templates."""
-        checks = self._checks()  # must run first: it may add problems
-        errors = sum(issue.severity == "error" for issue in all_issues(self.validation)) if self.validation else 0
+        validation = self.validation  # must be read first: it may add problems
+        checks = [_checked_target(each) for each in validation.targets] if validation else []
         return self.page.render(
             template,
             status=status,
             composer=self,
             checks=checks,
             previews=_previews(checks),
-            errors=errors,
-            cost_cents=self.validation.estimated_cost_cents if self.validation else 0,
+            errors=len(validation.errors) if validation else 0,
+            cost_cents=validation.estimated_cost_cents if validation else 0,
             spend=spend_cap(workspace_id=self.page.workspace.id, at=timezone.now()),
         )
 
@@ -202,19 +199,8 @@ class Composer:
         real = {account.id for account in self.accounts if not account.sandbox}
         return simulated and not real.isdisjoint(self.composition.chosen)
 
-    @property
-    def waits(self) -> bool:
-        return self.group is not None and self.group.status == GroupStatus.PENDING_CONFIRMATION
-
-    @property
-    def is_released(self) -> bool:
-        return self.group is not None and self.group.status == GroupStatus.SCHEDULED
-
-    def _checks(self) -> list[CheckedTarget]:
-        return [_checked(each) for each in self.validation.targets] if self.validation else []
-
     def _target(self, target: dict[str, Any]) -> ChosenTarget:
-        account = self._account(target["connected_account_id"])
+        account = next(each for each in self.accounts if each.id == target["connected_account_id"])
         capabilities = capabilities_of(account)
         options = OptionsForm(capabilities.options, prefix=account.id, options=target["options"])
         thread = capabilities.thread
@@ -226,9 +212,6 @@ class Composer:
             thread_unproven=thread.unproven if thread and further_texts(target["options"]) else "",
             focused=account.id == self.focus,
         )
-
-    def _account(self, account_id: str) -> ConnectedAccount:
-        return next(account for account in self.accounts if account.id == account_id)
 
     def _drop_deleted_media(self) -> None:
         """Remove deleted assets from the content, and alt texts that equal the asset's own."""
@@ -251,10 +234,10 @@ def error_text(error: ApiError) -> str:
     return " ".join([error.message, *(rows or [error.suggested_action])])
 
 
-def _checked(found: TargetValidation) -> CheckedTarget:
-    account, counted = found.target.account, found.target.capabilities.text.counted_as
-    issues = [ShownIssue(issue, issue_key(issue), repairable(issue)) for issue in found.issues]
-    unit = UNIT_NAMES.get(counted, "characters")
+def _checked_target(found: TargetValidation) -> CheckedTarget:
+    account = found.target.account
+    issues = [ShownIssue(issue, issue_key(issue), is_repairable(issue)) for issue in found.issues]
+    unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
     return CheckedTarget(
         platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll)
     )
@@ -275,7 +258,7 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
     for check in checks:
         target = check.validation.target
         texts = (target.shown_text, *further_texts(target.options))
-        choices = _choices(target)
+        choices = _poll_choices(target)
         if (texts, choices) not in found:
             shown = []
             for text in texts:
@@ -286,13 +269,13 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
     return list(found.values())
 
 
-def _choices(target: TargetInput) -> tuple[str, ...]:
+def _poll_choices(target: TargetInput) -> tuple[str, ...]:
     """Return the choices of the target's poll, up to the number that its platform allows."""
     rules = target.capabilities.poll
     return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()
 
 
-def _asked_for(page: WorkspacePage) -> datetime | None:
+def _requested_time(page: WorkspacePage) -> datetime | None:
     """Return the publishing time in the query string, which links of the calendar set."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
     return form.at if form.is_valid() else None

@@ -44,8 +44,8 @@ class Composition:
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_text(sent.get("text", "")),
-            [_target(sent, account) for account in accounts if account.id in chosen],
-            [_attached(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
+            [_target_entry(sent, account) for account in accounts if account.id in chosen],
+            [_media_entry(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
         )
 
     @property
@@ -61,10 +61,10 @@ class Composition:
         if media_id not in self._media_ids():
             self.media.append({"media_id": media_id})
 
-    def leave_out(self, media_id: str) -> None:
+    def detach(self, media_id: str) -> None:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
-    def move_ahead(self, media_id: str) -> None:
+    def move_forward(self, media_id: str) -> None:
         """Move an attached media asset one place forward."""
         place = self._media_ids().index(media_id) if media_id in self._media_ids() else 0
         if place:
@@ -73,7 +73,7 @@ class Composition:
     def repair(self, issue: Issue) -> None:
         """Apply the repair hint of a validation issue to the content, if a button can apply it."""
         hint = issue.repair_hint
-        if hint is None or not repairable(issue):
+        if hint is None or not is_repairable(issue):
             return
         *steps, last = re.findall(r"\w+", hint.field)
         place: Any = self.body
@@ -90,7 +90,7 @@ class Composition:
         return [each["media_id"] for each in self.media]
 
 
-def repairable(issue: Issue) -> bool:
+def is_repairable(issue: Issue) -> bool:
     """Return whether a button can repair the validation issue: by setting a value, or by removing one asset or option."""
     hint = issue.repair_hint
     if hint is None:
@@ -102,14 +102,11 @@ def repairable(issue: Issue) -> bool:
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
     """Return the validation issue with this name (field and code), or None if it no longer exists."""
-    return next((issue for issue in all_issues(validation) if issue_key(issue) == name), None)
-
-
-def all_issues(validation: Validation) -> list[Issue]:
-    return [*validation.issues, *(issue for target in validation.targets for issue in target.issues)]
+    return next((issue for issue in validation.all_issues if issue_key(issue) == name), None)
 
 
 def issue_key(issue: Issue) -> str:
+    """Return the name by which a repair button of the composer refers to a validation issue."""
     return f"{issue.field}|{issue.code}"
 
 
@@ -117,7 +114,7 @@ def capabilities_of(account: ConnectedAccount) -> Capabilities:
     return platform(account.platform).capabilities_for(account.details())
 
 
-def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
+def _target_entry(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
     own = normalize_text(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
     form = OptionsForm(capabilities_of(account).options, sent, prefix=account.id, options={})
     return {
@@ -128,6 +125,6 @@ def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
     }
 
 
-def _attached(sent: QueryDict, media_id: str) -> dict[str, Any]:
+def _media_entry(sent: QueryDict, media_id: str) -> dict[str, Any]:
     alt_text = sent.get(f"alt-{media_id}")
     return {"media_id": media_id} if alt_text is None else {"media_id": media_id, "alt_text": normalize_text(alt_text)}

@@ -15,16 +15,16 @@ from django import forms
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from posts.dashboard.inputs import normalize_text
-from posts.dashboard.local_time import instants_at_local_time, shift_past_clock_change
+from posts.local_time import instants_at_local_time, shift_past_clock_change
 
 DATETIME_LOCAL_FORMAT = "%Y-%m-%dT%H:%M"
 ALLOWED_YEARS = range(1970, 2201)
-_WALL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
+_LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
 _BOOLEAN = (("", "Not set"), ("true", "Yes"), ("false", "No"))
 
 
 class ScheduleForm(forms.Form):
-    """A date and time in the workspace's time zone. If clocks are set back, `which` chooses between two instants."""
+    """Form for a publishing time in the workspace's time zone. When clocks are set back, `which` selects the instant."""
 
     when = forms.CharField(
         label="When to publish",
@@ -40,10 +40,10 @@ class ScheduleForm(forms.Form):
         self.zone, self._before = zone, at
         self.fields["when"].required = required
         self.fields["when"].help_text = f"In {zone.key}, the workspace's time zone."
-        self.wall = _read(str(self["when"].value() or ""))
-        self.instants = instants_at_local_time(self.wall, zone) if self.wall else []
+        self.local_time = _parse_local_time(str(self["when"].value() or ""))
+        self.instants = instants_at_local_time(self.local_time, zone) if self.local_time else []
         if len(self.instants) == 2:
-            first, second = (_named(each, zone) for each in self.instants)
+            first, second = (_describe_instant(each, zone) for each in self.instants)
             named = [("0", f"The first time, {first}"), ("1", f"The second time, {second}")]
             self.fields["which"].choices = named  # type: ignore[attr-defined]
         else:
@@ -59,15 +59,15 @@ class ScheduleForm(forms.Form):
         return self._before if unchanged else at
 
     def clean_when(self) -> str:
-        written = str(self.cleaned_data["when"])
-        if written and self.wall is None:
+        text = str(self.cleaned_data["when"])
+        if text and self.local_time is None:
             raise forms.ValidationError("Enter a date and time, such as 2027-01-31T09:00.")
-        if self.wall is not None and not self.instants:
-            later = shift_past_clock_change(self.wall, self.zone)
+        if self.local_time is not None and not self.instants:
+            later = shift_past_clock_change(self.local_time, self.zone)
             raise forms.ValidationError(
                 f"Clocks are set forward, so this time does not exist. Did you mean {later:%H:%M}?"
             )
-        return written
+        return text
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class OptionGroup:
 
 
 class LinesField(forms.CharField):
-    """A list of texts, one per line; empty lines are ignored."""
+    """Form field for a list of texts, one per line; empty lines are ignored."""
 
     widget = forms.Textarea({"rows": 4, "class": "short"})
 
@@ -104,7 +104,7 @@ class OptionsForm(forms.Form):
         self.others = dict(options)
         self._groups: list[tuple[str, str, list[str]]] = []  # legend, help text and the names of the fields
         for name, (rule, fields) in _fields_of(schema).items():
-            if name not in options or _is_shown(rule, options[name]):
+            if name not in options or _can_show(rule, options[name]):
                 self.fields.update(fields)
                 self.initial.update(_initial(name, self.others.pop(name, None)))
                 legend = (_label(name, rule), rule.get("description", "")) if rule.get("type") == "object" else ("", "")
@@ -114,14 +114,16 @@ class OptionsForm(forms.Form):
     @property
     def groups(self) -> list[OptionGroup]:
         """Return the form's fields in the order of the schema, grouped by option."""
-        return [OptionGroup(legend, said, [self[name] for name in names]) for legend, said, names in self._groups]
+        return [
+            OptionGroup(legend, help_text, [self[name] for name in names]) for legend, help_text, names in self._groups
+        ]
 
     @property
     def options(self) -> dict[str, Any]:
         """Return the submitted options with the schema's types; a value of a wrong type remains text for validation."""
         self.is_valid()
         values = {name: self.cleaned_data.get(name, self[name].value()) for name in self.fields}
-        options = _object(values.pop("unshown") or "")
+        options = _parse_object(values.pop("unshown") or "")
         given: dict[str, Any] = {}
         for field, value in values.items():
             if value is None or value in ("", []):
@@ -186,13 +188,13 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
     return None
 
 
-def _is_shown(rule: Mapping[str, Any], value: Any) -> bool:
+def _can_show(rule: Mapping[str, Any], value: Any) -> bool:
     """Return whether the form fields for this schema can show the option's value completely."""
     match rule.get("type"):
         case "object":
             parts = rule["properties"]
             return isinstance(value, dict) and all(
-                part in parts and _is_shown(parts[part], own) for part, own in value.items()
+                part in parts and _can_show(parts[part], own) for part, own in value.items()
             )
         case "array":
             texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
@@ -205,11 +207,11 @@ def _is_shown(rule: Mapping[str, Any], value: Any) -> bool:
 def _initial(name: str, value: Any) -> dict[str, Any]:
     """Return the initial values of an option's form fields."""
     if isinstance(value, dict):
-        return {f"{name}.{part}": _written(own) for part, own in value.items()}
-    return {name: _written(value)}
+        return {f"{name}.{part}": _form_value(own) for part, own in value.items()}
+    return {name: _form_value(value)}
 
 
-def _written(value: Any) -> Any:
+def _form_value(value: Any) -> Any:
     """Return an option's value as its form field shows it."""
     if isinstance(value, list):
         return "\n".join(value)
@@ -220,7 +222,7 @@ def _lines(text: str) -> list[str]:
     return [stripped for line in text.split("\n") if (stripped := line.strip())]
 
 
-def _object(text: str) -> dict[str, Any]:
+def _parse_object(text: str) -> dict[str, Any]:
     """Return the JSON object in a hidden field; an empty one if the field is invalid."""
     try:
         value = parse_json(text.encode()) if text else {}
@@ -229,15 +231,15 @@ def _object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _read(written: str) -> datetime | None:
+def _parse_local_time(text: str) -> datetime | None:
     """Parse the naive datetime of a datetime-local field; None if it is invalid."""
     try:
-        wall = datetime.fromisoformat(written) if _WALL.fullmatch(written) else None
+        local_time = datetime.fromisoformat(text) if _LOCAL_TIME.fullmatch(text) else None
     except ValueError:  # well-formed, but no valid date or time
         return None
-    return wall if wall and wall.year in ALLOWED_YEARS else None
+    return local_time if local_time and local_time.year in ALLOWED_YEARS else None
 
 
-def _named(instant: datetime, zone: ZoneInfo) -> str:
+def _describe_instant(instant: datetime, zone: ZoneInfo) -> str:
     local = instant.astimezone(zone)
     return f"{local:%H:%M} {local:%Z} ({instant.astimezone(UTC):%H:%M} UTC)"

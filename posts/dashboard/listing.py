@@ -1,28 +1,33 @@
-"""List page of all posts of a workspace, including drafts and rejected posts, with filters."""
+"""List page of all posts of a workspace, and the account and agent filters that it shares with the calendar."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpResponse
 
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import platform
+from agents.selectors import agents_of
 from posts import selectors
-from posts.dashboard.filters import chosen_filters, filter_choices
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
+MAX_AGENTS = 200
 
 
 @workspace_page()
 def posts(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: list the posts that match the filters, newest first."""
-    asked = page.request.GET
-    status = asked.get("status", "")
+    """Dashboard page: list the posts that match the filters, newest first, including drafts and rejected posts."""
+    query = page.request.GET
+    status = query.get("status", "")
     found = selectors.search_posts(
         caller=page.caller,
         workspace_id=page.workspace.id,
         status=status if status in GroupStatus.values else None,
         limit=PER_PAGE,
-        cursor=asked.get("cursor"),
+        cursor=query.get("cursor"),
         **chosen_filters(page),
     )
     return page.render(
@@ -32,3 +37,21 @@ def posts(page: WorkspacePage) -> HttpResponse:
         states=GroupStatus.values,
         **filter_choices(page),
     )
+
+
+def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
+    """Return the account and agent filters in the page's query string."""
+    query = page.request.GET
+    return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
+
+
+def filter_choices(page: WorkspacePage) -> dict[str, Any]:
+    """Return the choices of the filter form: the workspace's accounts with their labels, and its agents."""
+    accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id)
+    agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
+    return {"accounts": [(account, _account_label(account)) for account in accounts], "agents": agents}
+
+
+def _account_label(account: ConnectedAccount) -> str:
+    sandbox = " (sandbox)" if account.sandbox else ""
+    return f"{platform(account.platform).label}: {account.handle or account.external_id}{sandbox}"

@@ -11,7 +11,7 @@ from agents.models import Agent
 from config.api.errors import ValidationFailed
 from posts import services
 from posts.attached_media import find_attached_assets
-from posts.dashboard.compose import scheduled_for, was_tried
+from posts.dashboard.compose import scheduled_for
 from posts.dashboard.composition import Composition
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import normalize_text, page_post_group, validated_data
@@ -50,6 +50,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.cancel")
 def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Dashboard page: cancel the post."""
     group = page_post_group(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     return page.success_redirect("The post was cancelled.", "post", post_group_id=group.id)
@@ -57,6 +58,7 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.retry")
 def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Dashboard page: retry the post's failed targets and, if selected, the unconfirmed ones."""
     group = page_post_group(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
@@ -70,16 +72,16 @@ def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     seen = (
         {"permalink": normalize_text(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
     )
-    asked = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
+    data = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
     services.resolve_post(
         caller=page.caller,
         post_group_id=group.id,
-        target_id=asked["target_id"],
-        permalink=asked.get("permalink"),
+        target_id=data["target_id"],
+        permalink=data.get("permalink"),
     )
     published = "Marked as published."
     failed = "Marked as failed. You can send it again."
-    return page.success_redirect(published if asked.get("permalink") else failed, "post", post_group_id=group.id)
+    return page.success_redirect(published if data.get("permalink") else failed, "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.update")
@@ -109,8 +111,8 @@ def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     # A post that was simulated at a real account stays simulated.
     simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
     body = {**content.body, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
-    asked = validated_data(CreatePostSerializer, body)
-    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **asked))
+    data = validated_data(CreatePostSerializer, body)
+    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **data))
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
 
 
@@ -126,7 +128,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     """Return which actions the post page offers; the services check permissions again."""
     group = shown.group
     states = [each.target.status for each in shown.targets]
-    editable = page.may_write and group.status in EDITABLE and not was_tried(group)
+    editable = page.may_write and group.status in EDITABLE and not group.was_attempted
     retryable = page.may_write and group.status in RETRYABLE
     scheduled = editable and group.status == GroupStatus.SCHEDULED
     return {

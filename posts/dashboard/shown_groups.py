@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +11,35 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.chains import OPTION as THREAD
 from accounts.platforms.chains import further_texts
 from accounts.platforms.registry import platform
+from media.links import file_link, preview_link
 from media.models import MediaAsset
-from media.selectors import get_assets
-from posts.dashboard.pictures import Picture, pictures
+from posts.attached_media import find_attached_assets
 from posts.models import PostGroup, PostTarget
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A media asset attached to a post; `asset` is None if it was deleted."""
+
+    media_id: str
+    asset: MediaAsset | None
+    alt_text: str
+
+    @property
+    def thumbnail(self) -> str:
+        """Return the URL of the asset's preview picture, or ""."""
+        return preview_link(self.asset) if self.asset else ""
+
+    @property
+    def file(self) -> str:
+        """Return the URL of the asset's file, or "" if the asset was deleted."""
+        return file_link(self.asset) if self.asset else ""
+
+
+@dataclass(frozen=True)
 class ShownTarget:
+    """A post target with its account, as dashboard pages show it."""
+
     target: PostTarget
     account: ConnectedAccount
 
@@ -45,6 +66,8 @@ class Version:
 
 @dataclass(frozen=True)
 class ShownGroup:
+    """A post group with its targets and pictures, as dashboard pages show it."""
+
     group: PostGroup
     targets: list[ShownTarget]
     pictures: list[Picture]
@@ -64,21 +87,30 @@ class ShownGroup:
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 
+def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[Picture]:
+    """Return a Picture for each entry of a post's `media`, in order. The asset's alt text is used if the post has none."""
+    shown = []
+    for each in media:
+        asset, alt_text = assets.get(each["media_id"]), each.get("alt_text")
+        if alt_text is None:
+            alt_text = asset.alt_text if asset else ""
+        shown.append(Picture(each["media_id"], asset, alt_text))
+    return shown
+
+
 def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGroup]:
     """Prepare post groups for display; loads their accounts and media assets with two queries."""
-    accounts = _accounts(target.account_id for group in groups for target in group.targets.all())
-    ids = {each["media_id"] for group in groups for each in group.media}
-    assets = get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
-    return [_shown(group, accounts, assets) for group in groups]
-
-
-def _shown(group: PostGroup, accounts: Mapping[str, ConnectedAccount], assets: Mapping[str, MediaAsset]) -> ShownGroup:
-    targets = [ShownTarget(target, accounts[target.account_id]) for target in group.targets.all()]
-    return ShownGroup(group, targets, pictures(group.media, assets))
-
-
-def _accounts(ids: Iterable[str]) -> dict[str, ConnectedAccount]:
-    return ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(set(ids))
+    account_ids = {target.account_id for group in groups for target in group.targets.all()}
+    accounts = ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(account_ids)
+    assets = find_attached_assets(workspace_id, [each for group in groups for each in group.media])
+    return [
+        ShownGroup(
+            group,
+            [ShownTarget(target, accounts[target.account_id]) for target in group.targets.all()],
+            pictures(group.media, assets),
+        )
+        for group in groups
+    ]
 
 
 def _words(value: Any) -> str:

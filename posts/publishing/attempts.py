@@ -89,11 +89,11 @@ def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
             if stop := preflight(target, adapter):
                 stopped.append(Attempt(target, adapter, doubtful=False, stop=stop))
             else:
-                ready.append(_made_ready(target, adapter))
-    return stopped + _begun(ready)
+                ready.append(_prepared_attempt(target, adapter))
+    return stopped + _commit_first_steps(ready)
 
 
-def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
+def _commit_first_steps(attempts: Sequence[Attempt]) -> list[Attempt]:
     tried_at = [attempt.target.step_begun_at for attempt in attempts]
     results = (
         retry_while_database_down(all_or_each, outcomes.write_beginnings, [attempt.target for attempt in attempts])
@@ -112,26 +112,26 @@ def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
     return begun
 
 
-def _made_ready(target: PostTarget, adapter: Platform) -> Attempt:
+def _prepared_attempt(target: PostTarget, adapter: Platform) -> Attempt:
     """Build the attempt to publish a target, with credentials and media; an error is stored in its `fault`."""
     attempt = Attempt(target, adapter, may_be_published(target, adapter))
     try:
         attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
     except (SealedValueError, MediaGone) as fault:
-        attempt.fault = _cannot_begin(attempt, fault)
+        attempt.fault = _preparation_error(attempt, fault)
     count_attempt(target)
     return attempt
 
 
 def count_attempt(target: PostTarget) -> None:
     """Count the attempt on the target and set its first phase; `begin_attempts` stores the values."""
-    spent = int(target.status != TargetStatus.PROCESSING)
+    is_new_attempt = int(target.status != TargetStatus.PROCESSING)
     target.worker_losses = worker_losses(target)
-    target.attempts, target.round_attempts = target.attempts + spent, target.round_attempts + spent
+    target.attempts, target.round_attempts = target.attempts + is_new_attempt, target.round_attempts + is_new_attempt
     target.phase = target.phase or START.phase
 
 
-def _cannot_begin(attempt: Attempt, fault: Exception) -> errors.PlatformError:
+def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformError:
     """Return the platform error for credentials that cannot be decrypted, or for deleted media."""
     if isinstance(fault, SealedValueError):
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)

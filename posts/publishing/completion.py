@@ -18,18 +18,18 @@ from posts.states import FINISHED, TargetStatus, roll_up, statuses_before
 from webhooks.services import NewEvent, emit_many
 
 
-def write_final_outcomes(ends: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
+def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
     """Write the final outcomes of targets; returns for each whether its claim was still valid."""
     with transaction.atomic():
-        groups = lock_groups(target.group_id for target, _ in ends)
+        groups = lock_groups(target.group_id for target, _ in outcomes)
         now = timezone.now()
         written = update_rows(
             [
                 Write(target, {**changes, "updated_at": now}, statuses_before(changes["status"]))
-                for target, changes in ends
+                for target, changes in outcomes
             ]
         )
-        finish_targets([target for (target, _), stood in zip(ends, written, strict=True) if stood], groups)
+        finish_targets([target for (target, _), valid in zip(outcomes, written, strict=True) if valid], groups)
     return written
 
 

@@ -75,7 +75,7 @@ def _take_steps(attempt: Attempt) -> None:
     progress = Progress(attempt.target.phase, attempt.target.progress)
     while True:
         try:
-            result = _look(attempt, progress) if _can_look(attempt) else _step(attempt, progress)
+            result = _search(attempt, progress) if _can_search(attempt) else _step(attempt, progress)
         except errors.TokenExpired as stale:
             try:
                 _renew_tokens(attempt, stale)
@@ -84,20 +84,20 @@ def _take_steps(attempt: Attempt) -> None:
         except errors.PlatformError as error:
             return _record_fault(attempt, error)
         else:
-            following = _record_result(attempt, progress, result)
-            if following is None:
+            next_step = _record_result(attempt, progress, result)
+            if next_step is None:
                 return None
-            progress = following
+            progress = next_step
         if _stopped_meanwhile(attempt, progress):
             return None
         begin_step(attempt.target, progress)
 
 
-def _can_look(attempt: Attempt) -> bool:
+def _can_search(attempt: Attempt) -> bool:
     return attempt.doubtful and attempt.adapter.capabilities.retry_safety == "verifiable"
 
 
-def _look(attempt: Attempt, progress: Progress) -> Progress | Published | SendAgain:
+def _search(attempt: Attempt, progress: Progress) -> Progress | Published | SendAgain:
     target = attempt.target
     settled_at = (target.step_begun_at or timezone.now()) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
@@ -143,7 +143,7 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
     attempt.doubtful = False
     if isinstance(result, SendAgain):
         if result.settled_at > timezone.now():
-            retry_while_database_down(outcomes.look_again, target, result.settled_at)
+            retry_while_database_down(outcomes.search_again, target, result.settled_at)
             return None
         target.maybe_out = not result.proven
         # The step is about to be sent again; for a retry that began with a search, this is its first sending.
@@ -214,27 +214,27 @@ def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
         retry_while_database_down(run_on_writer, mark_needs_reauth, account_id=target.account_id, stale=attempt.grant)
     if isinstance(error, errors.RateLimited) and error.retry_after and not target.sandbox:
         retry_while_database_down(run_on_writer, hold_back, account_id=target.account_id, seconds=error.retry_after)
-    code, lasting = _meaning(error, adapter)
+    code, final = _error_code(error, adapter)
     doubtful = isinstance(error, errors.OutcomeUnknown) or (
         attempt.doubtful and not isinstance(error, errors.ContentRejected)
     )
-    if not lasting and retry_while_database_down(outcomes.retry, target, code, error, may_be_out=doubtful):
+    if not final and retry_while_database_down(outcomes.retry, target, code, error, may_be_out=doubtful):
         return None
     if doubtful:
         return retry_while_database_down(outcomes.unconfirmed, target, error.message)
-    action = error.suggested_action if lasting else "The service gave up after its last attempt; retry the post later."
-    proven = isinstance(error, errors.ContentRejected) and _is_about_earlier_tries(attempt)
+    action = error.suggested_action if final else "The service gave up after its last attempt; retry the post later."
+    proven = isinstance(error, errors.ContentRejected) and _applies_to_earlier_attempts(attempt)
     return retry_while_database_down(outcomes.failed, target, code, error.message, action, proven=proven)
 
 
-def _is_about_earlier_tries(attempt: Attempt) -> bool:
+def _applies_to_earlier_attempts(attempt: Attempt) -> bool:
     """Return whether a rejection also applies to earlier attempts; it does not if the step sent the post once more."""
     retry_safety = attempt.adapter.capabilities.retry_safety
-    looked_or_asked = attempt.doubtful or attempt.target.phase not in attempt.adapter.irreversible
-    return retry_safety == "idempotent" or (retry_safety == "verifiable" and looked_or_asked)
+    searched_or_preparing = attempt.doubtful or attempt.target.phase not in attempt.adapter.irreversible
+    return retry_safety == "idempotent" or (retry_safety == "verifiable" and searched_or_preparing)
 
 
-def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:
+def _error_code(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:
     """Return the API error code for a platform error, and whether a further attempt would be pointless."""
     if isinstance(error, errors.ContentRejected):
         return "PLATFORM_REJECTED", True

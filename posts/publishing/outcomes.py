@@ -41,7 +41,7 @@ def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
     A scheduled group becomes publishing with its first target.
     """
     now = timezone.now()
-    writes = [Write(target, _beginning(target, now), _MAY_BEGIN) for target in targets]
+    writes = [Write(target, _columns_of_beginning(target, now), _MAY_BEGIN) for target in targets]
     scheduled = {each.group_id for each in targets if each.group.status == GroupStatus.SCHEDULED}
     if not scheduled:
         return update_rows(writes)
@@ -49,7 +49,7 @@ def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
         rows = PostGroup.objects.filter(pk__in=scheduled, status=GroupStatus.SCHEDULED)
         locked = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
         began = update_rows(writes)
-        first = [each for each, stood in zip(targets, began, strict=True) if stood and each.group_id in scheduled]
+        first = [each for each, valid in zip(targets, began, strict=True) if valid and each.group_id in scheduled]
         of_first = locked & {each.group_id for each in first}
         PostGroup.objects.filter(pk__in=of_first).update(status=GroupStatus.PUBLISHING, updated_at=now)
     for each in first:
@@ -57,7 +57,7 @@ def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
     return began
 
 
-def _beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
+def _columns_of_beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
     return {
         "status": TargetStatus.PUBLISHING,
         "phase": target.phase,
@@ -107,17 +107,17 @@ def wait_for_turn(target: PostTarget) -> None:
     _write(target, due_at=target.turn_at, turn_at=target.turn_at, lease_until=None)
 
 
-def look_again(target: PostTarget, at: datetime) -> None:
+def search_again(target: PostTarget, at: datetime) -> None:
     """Schedule another search for the post: it was not found, but the platform may still process an unanswered attempt."""
-    _stand_by(target, at, step_begun_at=target.step_begun_at, worker_losses=0)
+    _postpone_uncounted(target, at, step_begun_at=target.step_begun_at, worker_losses=0)
 
 
 def wait_for_tokens(target: PostTarget, at: datetime, *, may_be_out: bool) -> None:
     """Postpone the target while another worker renews the account's tokens."""
-    _stand_by(target, at, **({"worker_losses": 0} if may_be_out else _OUTCOME_KNOWN))
+    _postpone_uncounted(target, at, **({"worker_losses": 0} if may_be_out else _OUTCOME_KNOWN))
 
 
-def _stand_by(target: PostTarget, at: datetime, **changes: Any) -> None:
+def _postpone_uncounted(target: PostTarget, at: datetime, **changes: Any) -> None:
     """Make the target due at a later time, without counting this claim as an attempt."""
     _write(
         target,
@@ -214,8 +214,8 @@ def unconfirmed(target: PostTarget, message: str, *, doubtful: bool = True) -> N
 
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
     """Write a target's final status, batched with other threads' writes. Raises ClaimLost."""
-    whole = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_OUTCOME_KNOWN, **changes}
-    if not write_batched(write_final_outcomes, (target, whole)):
+    columns = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_OUTCOME_KNOWN, **changes}
+    if not write_batched(write_final_outcomes, (target, columns)):
         raise ClaimLost
     _count(target, status, changes["error"])
 

@@ -50,18 +50,18 @@ def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
     if doubtful and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
         return partial(outcomes.unconfirmed, target, message)
-    if past := _stop_of_its_past(target, adapter, doubtful=doubtful):
-        return past
+    if stop := _stop_after_earlier_attempts(target, adapter, doubtful=doubtful):
+        return stop
     untried = not target.round_attempts
     if doubtful:
         # A possibly published target is completed whatever has changed. But if the platform can only be checked by
         # sending the post again, the time limit of a retry applies.
-        looks_by_sending = adapter.capabilities.retry_safety == "idempotent"
-        return _missed_its_time(target) if looks_by_sending and untried else None
-    return stop_if_not_allowed(target, untried=untried) or _wait_for_its_turn(target)
+        checked_by_sending = adapter.capabilities.retry_safety == "idempotent"
+        return _stop_if_too_late(target) if checked_by_sending and untried else None
+    return stop_if_not_allowed(target, untried=untried) or _stop_until_turn(target)
 
 
-def _stop_of_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> Stop | None:
+def _stop_after_earlier_attempts(target: PostTarget, adapter: Platform, *, doubtful: bool) -> Stop | None:
     crashes_workers = worker_losses(target) >= MAX_WORKER_LOSSES
     attempts_exhausted = target.step_begun_at is not None and target.round_attempts > len(
         settings.PUBLISH_RETRY_SCHEDULE
@@ -90,10 +90,10 @@ def stop_if_not_allowed(target: PostTarget, *, untried: bool) -> Stop | None:
         message = f"The account is {target.account.status}."
         action = AccountDisconnected.suggested_action
         return partial(outcomes.failed, target, "ACCOUNT_NEEDS_REAUTH", message, action)
-    return _missed_its_time(target) if untried else None
+    return _stop_if_too_late(target) if untried else None
 
 
-def _missed_its_time(target: PostTarget) -> Stop | None:
+def _stop_if_too_late(target: PostTarget) -> Stop | None:
     scheduled_at, hours = target.group.scheduled_at, settings.SCHEDULE_GRACE_HOURS
     if scheduled_at is None or timezone.now() <= scheduled_at + timedelta(hours=hours):
         return None
@@ -107,7 +107,7 @@ def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
     The claims of the others are released until their turn. Targets that something else stops take no turn.
     """
-    waiting = _take_turns([target for target in targets if _stands(target)])
+    waiting = _take_turns([target for target in targets if _is_unhindered(target)])
     return [target for target in targets if target not in waiting]
 
 
@@ -119,23 +119,23 @@ def _take_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    lacking = [(target, pace) for target in targets if (pace := _pace(target)) and _lacks_its_turn(target, pace)]
-    turns = take_turns([(target.account_id, pace) for target, pace in lacking]) if lacking else []
-    for (target, _), turn_at in zip(lacking, turns, strict=True):
+    without_turn = [(target, pace) for target in targets if (pace := _pace(target)) and _needs_turn(target, pace)]
+    turns = take_turns([(target.account_id, pace) for target, pace in without_turn]) if without_turn else []
+    for (target, _), turn_at in zip(without_turn, turns, strict=True):
         target.turn_at = turn_at
-    return [target for target, _ in lacking if target.turn_at and target.turn_at > timezone.now()]
+    return [target for target, _ in without_turn if target.turn_at and target.turn_at > timezone.now()]
 
 
-def _wait_for_its_turn(target: PostTarget) -> Stop | None:
+def _stop_until_turn(target: PostTarget) -> Stop | None:
     """Return the Stop that postpones a target until its turn at the account, or None; pacing avoids rate limits."""
-    if _is_held(target):
+    if _is_held_back(target):
         return partial(outcomes.postpone, target, cast(datetime, target.account.held_until))
     return partial(outcomes.wait_for_turn, target) if _with_later_turns([target]) else None
 
 
-def _stands(target: PostTarget) -> bool:
+def _is_unhindered(target: PostTarget) -> bool:
     """Return whether no stored status prevents the target from being published."""
-    if target.platform not in PLATFORMS or target.step_begun_at is not None or _is_held(target):
+    if target.platform not in PLATFORMS or target.step_begun_at is not None or _is_held_back(target):
         return False
     return (target.account.status, target.group.workspace.status) == (
         ConnectedAccount.Status.ACTIVE,
@@ -143,12 +143,12 @@ def _stands(target: PostTarget) -> bool:
     )
 
 
-def _is_held(target: PostTarget) -> bool:
+def _is_held_back(target: PostTarget) -> bool:
     held_until = target.account.held_until
     return held_until is not None and held_until > timezone.now() and _pace(target) is not None
 
 
-def _lacks_its_turn(target: PostTarget, pace: Pace) -> bool:
+def _needs_turn(target: PostTarget, pace: Pace) -> bool:
     return target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_VALIDITY < timezone.now()
 
 

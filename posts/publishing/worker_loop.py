@@ -54,12 +54,12 @@ class PublishLoop(WorkerLoop):
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._shares = FairShares(SHARES)
-        self._in_hand: dict[int, PostTarget] = {}  # keyed by the id() of each attempt
+        self._in_progress: dict[int, PostTarget] = {}  # keyed by the id() of each attempt
         self._due: list[str] = []
-        self._claimed: dict[str, float] = {}
+        self._claimed_at: dict[str, float] = {}
         self._past_quick: defaultdict[str, LookPast] = defaultdict(LookPast)
-        self._looked = float("-inf")
-        self._over = threading.Event()
+        self._queried_at = float("-inf")
+        self._stopped = threading.Event()
 
     def start(self) -> None:
         self._writer.start()
@@ -68,13 +68,13 @@ class PublishLoop(WorkerLoop):
 
     def run_once(self) -> bool:
         for platform in list(self._platforms_with_due()):
-            claimed_at = self._claimed.get(platform, float("-inf"))
-            if self._room(platform) < MIN_FREE_PLACES and time.monotonic() - claimed_at < POLL_SECONDS:
+            claimed_at = self._claimed_at.get(platform, float("-inf"))
+            if self._free_places(platform) < MIN_FREE_PLACES and time.monotonic() - claimed_at < POLL_SECONDS:
                 continue
             _pause_since(claimed_at)
             if self.stopping:
                 break
-            self._claimed[platform] = time.monotonic()
+            self._claimed_at[platform] = time.monotonic()
             if not self._publish_some(platform):
                 self._due.remove(platform)
         return False
@@ -86,26 +86,26 @@ class PublishLoop(WorkerLoop):
         """
         hangs = self._thread.is_alive()
         with self._all_ended:
-            ended = self._all_ended.wait_for(lambda: not self._in_hand, timeout=seconds)
+            ended = self._all_ended.wait_for(lambda: not self._in_progress, timeout=seconds)
         if ended and not hangs:
             self._pool.shutdown(wait=False)
             self._writer.stop(seconds)
-            self._over.set()
+            self._stopped.set()
 
     def _platforms_with_due(self) -> list[str]:
         """Return the platforms with due targets; queries them at each poll and, while there are none, at each wake-up."""
-        if not self._due or time.monotonic() - self._looked >= POLL_SECONDS:
-            _pause_since(self._looked)
+        if not self._due or time.monotonic() - self._queried_at >= POLL_SECONDS:
+            _pause_since(self._queried_at)
             targets = due(PostTarget.objects.all()).order_by()
             self._due = list(targets.values_list("platform", flat=True).distinct())
-            self._looked = time.monotonic()
+            self._queried_at = time.monotonic()
         return self._due
 
-    def _room(self, platform: str) -> int:
+    def _free_places(self, platform: str) -> int:
         """Return how many more targets of the platform may be published: at most half of the threads that others leave."""
         with self._lock:
-            here = sum(each.platform == platform for each in self._in_hand.values())
-            return (THREADS - (len(self._in_hand) - here)) // 2 - here
+            here = sum(each.platform == platform for each in self._in_progress.values())
+            return (THREADS - (len(self._in_progress) - here)) // 2 - here
 
     def _publish_some(self, platform: str) -> bool:
         """Claim due targets of a platform and start publishing them in threads; returns whether there were any."""
@@ -114,21 +114,21 @@ class PublishLoop(WorkerLoop):
             taken = [target for target in claimed if self._shares.take(target.account_id)]
         attempts: list[Attempt] = []
         try:
-            attempts = self._taken_up(claimed, taken)
+            attempts = self._begin_or_release(claimed, taken)
         finally:
-            going_on = {attempt.target.pk for attempt in attempts}
+            continuing = {attempt.target.pk for attempt in attempts}
             with self._lock:
-                self._in_hand |= {id(attempt): attempt.target for attempt in attempts}
+                self._in_progress |= {id(attempt): attempt.target for attempt in attempts}
                 for target in taken:
-                    if target.pk not in going_on:
+                    if target.pk not in continuing:
                         self._shares.release(target.account_id, None)
         for attempt in attempts:
             self._submit(attempt)
-        if len(going_on) < len(claimed):  # others can take the places that became free
+        if len(continuing) < len(claimed):  # others can take the places that became free
             self.wake()
         return bool(claimed)
 
-    def _taken_up(self, claimed: Sequence[PostTarget], taken: Sequence[PostTarget]) -> list[Attempt]:
+    def _begin_or_release(self, claimed: Sequence[PostTarget], taken: Sequence[PostTarget]) -> list[Attempt]:
         """Begin attempts for the claimed targets that have a free thread (`taken`); the others are released."""
         pks = set() if self.stopping else {target.pk for target in taken}
         give_back([target for target in claimed if target.pk not in pks])
@@ -137,21 +137,24 @@ class PublishLoop(WorkerLoop):
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
         """Claim due targets of a platform: first of quick accounts, then of the others."""
-        free = self._room(platform)
+        free = self._free_places(platform)
         with self._lock:
-            room, left_out = self._shares.room_at_quick(), self._shares.left_out()
+            quick_places, excluded = self._shares.room_at_quick(), self._shares.left_out()
             free_for_slow = self._shares.places_for_slow
-            here = [each for each in self._in_hand.values() if each.platform == platform]
+            here = [each for each in self._in_progress.values() if each.platform == platform]
             slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
             # Leases that may have expired while the database was down: this worker must not claim its own targets again.
             old = timezone.now() + LEASE / 2
-            mine = [each.pk for each in self._in_hand.values() if each.lease_until is None or each.lease_until < old]
-        rows = rows.exclude(pk__in=mine)
+            own = [each.pk for each in self._in_progress.values() if each.lease_until is None or each.lease_until < old]
+        rows = rows.exclude(pk__in=own)
         quick = claim_due(
-            rows.filter(account_id__in=room), limit=min(free, sum(room.values())), lease=LEASE, looked=True
+            rows.filter(account_id__in=quick_places),
+            limit=min(free, sum(quick_places.values())),
+            lease=LEASE,
+            looked=True,
         )
         limit = min(free - len(quick), free_for_slow, MAX_SLOW_PER_PLATFORM - slow_here)
-        others = rows.exclude(account_id__in=left_out)
+        others = rows.exclude(account_id__in=excluded)
         return quick + self._past_quick[platform](lambda: claim_due(others, limit=limit, lease=LEASE))
 
     def _submit(self, attempt: Attempt) -> None:
@@ -171,12 +174,12 @@ class PublishLoop(WorkerLoop):
     def _done(self, attempt: Attempt, seconds: float) -> None:
         target = attempt.target
         with self._all_ended:
-            del self._in_hand[id(attempt)]
+            del self._in_progress[id(attempt)]
             self._shares.release(target.account_id, None if attempt.stop or attempt.fault else seconds)
-            idle = not self._in_hand
+            idle = not self._in_progress
             if idle:
                 self._all_ended.notify_all()
-        if idle or self._room(target.platform) >= MIN_FREE_PLACES:
+        if idle or self._free_places(target.platform) >= MIN_FREE_PLACES:
             self.wake()
 
     def _keep_leases(self) -> None:
@@ -185,7 +188,7 @@ class PublishLoop(WorkerLoop):
         A killed worker's targets are taken over within seconds, and a slow step retains its claim. Runs in a separate
         thread, since the loop may wait for a lock.
         """
-        while not self._over.wait(RENEW_SECONDS):
+        while not self._stopped.wait(RENEW_SECONDS):
             try:
                 close_old_connections()
                 self._renew_leases()
@@ -195,9 +198,9 @@ class PublishLoop(WorkerLoop):
 
     def _renew_leases(self) -> None:
         with self._lock:
-            mine = [Q(pk=target.pk, fence=target.fence) for target in self._in_hand.values()]
-        if mine:
-            rows = PostTarget.objects.filter(reduce(or_, mine), lease_until__isnull=False).order_by("pk")
+            own = [Q(pk=target.pk, fence=target.fence) for target in self._in_progress.values()]
+        if own:
+            rows = PostTarget.objects.filter(reduce(or_, own), lease_until__isnull=False).order_by("pk")
             with transaction.atomic():  # rows locked by another write need no renewal
                 free = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
                 PostTarget.objects.filter(pk__in=free).update(lease_until=timezone.now() + LEASE)

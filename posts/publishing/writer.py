@@ -25,7 +25,7 @@ from config.db.outage import DATABASE_ERRORS
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 WriteAll = Callable[[Sequence[Item]], Sequence[Result]]  # runs its own transactions; returns a result for each item
-MOST_AT_ONCE = 100
+MAX_BATCH_SIZE = 100
 GATHER_SECONDS, GATHER_AFTER_SECONDS = 0.02, 0.25
 
 _of_thread = threading.local()
@@ -45,7 +45,7 @@ class Writer:
 
     def __init__(self) -> None:
         self._requests: SimpleQueue[WriteRequest | None] = SimpleQueue()
-        self._ended = float("-inf")
+        self._batch_ended_at = float("-inf")
         self._stopping = False
         self._thread = threading.Thread(target=self._loop, name="publish-writer", daemon=True)
 
@@ -71,18 +71,18 @@ class Writer:
         while not self._stopping:
             requests = self._gather()
             requests.sort(key=lambda request: id(request.write_all))
-            for _, alike in groupby(requests, key=lambda request: id(request.write_all)):
-                _carry_out(list(alike))
-            self._ended = time.monotonic()
+            for _, same_function in groupby(requests, key=lambda request: id(request.write_all)):
+                _write_requests(list(same_function))
+            self._batch_ended_at = time.monotonic()
         connection.close()
 
     def _gather(self) -> list[WriteRequest]:
         """Wait for write requests; under load, collect them for some milliseconds."""
         first = self._requests.get()
-        if time.monotonic() - self._ended < GATHER_AFTER_SECONDS:
+        if time.monotonic() - self._batch_ended_at < GATHER_AFTER_SECONDS:
             time.sleep(GATHER_SECONDS)
         requests = [first]
-        while len(requests) < MOST_AT_ONCE:
+        while len(requests) < MAX_BATCH_SIZE:
             try:
                 requests.append(self._requests.get_nowait())
             except Empty:
@@ -91,7 +91,7 @@ class Writer:
         return [request for request in requests if request is not None]
 
 
-def _carry_out(requests: Sequence[WriteRequest]) -> None:
+def _write_requests(requests: Sequence[WriteRequest]) -> None:
     """Write the items of the requests and set each result, also after an error, because the requests' threads wait."""
     try:
         close_old_connections()
@@ -123,15 +123,15 @@ def all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Seq
 
 def _each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> list[Result | Exception]:
     results: list[Result | Exception] = []
-    held_up: list[Exception] = []
+    blocked: list[Exception] = []
     for item in items:
-        if len(held_up) > 1:  # a lock that all need is held elsewhere: they are retried
-            results.append(held_up[0])
+        if len(blocked) > 1:  # a lock that all need is held elsewhere: they are retried
+            results.append(blocked[0])
             continue
         [result] = all_or_each(write_all, [item])
         results.append(result)
         if isinstance(result, DATABASE_ERRORS):
-            held_up.append(result)
+            blocked.append(result)
     return results
 
 

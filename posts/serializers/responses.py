@@ -1,4 +1,4 @@
-"""Serializers for the responses to requests about posts."""
+"""Serializers for the responses to requests about posts. posts/post_group_json.py produces the values of a post group."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from accounts.platforms.registry import PLATFORMS
 from accounts.serializers.accounts import IssueSerializer
 from billing.serializers import SpendCapSerializer
 from config.api.serializers import preview_of
-from posts.post_group_json import format_timestamp
-from posts.serializers.post_groups import PostGroupSerializer
+from posts.models import PostGroup, PostTarget
+from posts.post_group_json import format_timestamp, post_group_json, post_target_json
 from posts.serializers.requests import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -24,6 +24,96 @@ from posts.serializers.requests import (
 )
 from posts.states import GroupStatus, TargetStatus
 from posts.summaries import PostSummary
+
+
+class TargetErrorSerializer(serializers.Serializer):
+    """Why a target failed, or what is missing from a published one; the same five fields as every error."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+    suggested_action = serializers.CharField()
+    auto_fixable = serializers.BooleanField()
+    trace_id = serializers.CharField()
+
+
+class TargetSerializer(serializers.ModelSerializer):
+    """One account of a post group, with its publishing status and result."""
+
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    status = serializers.ChoiceField(choices=TargetStatus.choices)
+    connected_account_id = serializers.CharField(source="account_id")
+    options = serializers.DictField()
+    next_attempt_at = serializers.DateTimeField(source="due_at", allow_null=True)
+    cost_cents = serializers.IntegerField()
+    error = TargetErrorSerializer(allow_null=True)
+
+    class Meta:
+        model = PostTarget
+        fields = (
+            "id",
+            "platform",
+            "connected_account_id",
+            "status",
+            "text",
+            "options",
+            "external_id",
+            "permalink",
+            "attempts",
+            "next_attempt_at",
+            "published_at",
+            "cost_cents",
+            "error",
+        )
+
+    def to_representation(self, target: PostTarget) -> dict[str, Any]:
+        return post_target_json(target)
+
+
+class AttachedMediaSerializer(serializers.Serializer):
+    media_id = serializers.CharField()
+    alt_text = serializers.CharField(required=False)
+
+
+class CreatedBySerializer(serializers.Serializer):
+    actor_type = serializers.CharField()
+    actor_id = serializers.CharField()
+
+
+class PostGroupSerializer(serializers.ModelSerializer):
+    """A post group with its targets."""
+
+    status = serializers.ChoiceField(choices=GroupStatus.choices)
+    media = AttachedMediaSerializer(many=True)
+    metadata = serializers.DictField(child=serializers.CharField())
+    cost_cents = serializers.IntegerField()
+    created_by = CreatedBySerializer()
+    targets = TargetSerializer(many=True)
+
+    class Meta:
+        model = PostGroup
+        fields = (
+            "id",
+            "workspace_id",
+            "status",
+            "content_version",
+            "text",
+            "media",
+            "scheduled_at",
+            "sandbox",
+            "webhook_url",
+            "metadata",
+            "cost_cents",
+            "created_by",
+            "rejection_reason",
+            "trace_id",
+            "created_at",
+            "updated_at",
+            "finished_at",
+            "targets",
+        )
+
+    def to_representation(self, group: PostGroup) -> dict[str, Any]:
+        return post_group_json(group)
 
 
 class PostGroupEnvelope(serializers.Serializer):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from posts.services.batch import create_batch
 from posts.services.cancel import cancel_post
-from posts.services.create import create_post
+from posts.services.create import create_batch, create_post, validate_post
 from posts.services.resolve import resolve_post
 from posts.services.retry import retry_post
 from posts.services.review import confirm_post, reject_post
 from posts.services.update import update_post
-from posts.services.validate import validate_post
 from posts.services.wait import wait_until_finished
 
 __all__ = [

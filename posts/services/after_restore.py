@@ -30,7 +30,7 @@ MESSAGE = "The service was restored from a backup older than this post's time, s
 
 @dataclass(frozen=True)
 class RestoreReport:
-    """What a restored database contains.
+    """Counts of the posts in a restored database that may be published, are due later, or need a person.
 
     `database_time` is the time of its last audit entry, about when it was dumped; None without entries.
     `possibly_published` counts by platform the targets that may have been published since, and `claimed` is how many of them

@@ -1,19 +1,24 @@
-"""Cancellation of post groups that have not started publishing."""
+"""Cancellation of post groups that have not started publishing, and of the unfinished posts of deleted workspaces."""
 
 from __future__ import annotations
 
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
-from config.api.caller import Caller, check_account_allowlist, require
+from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist, require
 from config.api.scopes import any_of
 from posts import selectors
 from posts.attached_media import release_group_media
 from posts.events import emit_group_event
-from posts.models import PostGroup
-from posts.services.stop import require_not_begun, stop_group, too_late_error
-from posts.states import CANCELLABLE, GroupStatus, TargetStatus, roll_up
+from posts.models import PostGroup, PostTarget
+from posts.services.changes import (
+    record_change,
+    require_not_begun,
+    stop_group,
+    stop_waiting_targets,
+    too_late_error,
+)
+from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetStatus, roll_up
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
@@ -34,13 +39,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
             _preview(group)
         else:
             group = _cancel(caller, group)
-        record(
-            caller=caller,
-            operation="posts.cancel",
-            resource_type="post_group",
-            resource_id=group.id,
-            dry_run=dry_run,
-        )
+        record_change(caller, group, "posts.cancel", dry_run=dry_run)
     return group
 
 
@@ -60,12 +59,43 @@ def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
     check_account_allowlist(
         caller, written.account_ids
     )  # an edit may have changed the targets before the row was locked
-    # Targets published before a retry stay published, so cancelling the retry restores the status before it.
-    written.status = roll_up(target.status for target in written.targets.all())
-    written.finished_at = written.updated_at = timezone.now()
-    PostGroup.objects.filter(pk=group.pk).update(
-        status=written.status, finished_at=written.finished_at, updated_at=written.updated_at
-    )
-    release_group_media(written)
-    emit_group_event(written, f"post.{GroupStatus.CANCELLED}")
+    _save_cancelled(written)
     return written
+
+
+def _save_cancelled(group: PostGroup) -> None:
+    """Store that a post group is finished, now that its waiting targets are cancelled; release its media and emit the event.
+
+    Targets published before a retry stay published, so cancelling the retry restores the status before it.
+    """
+    group.status = roll_up(target.status for target in group.targets.all())
+    group.finished_at = timezone.now()
+    group.save(update_fields=("status", "finished_at", "updated_at"))
+    release_group_media(group)
+    emit_group_event(group, f"post.{GroupStatus.CANCELLED}")
+
+
+def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
+    """Cancel targets of deleted workspaces that have not started and release their money; returns how many.
+
+    The publisher ends targets that have started, without publishing anything more. Each group is cancelled in its own
+    transaction, so an interrupted run can be repeated.
+    """
+    stranded = PostGroup.objects.filter(workspace__status=WorkspaceStatus.DELETED, status__in=UNFINISHED)
+    cancelled, last = 0, ""
+    while ids := list(stranded.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:batch]):
+        cancelled += sum(_cancel_waiting(pk) for pk in ids)
+        last = ids[-1]
+    return cancelled
+
+
+@transaction.atomic
+def _cancel_waiting(group_id: str) -> int:
+    """Cancel the group's targets that have not started; the group is finished if no other target is running."""
+    PostGroup.objects.select_for_update().get(pk=group_id)
+    stopped = stop_waiting_targets(PostTarget.objects.filter(group_id=group_id), cancel=True)
+    group = selectors.groups_with_targets().get(pk=group_id)
+    status = roll_up(target.status for target in group.targets.all())
+    if status in FINISHED and group.status not in FINISHED:
+        _save_cancelled(group)
+    return len(stopped)

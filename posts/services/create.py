@@ -1,8 +1,9 @@
-"""Creation of post groups: drafts, scheduled posts, posts to publish now, and previews of them."""
+"""Creation of post groups, one or a batch, with previews; and validation of content without creating a post."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -14,28 +15,53 @@ from auditlog.services import record, record_many
 from billing import selectors as billing
 from billing.caps import SpendCap, day_of
 from billing.services import hold
-from config.api.caller import Caller
+from config.api.caller import Caller, require, resolve_workspace_id
+from config.api.errors import ApiError, ValidationFailed
+from config.api.scopes import any_of
 from config.jobs.wake_up import wake
 from posts import selectors
-from posts.attached_media import reserve_group_media
-from posts.events import creation_event
+from posts.attached_media import find_attached_assets, lock_media_of_groups, reserve_group_media, resolve_media
+from posts.events import group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import PostPlan, plan_post
+from posts.planning import WRITE_SCOPES, PostPlan, find_target_accounts, plan_post, resolve_targets
 from posts.states import GroupStatus
+from posts.validation import Validation, validate
 from webhooks.services import emit_many
 
+ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
 _REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
 @dataclass(frozen=True)
-class PostPreview:
-    """The result of a post's dry run: the plan, and the spend cap after it."""
+class CreationPreview:
+    """The result of a dry run of creating post groups: their plans, and the spend cap after all of them."""
 
-    plan: PostPlan
+    plans: list[PostPlan]
     spend_cap: SpendCap
 
 
-def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> PostGroup | PostPreview:
+def validate_post(
+    *,
+    caller: Caller,
+    text: str,
+    targets: Sequence[Mapping[str, Any]],
+    media: Sequence[Mapping[str, Any]] = (),
+    workspace_id: str | None = None,
+    group: PostGroup | None = None,
+) -> Validation:
+    """Validate content against its targets' platforms; nothing is written.
+
+    `group` is the stored group that the content will replace, if any. Raises what `create_post` raises, but ContentInvalid.
+    """
+    chosen = resolve_workspace_id(caller, workspace_id)
+    require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
+    attached = resolve_media(media, find_attached_assets(chosen, media))
+    sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
+    inputs = resolve_targets(caller, find_target_accounts(chosen, targets), text, targets, sandbox, attached)
+    return validate(inputs, group_id=group_id)
+
+
+def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> PostGroup | CreationPreview:
     """Create a post group; `content` are the parameters of `plan_post`.
 
     Holds the money and writes rows, event and audit entry in one transaction, then wakes the publisher. Raises the errors of
@@ -53,39 +79,79 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
             workspace_id=plan.group.workspace_id,
             resource_type="post_group",
             dry_run=True,
-            metadata=_facts(plan.group),
+            metadata=_audit_metadata(plan.group),
         )
-        return PostPreview(plan, spend_cap)
+        return CreationPreview([plan], spend_cap)
     with transaction.atomic():
         reserve_group_media(plan.group)
-        return commit_plans(caller, [plan])[0]
+        return _commit_plans(caller, [plan])[0]
 
 
-def commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
+def create_batch(
+    *, caller: Caller, posts: Sequence[Mapping[str, Any]], workspace_id: str | None = None, dry_run: bool = False
+) -> list[PostGroup] | CreationPreview:
+    """Create post groups, all or none. Error `details` name the post, such as `posts[2].targets[0].text`.
+
+    Raises the errors of `create_post`.
+    """
+    chosen = resolve_workspace_id(caller, workspace_id)
+    require(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
+    assets = find_attached_assets(chosen, [each for post in posts for each in post.get("media", ())])
+    plans = []
+    for index, post in enumerate(posts):
+        with _naming_post_in_errors(index):
+            if post.get("workspace_id") not in (None, chosen):
+                raise ValidationFailed.of(
+                    "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"
+                )
+            fields = {**post, "workspace_id": chosen}
+            plans.append(plan_post(caller=caller, dry_run=dry_run, assets=assets, **fields))
+    # Checked here so that dry runs and real calls refuse alike; `_commit_plans` guards against races.
+    parts = [(plan.due, plan.charges if plan.released else []) for plan in plans]
+    spend_cap = billing.check_charges_by_due_time(workspace_id=chosen, agent_id=caller.agent_id, parts=parts)
+    if dry_run:
+        record(
+            caller=caller,
+            operation="posts.create_batch",
+            workspace_id=chosen,
+            resource_type="post_group",
+            dry_run=True,
+            metadata={"posts": len(plans)},
+        )
+        return CreationPreview(plans, spend_cap)
+    with transaction.atomic():
+        lock_media_of_groups(plan.group for plan in plans)
+        for index, plan in enumerate(plans):
+            with _naming_post_in_errors(index):
+                reserve_group_media(plan.group)
+        return _commit_plans(caller, plans, "posts.create_batch")
+
+
+def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
     """Save the planned post groups of one workspace, in the caller's transaction, which has reserved the media."""
     groups = [plan.group for plan in plans]
     for group in groups:
-        group.event_sequence = int(group.status in _REPORTED_ON_CREATION)
+        group.event_sequence = int(group.status in _REPORTED_ON_CREATION)  # its first event, if it has one
     PostGroup.objects.bulk_create(groups)
     PostTarget.objects.bulk_create([target for plan in plans for target in plan.targets])
     for plan in plans:
         selectors.set_prefetched_targets(plan.group, plan.targets)
-    emit_many([creation_event(group) for group in groups if group.event_sequence])
+    emit_many([group_event(group) for group in groups if group.event_sequence])
     record_many(
         caller=caller,
         operation=operation,
         workspace_id=groups[0].workspace_id,
         resource_type="post_group",
-        resources={group.id: _facts(group) for group in groups},
+        resources={group.id: _audit_metadata(group) for group in groups},
     )
     # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
-    _hold(plans)
+    _hold_money(plans)
     if any(group.status == GroupStatus.PUBLISHING for group in groups):
         wake("publish")
     return groups
 
 
-def _hold(plans: Sequence[PostPlan]) -> None:
+def _hold_money(plans: Sequence[PostPlan]) -> None:
     """Hold the money of released plans, ordered by time so that concurrent batches lock the counters in the same order."""
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
     for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
@@ -95,5 +161,24 @@ def _hold(plans: Sequence[PostPlan]) -> None:
         hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=first.due, new=True)
 
 
-def _facts(group: PostGroup) -> dict[str, Any]:
+def _audit_metadata(group: PostGroup) -> dict[str, Any]:
     return {"status": group.status, "sandbox": group.sandbox}
+
+
+@contextmanager
+def _naming_post_in_errors(index: int) -> Iterator[None]:
+    """Prefix the fields of API errors that one post of a batch raises in the block with its index."""
+    try:
+        yield
+    except ApiError as error:
+        if error.details:
+            error.details = [_with_prefix(f"posts[{index}]", row) for row in error.details]
+        raise
+
+
+def _with_prefix(where: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry of an error's `details` with a prefix added to its field and its repair hint's field."""
+    moved = {**row, "field": f"{where}.{row['field']}"}
+    if hint := row.get("repair_hint"):
+        moved["repair_hint"] = {**hint, "field": f"{where}.{hint['field']}"}
+    return moved

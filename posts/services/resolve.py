@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
 from config.api.caller import Caller, check_account_allowlist, not_found_error
 from config.api.errors import InvalidState
 from posts import selectors
@@ -13,6 +12,7 @@ from posts.models import PostGroup, PostTarget
 from posts.planning import require_publishing_mode
 from posts.publishing.completion import finish_targets, lock_groups
 from posts.publishing.outcomes import not_published_error
+from posts.services.changes import record_change
 from posts.states import FINISHED, TargetStatus, roll_up
 
 
@@ -25,7 +25,7 @@ def resolve_post(
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     require_publishing_mode(caller)
-    target = _unconfirmed(group, target_id)
+    target = _unconfirmed_target(group, target_id)
     check_account_allowlist(caller, [target.account_id])
     status = TargetStatus.PUBLISHED if permalink else TargetStatus.FAILED
     changes: dict[str, object] = (
@@ -41,35 +41,29 @@ def resolve_post(
             group.updated_at = timezone.now()
             group.finished_at = group.updated_at if group.status in FINISHED else None
         else:
-            group = _settle(group, target, status, changes)
-        record(
-            caller=caller,
-            operation="posts.resolve",
-            resource_type="post_group",
-            resource_id=group.id,
-            dry_run=dry_run,
-            metadata={"target_id": target_id, "published": permalink is not None},
-        )
+            group = _resolve(group, target, status, changes)
+        metadata = {"target_id": target_id, "published": permalink is not None}
+        record_change(caller, group, "posts.resolve", dry_run=dry_run, metadata=metadata)
     return group
 
 
-def _settle(group: PostGroup, target: PostTarget, status: TargetStatus, changes: dict[str, object]) -> PostGroup:
+def _resolve(group: PostGroup, target: PostTarget, status: TargetStatus, changes: dict[str, object]) -> PostGroup:
     groups = lock_groups([group.pk])
     rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
     if not rows.update(status=status, updated_at=timezone.now(), **changes):
-        raise _settled(target)
+        raise _not_unconfirmed_error(target)
     target.status = status
     return finish_targets([target], groups)[0]
 
 
-def _unconfirmed(group: PostGroup, target_id: str) -> PostTarget:
+def _unconfirmed_target(group: PostGroup, target_id: str) -> PostTarget:
     target = next((each for each in group.targets.all() if each.pk == target_id), None)
     if target is None:
         raise not_found_error("target_id", "target in this group")
     if target.status != TargetStatus.UNCONFIRMED:
-        raise _settled(target)
+        raise _not_unconfirmed_error(target)
     return target
 
 
-def _settled(target: PostTarget) -> InvalidState:
+def _not_unconfirmed_error(target: PostTarget) -> InvalidState:
     return InvalidState(f"The target is {target.status}. Only unconfirmed targets can be resolved.")

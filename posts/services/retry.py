@@ -9,7 +9,6 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.platforms.registry import publisher
-from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
 from config.api.caller import Caller, check_account_allowlist, not_found_error
@@ -22,6 +21,7 @@ from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of, check_schedule, paying_agent_id, require_publishing_mode
 from posts.publishing.segments import published_segments
+from posts.services.changes import record_change
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
 
@@ -46,36 +46,36 @@ def retry_post(
     require_publishing_mode(caller)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
-    again = _to_send(caller, group, include_unconfirmed)
+    retried = _targets_to_retry(caller, group, include_unconfirmed)
     due = scheduled_at or timezone.now()
     resolve_media(group.media, find_attached_assets(group.workspace_id, group.media))
     if dry_run:
-        charges = charges_of([target for target in again if target.status == TargetStatus.FAILED])
+        charges = charges_of([target for target in retried if target.status == TargetStatus.FAILED])
         billing.check_charges(
             workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due
         )
-        _preview(group, again, webhook_url, scheduled_at, due)
-        _record(caller, group, dry_run=True)
+        _preview(group, retried, webhook_url, scheduled_at, due)
+        record_change(caller, group, "posts.retry", dry_run=True)
         return group
     with transaction.atomic():
-        return _send_again(caller, group, include_unconfirmed, scheduled_at, webhook_url, due)
+        return _retry(caller, group, include_unconfirmed, scheduled_at, webhook_url, due)
 
 
-def _to_send(caller: Caller, group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
+def _targets_to_retry(caller: Caller, group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
     check_account_allowlist(caller, group.account_ids)
     wanted = {TargetStatus.FAILED} | ({TargetStatus.UNCONFIRMED} if include_unconfirmed else set())
-    again = [target for target in group.targets.all() if target.status in wanted]
-    if group.status not in RETRYABLE or not again:
+    retried = [target for target in group.targets.all() if target.status in wanted]
+    if group.status not in RETRYABLE or not retried:
         raise InvalidState(
             f"The group is {group.status} and has no targets to retry.",
             suggested_action="Check the platform, then retry unconfirmed targets with `include_unconfirmed: true`."
             if group.status == GroupStatus.UNCONFIRMED
             else "Only failed, partial and unconfirmed groups can be retried.",
         )
-    return again
+    return retried
 
 
-def _send_again(
+def _retry(
     caller: Caller,
     group: PostGroup,
     include_unconfirmed: bool,
@@ -85,13 +85,13 @@ def _send_again(
 ) -> PostGroup:
     PostGroup.objects.select_for_update().get(pk=group.pk)
     group = selectors.groups_with_targets().get(pk=group.pk)
-    again = _to_send(caller, group, include_unconfirmed)
+    retried = _targets_to_retry(caller, group, include_unconfirmed)
     reserve_group_media(group)
-    failed = [target for target in again if target.status == TargetStatus.FAILED]
+    failed = [target for target in retried if target.status == TargetStatus.FAILED]
     charges = charges_of(failed)
     if charges:
         hold(workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due)
-    for target in again:
+    for target in retried:
         _reset(target, due)
     status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     changes: dict[str, object] = {"status": status, "finished_at": None, "updated_at": timezone.now()}
@@ -103,7 +103,7 @@ def _send_again(
     written = selectors.groups_with_targets().get(pk=group.pk)
     if scheduled_at:
         emit_group_event(written)
-    _record(caller, group)
+    record_change(caller, group, "posts.retry")
     wake("publish")
     return written
 
@@ -117,14 +117,14 @@ def _reset(target: PostTarget, due: datetime) -> None:
     no longer write.
     """
     doubtful = target.status == TargetStatus.UNCONFIRMED
-    looked_for = doubtful and not _is_at_most_once(target)
-    goes_on = looked_for or (doubtful and published_segments(target))
-    fresh = {} if goes_on else {"phase": "", "progress": {}}
+    is_searched = doubtful and not _is_at_most_once(target)
+    continues = is_searched or (doubtful and published_segments(target))
+    fresh = {} if continues else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
         status=TargetStatus.PENDING,
         due_at=due,
         lease_until=None,
-        step_begun_at=target.updated_at if looked_for else None,
+        step_begun_at=target.updated_at if is_searched else None,
         maybe_out=doubtful,
         turn_at=None,
         fence=F("fence") + 1,
@@ -141,7 +141,7 @@ def _is_at_most_once(target: PostTarget) -> bool:
 
 def _preview(
     group: PostGroup,
-    again: list[PostTarget],
+    retried: list[PostTarget],
     webhook_url: str | None,
     scheduled_at: datetime | None,
     due: datetime,
@@ -149,9 +149,5 @@ def _preview(
     group.status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     group.scheduled_at = due if scheduled_at or group.scheduled_at else None
     group.webhook_url, group.finished_at = webhook_url or group.webhook_url, None
-    for target in again:
+    for target in retried:
         target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
-
-
-def _record(caller: Caller, group: PostGroup, *, dry_run: bool = False) -> None:
-    record(caller=caller, operation="posts.retry", resource_type="post_group", resource_id=group.id, dry_run=dry_run)

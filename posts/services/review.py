@@ -7,7 +7,6 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
 from config.api.caller import Caller, require
@@ -18,10 +17,9 @@ from posts import selectors
 from posts.attached_media import release_group_media
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule, content_invalid_error, stored_target_inputs
-from posts.services.stop import stop_group
+from posts.planning import charges_of, check_schedule, stored_target_inputs, validate_content
+from posts.services.changes import record_change, stop_group
 from posts.states import GroupStatus, TargetStatus
-from posts.validation import validate
 
 REVIEWERS = any_of("posts.publish", "posts.schedule")
 CONFIRMABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
@@ -41,22 +39,20 @@ def confirm_post(
     Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (another version is current), ValidationFailed,
     ContentInvalid and the spend errors.
     """
-    group = _reviewed(caller, post_group_id)
+    group = _reviewable_group(caller, post_group_id)
     check_schedule(scheduled_at)
     now = timezone.now()
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     require(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
-    validation = validate(stored_target_inputs(group), group_id=group.id)
-    if not validation.valid:
-        raise content_invalid_error(validation)
+    validate_content(stored_target_inputs(group), group_id=group.id)
     if dry_run:
         charges = charges_of(list(group.targets.all()))
         billing.check_charges(
             workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
         )
         _release(group, when, when or now)
-        _record(caller, group, "posts.confirm", dry_run=True)
+        record_change(caller, group, "posts.confirm", dry_run=True)
         return group
     with transaction.atomic():
         PostGroup.objects.select_for_update().get(pk=group.pk)
@@ -66,43 +62,36 @@ def confirm_post(
         hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
         _release(group, when, when or now)
         PostTarget.objects.filter(group=group).update(due_at=when or now, updated_at=now)
-        PostGroup.objects.filter(pk=group.pk).update(
-            status=group.status, scheduled_at=group.scheduled_at, updated_at=group.updated_at
-        )
+        group.save(update_fields=("status", "scheduled_at", "updated_at"))
         emit_group_event(group, "post.confirmed")
         if when:
             emit_group_event(group)
-        _record(caller, group, "posts.confirm")
+        record_change(caller, group, "posts.confirm")
         wake("publish")
     return group
 
 
 def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False) -> PostGroup:
     """Reject a group awaiting confirmation. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
-    group = _reviewed(caller, post_group_id)
-    _require_waiting(group)
+    group = _reviewable_group(caller, post_group_id)
+    _require_pending_confirmation(group)
     if dry_run:
         _reject(group, reason)
-        _record(caller, group, "posts.reject", dry_run=True)
+        record_change(caller, group, "posts.reject", dry_run=True)
         return group
     with transaction.atomic():
-        _require_waiting(PostGroup.objects.select_for_update().get(pk=group.pk))
+        _require_pending_confirmation(PostGroup.objects.select_for_update().get(pk=group.pk))
         stop_group(group, cancel=True)
         release_group_media(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _reject(group, reason)
-        PostGroup.objects.filter(pk=group.pk).update(
-            status=group.status,
-            rejection_reason=group.rejection_reason,
-            finished_at=group.finished_at,
-            updated_at=group.updated_at,
-        )
+        group.save(update_fields=("status", "rejection_reason", "finished_at", "updated_at"))
         emit_group_event(group)
-        _record(caller, group, "posts.reject")
+        record_change(caller, group, "posts.reject")
     return group
 
 
-def _reviewed(caller: Caller, post_group_id: str) -> PostGroup:
+def _reviewable_group(caller: Caller, post_group_id: str) -> PostGroup:
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
     if caller.agent_id:
         raise Forbidden("Agents cannot confirm or reject posts. Use a person's session or a workspace key.")
@@ -121,7 +110,7 @@ def _check_version(group: PostGroup, content_version: int) -> None:
         )
 
 
-def _require_waiting(group: PostGroup) -> None:
+def _require_pending_confirmation(group: PostGroup) -> None:
     if group.status != GroupStatus.PENDING_CONFIRMATION:
         raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
 
@@ -138,7 +127,3 @@ def _reject(group: PostGroup, reason: str | None) -> None:
     group.finished_at = group.updated_at = timezone.now()
     for target in group.targets.all():
         target.status, target.due_at = TargetStatus.CANCELLED, None
-
-
-def _record(caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False) -> None:
-    record(caller=caller, operation=operation, resource_type="post_group", resource_id=group.id, dry_run=dry_run)

@@ -8,7 +8,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold, lock_month_counters
 from config.api.caller import Caller, check_account_allowlist, require
@@ -24,17 +23,17 @@ from posts.planning import (
     allowed_status,
     build_plan,
     check_schedule,
-    content_invalid_error,
     find_target_accounts,
     paying_agent_id,
     resolve_targets,
     targets_as_request_data,
+    validate_content,
 )
-from posts.services.stop import require_not_begun, stop_group, too_late_error
+from posts.services.changes import record_change, require_not_begun, stop_group, too_late_error
 from posts.states import CANCELLABLE, GroupStatus
-from posts.validation import validate
 
 EDITABLE = CANCELLABLE
+GROUP_FIELDS = ("status", "text", "media", "scheduled_at", "sandbox", "content_version")
 TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "price_cents", "url_posts", "due_at")
 
 
@@ -52,7 +51,7 @@ def update_post(
     check_account_allowlist(caller, group.account_ids)  # the current accounts; `_plan` checks the new ones
     if group.status not in EDITABLE:
         raise too_late_error(group)
-    if any(target.attempts for target in group.targets.all()):
+    if group.was_attempted:
         raise InvalidState("Some targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
         raise _conflict()
@@ -95,9 +94,7 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
     targets = changes.get("targets") or targets_as_request_data(group)
     accounts = find_target_accounts(group.workspace_id, targets)
     inputs = resolve_targets(caller, accounts, text, targets, group.sandbox, attached)
-    validation = validate(inputs, group_id=group.id)
-    if group.status != GroupStatus.DRAFT and not validation.valid:
-        raise content_invalid_error(validation)
+    validation = validate_content(inputs, draft=group.status == GroupStatus.DRAFT, group_id=group.id)
     edited = PostGroup.objects.get(pk=group.pk)
     edited.status, edited.text, edited.media, edited.scheduled_at = status, text, list(media), scheduled_at
     edited.sandbox = all(each.sandbox for each in inputs)
@@ -120,16 +117,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     _write_targets(group, plan)
     if plan.released and plan.charges:
         hold(workspace_id=group.workspace_id, agent_id=paying, charges=plan.charges, due=plan.due)
-    edited = plan.group
-    PostGroup.objects.filter(pk=group.pk).update(
-        status=edited.status,
-        text=edited.text,
-        media=edited.media,
-        scheduled_at=edited.scheduled_at,
-        sandbox=edited.sandbox,
-        content_version=edited.content_version,
-        updated_at=timezone.now(),
-    )
+    plan.group.save(update_fields=(*GROUP_FIELDS, "updated_at"))
     return selectors.groups_with_targets().get(pk=group.pk)
 
 
@@ -156,11 +144,10 @@ def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
 
 
 def _preview(group: PostGroup, plan: PostPlan) -> None:
-    for name in ("status", "text", "media", "scheduled_at", "sandbox", "content_version"):
+    for name in GROUP_FIELDS:
         setattr(group, name, getattr(plan.group, name))
     group.updated_at = timezone.now()
-    prefetched: dict[str, Any] = vars(group)["_prefetched_objects_cache"]
-    prefetched["targets"] = plan.targets
+    selectors.set_prefetched_targets(group, plan.targets)
 
 
 def _emit_events(before: PostGroup, after: PostGroup) -> None:
@@ -171,11 +158,5 @@ def _emit_events(before: PostGroup, after: PostGroup) -> None:
 
 
 def _record(caller: Caller, group: PostGroup, changes: Mapping[str, Any], *, dry_run: bool = False) -> None:
-    record(
-        caller=caller,
-        operation="posts.update",
-        resource_type="post_group",
-        resource_id=group.id,
-        dry_run=dry_run,
-        metadata={"fields": sorted(changes), "content_version": group.content_version},
-    )
+    metadata = {"fields": sorted(changes), "content_version": group.content_version}
+    record_change(caller, group, "posts.update", dry_run=dry_run, metadata=metadata)

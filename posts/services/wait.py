@@ -31,18 +31,18 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
     """Return the post group when it is finished, or after WAIT_SECONDS; at once if too many requests wait already."""
     if waiting_threads.acquire():
         try:
-            _look_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)
+            _poll_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)
         finally:
             waiting_threads.release()
     return selectors.groups_with_targets().get(pk=post_group_id)
 
 
-def _look_until_finished(post_group_id: str, deadline: float) -> None:
-    in_vain = Q(status__in=STATUSES_AWAITING_PERSON) | Q(
+def _poll_until_finished(post_group_id: str, deadline: float) -> None:
+    not_soon_finished = Q(status__in=STATUSES_AWAITING_PERSON) | Q(
         status=GroupStatus.SCHEDULED, scheduled_at__gt=timezone.now() + timedelta(seconds=settings.WAIT_SECONDS)
     )
-    settled = PostGroup.objects.filter(Q(status__in=FINISHED) | in_vain, pk=post_group_id)
+    wait_over = PostGroup.objects.filter(Q(status__in=FINISHED) | not_soon_finished, pk=post_group_id)
     while time.monotonic() < deadline and not _stopping.is_set():
-        if settled.exists():
+        if wait_over.exists():
             return
         _stopping.wait(POLL_SECONDS)

@@ -1,3 +1,3 @@
-"""The service as people meet it: a real browser in front of the running service."""
+"""Tests of the dashboard in a real browser, against the running service."""
 
 from __future__ import annotations

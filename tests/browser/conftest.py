@@ -1,4 +1,4 @@
-"""A browser, the running service, and the owner of its workspaces in it."""
+"""Fixtures of the browser tests: a browser, the running service, its workspaces, and pages opened in the browser."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any, Protocol
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
 
-from tests.browser.filling import Filled, fill
-from tests.browser.service import Service, Workspace, running
-from tests.browser.watch import WIDE, Inspection, Watch
+from tests.browser.full_workspace import FullWorkspace, create_full_workspace
+from tests.browser.page_checks import WIDE, ErrorRecorder, PageChecker
+from tests.browser.service import Service, Workspace, run_service
 from tests.fakes.bluesky import FakeBluesky
 
 ROOT = Path(__file__).resolve().parents[2]
-SETUP = "`make browser-setup` brings what is missing."
-PATIENCE = 30_000  # milliseconds that a page may take before a test gives up
+SETUP = "`make browser-setup` installs what is missing."
+TIMEOUT_MS = 30_000  # time that a page may take before a test fails
 AXE = ROOT / "var/browser/node_modules/axe-core/axe.min.js"
 
 
-class Open(Protocol):
-    """Opens a page in a browser profile of its own; nobody is signed in unless `signed_in`."""
+class OpenPage(Protocol):
+    """Opens a page in a new browser profile, as the signed-in owner or, with `signed_in=False`, as nobody."""
 
     def __call__(self, path: str = "", *, signed_in: bool = True, **options: Any) -> Page: ...
 
@@ -38,8 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def chromium() -> Iterator[Browser]:
     program = shutil.which(os.environ.get("CHROMIUM") or "chromium")
     if not program:
-        pytest.exit(f"There is no chromium here. {SETUP} CHROMIUM names another program.", returncode=1)
-    expect.set_options(timeout=PATIENCE)
+        pytest.exit(f"Chromium was not found. {SETUP} CHROMIUM names another program.", returncode=1)
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
@@ -54,23 +54,25 @@ def bluesky() -> Iterator[FakeBluesky]:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory, bluesky: FakeBluesky) -> Iterator[Service]:
-    """What `make run` starts, for the whole session. Its Bluesky is a stand-in, operators need a second factor as in
-    production, and no sign-in gets too old while the tests run."""
+    """The service as `make run` starts it, for all browser tests.
+
+    Its Bluesky is a stand-in, operators need a second factor as in production, and no sign-in gets too old during the tests.
+    """
     settings = {
         "BLUESKY_API_BASE": bluesky.url,
         "OPERATOR_SECOND_FACTOR": "true",
         "REAUTHENTICATE_MINUTES": "600",
     }
-    with running(tmp_path_factory.mktemp("service"), settings) as service:
+    with run_service(tmp_path_factory.mktemp("service"), settings) as service:
         yield service
 
 
 @pytest.fixture(scope="session")
 def owner(chromium: Browser, service: Service) -> StorageState:
-    """The cookies of the demo's owner, who came by the link that `up` printed."""
+    """The cookies of the demo's owner, signed in through the link that `up` printed."""
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(service.printed_link())
+    page.goto(service.printed_sign_in_link())
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     cookies = context.storage_state()
     context.close()
@@ -78,14 +80,14 @@ def owner(chromium: Browser, service: Service) -> StorageState:
 
 
 @pytest.fixture
-def open_page(chromium: Browser, service: Service, request: pytest.FixtureRequest) -> Iterator[Open]:
-    """Opens pages of the service; at the end none of them may have complained."""
-    opened: list[tuple[BrowserContext, Watch]] = []
+def open_page(chromium: Browser, service: Service, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
+    """Opens pages of the service; fails at the end of the test if the browser reported an error on any of them."""
+    opened: list[tuple[BrowserContext, ErrorRecorder]] = []
 
     def open_at(path: str = "", *, signed_in: bool = True, **options: Any) -> Page:
         state = request.getfixturevalue("owner") if signed_in else None
         context = new_context(chromium, service.base_url, storage_state=state, **options)
-        opened.append((context, Watch(context, service.base_url)))
+        opened.append((context, ErrorRecorder(context, service.base_url)))
         page = context.new_page()
         if path:
             page.goto(path)
@@ -94,7 +96,7 @@ def open_page(chromium: Browser, service: Service, request: pytest.FixtureReques
     yield open_at
     for context, _ in opened:
         context.close()
-    problems = [problem for _, watch in opened for problem in watch.problems]
+    problems = [problem for _, recorder in opened for problem in recorder.problems]
     assert not problems, "\n".join(problems)
 
 
@@ -105,21 +107,21 @@ def workspace(service: Service, request: pytest.FixtureRequest) -> Workspace:
 
 
 @pytest.fixture(scope="session")
-def filled(service: Service, bluesky: FakeBluesky) -> Filled:
-    """A workspace in which everything has happened once."""
-    return fill(service, bluesky)
+def full_workspace(service: Service, bluesky: FakeBluesky) -> FullWorkspace:
+    """A workspace with rows for every page."""
+    return create_full_workspace(service, bluesky)
 
 
 @pytest.fixture(scope="session")
-def inspection() -> Inspection:
-    """Looks at pages, with axe-core where it is."""
-    return Inspection(AXE if AXE.exists() else None, ROOT / "var/screenshots")
+def checker() -> PageChecker:
+    """Checks pages, including their accessibility if axe-core is installed."""
+    return PageChecker(AXE if AXE.exists() else None, ROOT / "var/screenshots")
 
 
 def new_context(chromium: Browser, base_url: str, **options: Any) -> BrowserContext:
-    """A browser profile on a wide screen, which says yes to what pages ask and may read the clipboard."""
+    """A browser profile on a wide screen, which accepts all dialogs and may read the clipboard."""
     context = chromium.new_context(**{"base_url": base_url, "viewport": WIDE, **options})
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(TIMEOUT_MS)
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=base_url)
     context.on("dialog", lambda dialog: dialog.accept())
     return context

@@ -1,4 +1,4 @@
-"""The service that the browser looks at: `manage.py up` on a data directory of its own, and the workspaces in it."""
+"""The service under test: `manage.py up` with its own data directory, and its workspaces through the API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.chaos.stack import DEMO, EmbeddedStack, wait_until
 
 LINK = re.compile(r"Dashboard +(\S+)  \(signs you in, once\)")
 
-AGED = """
+AGE_SIGN_INS = """
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 for key in Session.objects.values_list("pk", flat=True):
@@ -28,7 +28,7 @@ for key in Session.objects.values_list("pk", flat=True):
 
 
 class Service:
-    """A running service."""
+    """A running service; `call` uses its API as the demo's owner."""
 
     def __init__(self, stack: EmbeddedStack) -> None:
         self.stack = stack
@@ -39,45 +39,45 @@ class Service:
     def base_url(self) -> str:
         return self.stack.base_url
 
-    def printed_link(self) -> str:
-        """The sign-in link that `up` prints once all answers; good once."""
+    def printed_sign_in_link(self) -> str:
+        """Return the sign-in link that `up` prints when the service is ready; it can be used once."""
         log = self.stack.logs / "up.log"
         wait_until(lambda: LINK.search(log.read_text()) is not None, "the printed sign-in link")
         found = LINK.search(log.read_text())
         assert found
         return found[1]
 
-    def new_link(self) -> str:
-        """Another link of the same kind, as a new start of the service prints it."""
+    def new_sign_in_link(self) -> str:
+        """Return another sign-in link, as a restart of the service would print."""
         self.stack.run("manage.py", "shell", "--no-imports", "-c", DEMO.format(base_url=self.base_url))
         return self.stack.demo["sign_in_url"]
 
     def call(
         self, method: str, path: str, body: Any = None, *, token: str = "", headers: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """One call of the API, by the demo's owner or with another token; fails on anything but success."""
+        """Call the API as the demo's owner or with another token; return the body. Fails if the call is refused."""
         named = {"Authorization": f"Bearer {token or self.stack.demo['user_token']}", **(headers or {})}
         data, document = (body, None) if isinstance(body, bytes) else (None, body)
         answer = self._session.request(
             method, self.base_url + path, headers=named, data=data, json=document, timeout=60
         )
         assert answer.ok, f"{method} {path}: {answer.status_code} {answer.text[:500]}"
-        told: dict[str, Any] = answer.json()
-        return told
+        result: dict[str, Any] = answer.json()
+        return result
 
     def age_sign_ins(self) -> None:
-        """Let everybody's last sign-in be an hour old."""
-        self.stack.run("manage.py", "shell", "--no-imports", "-c", AGED)
+        """Move everybody's last sign-in one hour into the past."""
+        self.stack.run("manage.py", "shell", "--no-imports", "-c", AGE_SIGN_INS)
 
     def new_workspace(self, name: str) -> Workspace:
-        """A workspace of the demo's owner, and a key that opens all of it."""
+        """Create a workspace of the demo's owner, with an API key that has all scopes."""
         owner = self.stack.demo["owner_user_id"]
         workspace_id = self.call("POST", "/workspaces", {"owner_user_id": owner, "name": name})["workspace"]["id"]
         return Workspace(self, workspace_id)
 
 
 class Workspace:
-    """A workspace of the demo's owner, through the API."""
+    """A workspace of the demo's owner, used through the API."""
 
     def __init__(self, service: Service, workspace_id: str) -> None:
         self.service = service
@@ -87,23 +87,23 @@ class Workspace:
         self.key, self.key_id = made["token"], made["api_key"]["id"]
 
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> dict[str, Any]:
-        """One call of the API with the workspace's key."""
+        """Call the API with the workspace's key."""
         return self.service.call(method, path, body, **{"token": self.key, **options})
 
     def account(self, platform: str) -> dict[str, str]:
-        """Its sandbox account of a platform, as the target of a post."""
+        """Return the workspace's sandbox account on a platform, as the target of a post."""
         accounts = self.call("GET", f"/accounts?workspace_id={self.id}")["accounts"]
         found = next(each for each in accounts if each["platform"] == platform and each["sandbox"])
         return {"platform": platform, "connected_account_id": found["id"]}
 
     def post(self, text: str, *targets: dict[str, Any], token: str = "", **fields: Any) -> dict[str, Any]:
-        """A post to these targets, as it stands once it is finished or waits."""
+        """Create a post to these targets; return it when it is finished or waits for a person."""
         body = {"workspace_id": self.id, "text": text, "targets": list(targets), "wait": True, **fields}
         group: dict[str, Any] = self.call("POST", "/posts", body, token=token or self.key)["post_group"]
         return group
 
-    def finished(self, post_group_id: str) -> dict[str, Any]:
-        """The post, once it is out or has failed."""
+    def wait_until_finished(self, post_group_id: str) -> dict[str, Any]:
+        """Wait until the post is finished and return it."""
 
         def group() -> dict[str, Any]:
             found: dict[str, Any] = self.call("GET", f"/posts/{post_group_id}")["post_group"]
@@ -113,14 +113,14 @@ class Workspace:
         return group()
 
     def upload(self, content: bytes, filename: str, alt_text: str) -> str:
-        """A file for the library; its id."""
+        """Upload a file to the media library and return its id."""
         fields = {"workspace_id": self.id, "alt_text": alt_text}
         body, kind = encode_multipart_formdata({**fields, "file": (filename, content, "application/octet-stream")})
         asset: dict[str, str] = self.call("POST", "/media", body, headers={"Content-Type": kind})["media"]
         return asset["id"]
 
     def new_agent(self, name: str, **settings: Any) -> tuple[str, str]:
-        """An agent that has claimed its key: its id and the key."""
+        """Create an agent and claim its key; return the agent's id and the key."""
         rules = {"scopes": ["posts.read", "posts.publish", "posts.schedule"], "default_mode": "requires_confirmation"}
         owner = self.service.stack.demo["owner_user_id"]
         asked = {"workspace_id": self.id, "owner_user_id": owner, "name": name, **rules, **settings}
@@ -130,8 +130,8 @@ class Workspace:
 
 
 @contextmanager
-def running(home: Path, settings: Mapping[str, str]) -> Iterator[Service]:
-    """The service with these settings, ended at the end."""
+def run_service(home: Path, settings: Mapping[str, str]) -> Iterator[Service]:
+    """Run the service with these settings."""
     (home / "data").mkdir(parents=True)
     stack = EmbeddedStack(home, settings, random.Random(1))
     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what the browser tests need: Playwright, a chromium, and axe-core, each where it can be had.
+# Installs what the browser tests need: Playwright, Chromium and axe-core, each if it can be installed here.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 AXE_CORE=4.14.1
@@ -12,11 +12,11 @@ if ! command -v "${CHROMIUM:-chromium}" >/dev/null && [ "$(id -u)" = 0 ] && comm
   install="apt-get install -y -q --no-install-recommends chromium"
   timeout 300 sh -c "$install || { apt-get update -q && $install; }" >/dev/null 2>&1 || true
 fi
-command -v "${CHROMIUM:-chromium}" >/dev/null || echo "chromium is not here: install it, or name another with CHROMIUM."
+command -v "${CHROMIUM:-chromium}" >/dev/null || echo "Chromium was not found: install it, or name another program with CHROMIUM."
 
 if [ ! -f var/browser/node_modules/axe-core/axe.min.js ]; then
   mkdir -p var/browser
   if ! npm install --prefix var/browser --no-save --no-audit --no-fund --ignore-scripts --silent "axe-core@$AXE_CORE"; then
-    echo "axe-core could not be had by npm: what only it finds is NOT looked for."
+    echo "npm could not install axe-core: its accessibility rules are NOT checked."
   fi
 fi

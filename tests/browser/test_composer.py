@@ -1,4 +1,4 @@
-"""Writing a post: with a picture, with a text that does not fit, from what failed, and with the keyboard alone."""
+"""The composer in a browser: pictures, polls, repairs, scheduling, with the keyboard alone and without scripts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.conftest import Open
-from tests.browser.filling import HANDLE, Filled
+from tests.browser.conftest import OpenPage
+from tests.browser.full_workspace import HANDLE, FullWorkspace
+from tests.browser.page_checks import PageChecker
 from tests.browser.service import Service, Workspace
 from tests.browser.test_first_minutes import to_demo_workspace
-from tests.browser.watch import Inspection
 from tests.fakes.bluesky import FakeBluesky
 from tests.media.pictures import jpeg, png
 
-# Inside a field for times the browser draws its own.
-SEES_THE_FOCUS = """() => document.activeElement.matches("body, input[type^=date]")
+# The parts of a time field are left out: the browser marks their focus itself.
+FOCUS_IS_VISIBLE = """() => document.activeElement.matches("body, input[type^=date]")
   || getComputedStyle(document.activeElement).outlineStyle !== "none" """
 TAB_STOPS = 90  # more than any page has
 DROP = """(zone, [name, bytes]) => {
@@ -29,21 +29,21 @@ DROP = """(zone, [name, bytes]) => {
 
 
 def compose(page: Page, workspace: Workspace, text: str, account: str) -> None:
-    """The composer with a text and an account."""
+    """Open the composer, enter a text and choose an account."""
     page.goto(f"/dashboard/workspaces/{workspace.id}/compose")
     page.get_by_label("Text for all accounts").fill(text)
     page.get_by_role("checkbox", name=account).check()
 
 
-def published(page: Page) -> None:
+def expect_published(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")
 
 
-def test_a_post_with_pictures_reaches_the_platform(
-    open_page: Open, filled: Filled, bluesky: FakeBluesky, inspection: Inspection, tmp_path: Path
+def test_a_post_with_pictures_is_published_to_the_platform(
+    open_page: OpenPage, full_workspace: FullWorkspace, bluesky: FakeBluesky, checker: PageChecker, tmp_path: Path
 ) -> None:
     page = open_page()
-    compose(page, filled.workspace, "Fresh from the oven", f"Bluesky {HANDLE}")
+    compose(page, full_workspace.workspace, "Fresh from the oven", f"Bluesky {HANDLE}")
     (tmp_path / "oven.jpg").write_bytes(jpeg(640, 480))
     page.get_by_label("Upload files").set_input_files(tmp_path / "oven.jpg")
     page.get_by_label("Alt text for oven.jpg").fill("An open oven")
@@ -52,16 +52,18 @@ def test_a_post_with_pictures_reaches_the_platform(
     expect(page.get_by_label("Alt text for oven.jpg")).to_have_value("An open oven")
     expect(page.locator("#check-said")).to_contain_text("Valid for this account. It costs $0.01")
     expect(page.locator("#check").get_by_role("img")).to_have_count(2)
-    inspection.look(page, "compose-with-pictures")
+    checker.check(page, "compose-with-pictures")
 
     page.get_by_role("button", name="Publish now").click()
-    published(page)
-    records = [record["value"] for record in bluesky.records(filled.ids["did"])]
+    expect_published(page)
+    records = [record["value"] for record in bluesky.records(full_workspace.ids["did"])]
     sent = next(record for record in records if record["text"] == "Fresh from the oven")
     assert [image["alt"] for image in sent["embed"]["images"]] == ["An open oven", "A basket of rolls"]
 
 
-def test_a_poll_is_asked_previewed_and_published(open_page: Open, workspace: Workspace, inspection: Inspection) -> None:
+def test_a_poll_is_composed_previewed_and_published(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker
+) -> None:
     page = open_page()
     compose(page, workspace, "Which bread do you want on Sunday?", "Mastodon")
     page.get_by_text("Options of Mastodon").click()
@@ -71,17 +73,19 @@ def test_a_poll_is_asked_previewed_and_published(open_page: Open, workspace: Wor
 
     expect(page.locator("#check")).to_contain_text("With a poll of 3 choices, open for 1 day")
     expect(page.locator("#check")).to_contain_text("Baguette")
-    inspection.look(page, "compose-with-a-poll")
+    checker.check(page, "compose-with-a-poll")
     poll.get_by_label("Choices").fill("Rye")
     expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
     poll.get_by_label("Choices").fill("Rye\nSpelt")
     expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     page.get_by_role("button", name="Publish now").click()
-    published(page)
+    expect_published(page)
     expect(page.locator("main")).to_contain_text("Spelt")
 
 
-def test_a_failed_post_is_repaired_by_its_hint(open_page: Open, workspace: Workspace, inspection: Inspection) -> None:
+def test_a_copy_of_a_failed_post_is_repaired_with_a_button(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker
+) -> None:
     failed = workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
     page = open_page(f"/dashboard/workspaces/{workspace.id}")
     page.get_by_role("link", name="[sandbox:reject] no").click()
@@ -92,16 +96,16 @@ def test_a_failed_post_is_repaired_by_its_hint(open_page: Open, workspace: Works
     page.get_by_role("button", name="Publish now").click()
 
     expect(page.get_by_role("alert")).to_contain_text("the content does not fit all accounts")
-    inspection.look(page, "compose-refused")
+    checker.check(page, "compose-refused")
     page.get_by_role("button", name="Shorten").click()
     expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     assert len(page.get_by_label("Text for Mastodon").input_value()) <= 500
     page.get_by_role("button", name="Publish now").click()
-    published(page)
+    expect_published(page)
     assert failed["id"] not in page.url
 
 
-def test_a_post_is_scheduled_moved_and_cancelled(open_page: Open, workspace: Workspace) -> None:
+def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, workspace: Workspace) -> None:
     page = open_page()
     compose(page, workspace, "For another day", "Mastodon")
     first = datetime.now(UTC).replace(hour=8, minute=0) + timedelta(days=40)
@@ -117,39 +121,39 @@ def test_a_post_is_scheduled_moved_and_cancelled(open_page: Open, workspace: Wor
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
 
 
-def test_from_the_link_to_a_published_post_by_keyboard(open_page: Open, service: Service) -> None:
-    page = open_page(service.new_link(), signed_in=False)
+def test_a_post_is_published_with_the_keyboard_alone(open_page: OpenPage, service: Service) -> None:
+    page = open_page(service.new_sign_in_link(), signed_in=False)
     to_demo_workspace(page)
-    press_at(page.get_by_role("link", name="New post").first, "Enter")
+    tab_to_and_press(page.get_by_role("link", name="New post").first, "Enter")
     expect(page.get_by_role("heading", name="New post")).to_be_visible()
-    press_at(page.get_by_label("Text for all accounts"), "")
+    tab_to_and_press(page.get_by_label("Text for all accounts"), "")
     page.keyboard.type("Written without a mouse")
-    press_at(page.get_by_role("checkbox", name="Mastodon"), "Space")
+    tab_to_and_press(page.get_by_role("checkbox", name="Mastodon"), "Space")
     expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
-    press_at(page.get_by_role("button", name="Publish now"), "Enter")
-    published(page)
+    tab_to_and_press(page.get_by_role("button", name="Publish now"), "Enter")
+    expect_published(page)
 
 
-def test_what_was_typed_before_the_scripts_came_is_checked_too(open_page: Open, workspace: Workspace) -> None:
+def test_text_entered_before_the_scripts_load_is_checked(open_page: OpenPage, workspace: Workspace) -> None:
     workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
     page = open_page(f"/dashboard/workspaces/{workspace.id}")
     page.get_by_role("link", name="[sandbox:reject] no").click()
-    held: list[Route] = []
+    delayed: list[Route] = []
 
-    def hold(script: Route) -> None:
-        held.append(script)
+    def delay(script: Route) -> None:
+        delayed.append(script)
 
-    page.route("**/htmx*.js", hold)
+    page.route("**/htmx*.js", delay)
     with page.expect_request("**/htmx*.js"):
         page.get_by_role("button", name="Duplicate into a draft").click()
     page.get_by_label("Text for all accounts").fill("Much too long. " * 60)
-    for script in held:
+    for script in delayed:
         script.continue_()
 
     expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
 
 
-def test_without_scripts_a_post_is_written_too(open_page: Open, workspace: Workspace) -> None:
+def test_a_post_is_published_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:
     page = open_page(java_script_enabled=False)
     compose(page, workspace, "Without any script", "Mastodon")
     page.get_by_role("button", name="Check", exact=True).last.click()
@@ -157,27 +161,27 @@ def test_without_scripts_a_post_is_written_too(open_page: Open, workspace: Works
     page.get_by_role("button", name="Publish now").click()
     expect(page.get_by_text("Without any script").first).to_be_visible()
     path = page.url.rpartition("/")[2]
-    assert workspace.finished(path)["status"] == "published"
+    assert workspace.wait_until_finished(path)["status"] == "published"
     page.reload()
-    published(page)
+    expect_published(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_follow_the_persons_choice_of_light_or_dark(open_page: Open, workspace: Workspace, scheme: str) -> None:
+def test_pages_follow_the_browsers_color_scheme(open_page: OpenPage, workspace: Workspace, scheme: str) -> None:
     page = open_page(f"/dashboard/workspaces/{workspace.id}", color_scheme=scheme)
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
 
     assert (sum(ground) > 3 * 128) is (scheme == "light")
 
 
-def press_at(target: Locator, key: str) -> None:
-    """Go on with Tab until the target has the focus, which every stop shows, and press the key there."""
+def tab_to_and_press(target: Locator, key: str) -> None:
+    """Press Tab until the target has the focus, then press the key. Fails if a focused element does not show its focus."""
     page = target.page
     for _ in range(TAB_STOPS):
         page.keyboard.press("Tab")
-        assert page.evaluate(SEES_THE_FOCUS), page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+        assert page.evaluate(FOCUS_IS_VISIBLE), page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
         if target.evaluate("each => each === document.activeElement"):
             if key:
                 page.keyboard.press(key)
             return
-    raise AssertionError(f"Tab never comes to {target}")
+    raise AssertionError(f"{target} cannot be reached with Tab")

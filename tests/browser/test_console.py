@@ -1,4 +1,4 @@
-"""The operators' console in a browser: its front page, lists and rows, for somebody who signs in with a password."""
+"""The operators' admin console in a browser: signing in with a password and a second factor, lists and rows."""
 
 from __future__ import annotations
 
@@ -8,68 +8,70 @@ import pytest
 from django_otp.oath import totp
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open
-from tests.browser.filling import Filled
+from tests.browser.conftest import OpenPage
+from tests.browser.full_workspace import FullWorkspace
+from tests.browser.page_checks import PageChecker
 from tests.browser.service import Service
-from tests.browser.watch import Inspection
 
 NAME, PASSWORD = "operator", "correct horse battery staple"
-DJANGOS = {"label-title-only"}  # the label of its search field is a picture
-MADE = (
+DJANGO_VIOLATIONS = {"label-title-only"}  # the label of the search field of Django's admin is a picture
+CREATE_OPERATOR = (
     "from workspaces.models import User; "
     f"User.objects.create_superuser(username={NAME!r}, email='operator@demo.invalid', password={PASSWORD!r})"
 )
 
 
 @pytest.fixture(scope="module")
-def an_operator(service: Service) -> None:
-    service.stack.run("manage.py", "shell", "--no-imports", "-c", MADE)
+def operator_account(service: Service) -> None:
+    service.stack.run("manage.py", "shell", "--no-imports", "-c", CREATE_OPERATOR)
 
 
-@pytest.mark.usefixtures("an_operator")
-def test_an_operator_looks_round(open_page: Open, filled: Filled, inspection: Inspection) -> None:
+@pytest.mark.usefixtures("operator_account")
+def test_an_operator_signs_in_and_opens_admin_pages(
+    open_page: OpenPage, full_workspace: FullWorkspace, checker: PageChecker
+) -> None:
     page = open_page("/admin/", signed_in=False)
-    inspection.look(page, "console-sign-in")
+    checker.check(page, "console-sign-in")
     page.get_by_label("Username").fill(NAME)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="Set up your second factor")).to_be_visible()
-    inspection.look(page, "console-second-factor-set-up")
+    checker.check(page, "console-second-factor-set-up")
     key = base64.b32decode(page.locator(".key").inner_text().replace(" ", ""))
     page.get_by_label("Code").fill(f"{totp(key):06d}")
     page.get_by_role("button", name="Set up").click()
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
-    inspection.look(page, "console-recovery-codes")
+    checker.check(page, "console-recovery-codes")
     codes = page.locator(".recovery-codes code").all_inner_texts()
     page.get_by_role("link", name="I have stored them").click()
     expect(page.get_by_role("link", name="Sign out").or_(page.get_by_role("button", name="Log out"))).to_be_visible()
-    inspection.look(page, "console")
+    checker.check(page, "console")
     for name, path in {
         "console-posts": "posts/postgroup/",
-        "console-post": f"posts/postgroup/{filled.ids['published']}/change/",
+        "console-post": f"posts/postgroup/{full_workspace.ids['published']}/change/",
         "console-deliveries": "webhooks/delivery/",
         "console-workspaces": "workspaces/workspace/",
     }.items():
         answer = page.goto(f"/admin/{path}")
         assert answer is not None
         assert answer.status == 200, path
-        inspection.look(page, name, borne=DJANGOS)
+        checker.check(page, name, ignored_rules=DJANGO_VIOLATIONS)
 
-    inspection.look(at_the_code(open_page), "console-second-factor")
-    another = at_the_code(open_page)
-    another.get_by_label("Code").fill(codes[0])
-    another.keyboard.press("Enter")
-    expect(another.get_by_text("9 are left")).to_be_visible()
+    checker.check(open_code_page(open_page), "console-second-factor")
+    recovered = open_code_page(open_page)
+    recovered.get_by_label("Code").fill(codes[0])
+    recovered.keyboard.press("Enter")
+    expect(recovered.get_by_text("9 are left")).to_be_visible()
 
-    third = at_the_code(open_page)
-    third.get_by_label("Code").fill("000000")
-    third.keyboard.press("Enter")
-    expect(third.get_by_text("This code is wrong")).to_be_visible()
-    inspection.look(third, "console-wrong-code")
+    refused = open_code_page(open_page)
+    refused.get_by_label("Code").fill("000000")
+    refused.keyboard.press("Enter")
+    expect(refused.get_by_text("This code is wrong")).to_be_visible()
+    checker.check(refused, "console-wrong-code")
 
 
-def at_the_code(open_page: Open) -> Page:
-    """A browser in which the operator has given the password, at the page that asks for a code."""
+def open_code_page(open_page: OpenPage) -> Page:
+    """Sign in as the operator with the password; return the page that asks for the second factor."""
     page = open_page("/admin/", signed_in=False)
     page.get_by_label("Username").fill(NAME)
     page.get_by_label("Password").fill(PASSWORD)

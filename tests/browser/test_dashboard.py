@@ -1,4 +1,4 @@
-"""What an owner does beside writing: approve, connect, send an event again, take the log away, hand keys out."""
+"""The dashboard in a browser: approvals, accounts, deliveries, the audit log, secrets, pausing, and the media library."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import OpenPage
+from tests.browser.page_checks import PageChecker
 from tests.browser.service import Service, Workspace
-from tests.browser.watch import Inspection
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.receiver import Receiver
 from tests.media.pictures import jpeg
 
 
-def test_approvals_are_gone_through_by_keys(open_page: Open, workspace: Workspace) -> None:
+def test_posts_are_reviewed_with_keyboard_shortcuts(open_page: OpenPage, workspace: Workspace) -> None:
     _, key = workspace.new_agent("Desk agent")
     account = workspace.account("mastodon")
     asked = [workspace.post(f"Request {number}", account, token=key)["id"] for number in (1, 2, 3)]
@@ -25,27 +25,27 @@ def test_approvals_are_gone_through_by_keys(open_page: Open, workspace: Workspac
     expect(page.get_by_role("article").nth(0)).to_be_focused()
     page.keyboard.press("a")
     page.keyboard.press("Enter")
-    left(page, 2)
+    expect_waiting(page, 2)
     page.keyboard.press("j")
     page.keyboard.press("r")
     page.keyboard.type("Too early")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    left(page, 1)
+    expect_waiting(page, 1)
     page.keyboard.press("j")
     page.keyboard.press("e")
     page.get_by_label("Text for all accounts").fill("Request with another end")
     page.get_by_role("button", name="Approve and publish now").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")
 
-    groups = [workspace.finished(each) for each in asked]
+    groups = [workspace.wait_until_finished(each) for each in asked]
     assert sorted(group["status"] for group in groups) == ["published", "published", "rejected"]
     assert [group["rejection_reason"] for group in groups if group["status"] == "rejected"] == ["Too early"]
     assert "Request with another end" in {group["text"] for group in groups}
 
 
-def test_an_account_is_connected_by_its_credentials(
-    open_page: Open, workspace: Workspace, bluesky: FakeBluesky, inspection: Inspection
+def test_an_account_is_connected_with_credentials(
+    open_page: OpenPage, workspace: Workspace, bluesky: FakeBluesky, checker: PageChecker
 ) -> None:
     bluesky.add_account("pier.test", "wxyz-wxyz-wxyz-wxyz")
     page = open_page(f"/dashboard/workspaces/{workspace.id}/accounts")
@@ -54,7 +54,7 @@ def test_an_account_is_connected_by_its_credentials(
     page.get_by_label("App password").fill("aaaa-aaaa-aaaa-aaaa")
     page.get_by_role("button", name="Connect", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspection.look(page, "account-refused")
+    checker.check(page, "account-refused")
 
     page.get_by_label("App password").fill("wxyz-wxyz-wxyz-wxyz")
     page.get_by_role("button", name="Connect", exact=True).click()
@@ -65,7 +65,7 @@ def test_an_account_is_connected_by_its_credentials(
     assert [each["handle"] for each in accounts if not each["sandbox"]] == ["pier.test"]
 
 
-def test_a_dead_letter_is_sent_again(open_page: Open, workspace: Workspace) -> None:
+def test_a_dead_letter_is_sent_again(open_page: OpenPage, workspace: Workspace) -> None:
     with Receiver(410) as receiver:
         workspace.post("For a receiver", workspace.account("mastodon"), webhook_url=f"{receiver.url}/events")
         receiver.wait_for(1)
@@ -80,7 +80,7 @@ def test_a_dead_letter_is_sent_again(open_page: Open, workspace: Workspace) -> N
     assert first.headers["x-service-delivery-id"] == second.headers["x-service-delivery-id"]
 
 
-def test_the_audit_log_is_taken_away_as_csv(open_page: Open, workspace: Workspace) -> None:
+def test_the_audit_log_is_downloaded_as_csv(open_page: OpenPage, workspace: Workspace) -> None:
     group = workspace.post("For the log", workspace.account("mastodon"))
     page = open_page(f"/dashboard/workspaces/{workspace.id}/audit-log")
     with page.expect_download() as coming:
@@ -95,12 +95,12 @@ def test_the_audit_log_is_taken_away_as_csv(open_page: Open, workspace: Workspac
 
 
 def test_secrets_are_shown_once_and_can_be_copied(
-    open_page: Open, service: Service, workspace: Workspace, inspection: Inspection
+    open_page: OpenPage, service: Service, workspace: Workspace, checker: PageChecker
 ) -> None:
     page = open_page(f"/dashboard/workspaces/{workspace.id}/api-keys/new")
     page.get_by_label("Name", exact=True).fill("Command line")
     page.get_by_role("button", name="Make the key").click()
-    inspection.look(page, "api-key-made")
+    checker.check(page, "api-key-made")
     page.get_by_role("button", name="Copy the key").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     key = page.evaluate("navigator.clipboard.readText()")
@@ -109,27 +109,27 @@ def test_secrets_are_shown_once_and_can_be_copied(
     page.goto(f"/dashboard/workspaces/{workspace.id}/webhooks")
     page.get_by_role("button", name="Show the secret").click()
     expect(page.locator("#secret")).to_have_text(_signing_secret(workspace))
-    inspection.look(page, "webhook-secret")
+    checker.check(page, "webhook-secret")
 
 
-def test_everything_is_stopped_and_started_again(open_page: Open, workspace: Workspace, inspection: Inspection) -> None:
+def test_a_workspace_is_paused_and_resumed(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
     page = open_page(f"/dashboard/workspaces/{workspace.id}/settings")
     page.get_by_role("button", name="Stop everything").click()
     expect(page.get_by_text("This workspace is paused")).to_be_visible()
-    inspection.look(page, "settings-paused")
+    checker.check(page, "settings-paused")
     page.get_by_role("button", name="Start again").click()
     expect(page.get_by_text("This workspace is paused")).to_be_hidden()
     assert workspace.post("Again", workspace.account("mastodon"))["status"] == "published"
 
 
-def test_files_come_into_the_library_and_are_described(
-    open_page: Open, workspace: Workspace, inspection: Inspection, tmp_path: Path
+def test_a_file_is_uploaded_to_the_library_and_described(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, tmp_path: Path
 ) -> None:
     (tmp_path / "quay.jpg").write_bytes(jpeg(320, 240))
     page = open_page(f"/dashboard/workspaces/{workspace.id}/media")
     page.get_by_label("Upload files").set_input_files(tmp_path / "quay.jpg")
     expect(page.get_by_role("heading", name="Add alt text")).to_be_visible()
-    inspection.look(page, "media-describe")
+    checker.check(page, "media-describe")
     page.get_by_label("Alt text").fill("A quay in the morning")
     page.get_by_role("button", name="Save").click()
     page.get_by_label("File name or alt text").fill("morning")
@@ -140,8 +140,8 @@ def test_files_come_into_the_library_and_are_described(
     assert asset["alt_text"] == "A quay in the morning"
 
 
-def left(page: Page, count: int) -> None:
-    """So many posts wait, on a page that is there with its scripts."""
+def expect_waiting(page: Page, count: int) -> None:
+    """Wait until the approvals page has loaded and shows this number of posts."""
     expect(page.get_by_role("article")).to_have_count(count)
     page.wait_for_load_state()
 

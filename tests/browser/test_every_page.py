@@ -1,4 +1,4 @@
-"""Every page of the dashboard, full: no page is broken, wider than the screen, or closed to people who use it differently."""
+"""Every dashboard page in a browser: no errors, no horizontal scrolling, and no accessibility violations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from django.urls import get_resolver, reverse
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open
-from tests.browser.filling import Filled
+from tests.browser.conftest import OpenPage
+from tests.browser.full_workspace import FullWorkspace
+from tests.browser.page_checks import PageChecker
 from tests.browser.service import Workspace
-from tests.browser.watch import Inspection
 
-# What is looked at: a name for the screenshot, the route, and the ids that it takes.
+# The pages of a workspace: the name of the screenshot, the route, and its URL parameters by their key in `ids`.
 WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "home": ("home", {}),
     "calendar": ("calendar", {}),
@@ -48,81 +48,95 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "members": ("members", {}),
     "notices": ("notices", {}),
 }
-OUTSIDE = {
+OTHER_PAGES = {
     "workspaces": "/dashboard/?all=1",
     "sessions": "/dashboard/sessions",
     "not-connected": "/dashboard/connect/callback",
     "not-found": "/dashboard/nothing",
 }
-# What these answer to is looked at where it belongs: a journey, or a file.
-ELSEWHERE = {"media-describe", "audit-log-csv", "usage-charges", "settings-export"}
+# Routes that other tests open, or that return a file.
+CHECKED_ELSEWHERE = {"media-describe", "audit-log-csv", "usage-charges", "settings-export"}
 READ_WITHOUT_SCRIPTS = [name for name in WORKSPACE_PAGES if not name.startswith(("compose", "post-edit"))]
-# Pages that are looked at also in a workspace where nothing has happened yet.
-EMPTY = ("home", "calendar", "approvals", "accounts", "media", "agents", "webhooks", "usage", "audit-log")
+# Pages that are checked in an empty workspace, too.
+CHECKED_WITHOUT_ROWS = (
+    "home",
+    "calendar",
+    "approvals",
+    "accounts",
+    "media",
+    "agents",
+    "webhooks",
+    "usage",
+    "audit-log",
+)
 
 
-def address(filled: Filled, name: str) -> str:
-    """Where a page of the table stands in the full workspace."""
+def page_path(full_workspace: FullWorkspace, name: str) -> str:
+    """Return the path of a page of the table in the full workspace."""
     route, wanted = WORKSPACE_PAGES[name]
-    given = {part: filled.ids.get(value, value) for part, value in wanted.items()}
-    return reverse(route, kwargs={"workspace_id": filled.workspace.id, **given})
+    given = {part: full_workspace.ids.get(value, value) for part, value in wanted.items()}
+    return reverse(route, kwargs={"workspace_id": full_workspace.workspace.id, **given})
 
 
 @pytest.mark.parametrize("name", WORKSPACE_PAGES)
-def test_a_page_of_a_workspace(open_page: Open, filled: Filled, inspection: Inspection, name: str) -> None:
-    page = open_page(address(filled, name))
+def test_a_workspace_page_passes_the_checks(
+    open_page: OpenPage, full_workspace: FullWorkspace, checker: PageChecker, name: str
+) -> None:
+    page = open_page(page_path(full_workspace, name))
 
     assert page.title().endswith("· Social Publishing Service")
-    inspection.look(page, name)
+    checker.check(page, name)
 
 
-def test_every_page_is_looked_at(open_page: Open, filled: Filled) -> None:
-    """A route that a browser can open by the ids of the full workspace stands in the table."""
+def test_every_page_is_in_the_table(open_page: OpenPage, full_workspace: FullWorkspace) -> None:
+    """The table names every route that can be opened with the ids of the full workspace."""
     page = open_page()
-    looked_at = {route for route, _ in WORKSPACE_PAGES.values()}
-    left_out = set()
+    checked = {route for route, _ in WORKSPACE_PAGES.values()}
+    missing = set()
     for name, parts in _workspace_routes():
-        if name in looked_at or name in ELSEWHERE or not parts <= filled.ids.keys() | {"workspace_id"}:
+        if name in checked or name in CHECKED_ELSEWHERE or not parts <= full_workspace.ids.keys() | {"workspace_id"}:
             continue
-        given = {part: filled.ids[part] for part in parts - {"workspace_id"}}
-        answer = page.context.request.get(reverse(name, kwargs={"workspace_id": filled.workspace.id, **given}))
+        given = {part: full_workspace.ids[part] for part in parts - {"workspace_id"}}
+        answer = page.context.request.get(reverse(name, kwargs={"workspace_id": full_workspace.workspace.id, **given}))
         if answer.status != 405:
-            left_out.add(name)
+            missing.add(name)
 
-    assert left_out == set()
+    assert missing == set()
 
 
-def test_pages_without_anything_on_them(open_page: Open, workspace: Workspace, inspection: Inspection) -> None:
+def test_pages_of_an_empty_workspace_pass_the_checks(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker
+) -> None:
     page = open_page()
-    for name in EMPTY:
+    for name in CHECKED_WITHOUT_ROWS:
         page.goto(reverse(WORKSPACE_PAGES[name][0], kwargs={"workspace_id": workspace.id}))
-        inspection.look(page, f"{name}-empty")
+        checker.check(page, f"{name}-empty")
 
 
-def test_pages_read_without_scripts(open_page: Open, filled: Filled) -> None:
+def test_pages_show_the_same_text_without_scripts(open_page: OpenPage, full_workspace: FullWorkspace) -> None:
     plain, scripted = open_page(java_script_enabled=False), open_page()
     for name in READ_WITHOUT_SCRIPTS:
         for page in (plain, scripted):
-            page.goto(address(filled, name))
+            page.goto(page_path(full_workspace, name))
         words = [Counter(page.locator("main").inner_text().split()) for page in (scripted, plain)]
         assert not words[0] - words[1], name
 
 
-def test_pages_outside_a_workspace(open_page: Open, inspection: Inspection) -> None:
+def test_pages_outside_a_workspace_pass_the_checks(open_page: OpenPage, checker: PageChecker) -> None:
     page = open_page()
-    for name, path in OUTSIDE.items():
+    for name, path in OTHER_PAGES.items():
         page.goto(path)
-        inspection.look(page, name)
+        checker.check(page, name)
 
 
-def test_pages_of_who_is_not_signed_in(open_page: Open, inspection: Inspection) -> None:
+def test_the_sign_in_page_passes_the_checks(open_page: OpenPage, checker: PageChecker) -> None:
     page = open_page("/dashboard/", signed_in=False)
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    inspection.look(page, "sign-in")
+    checker.check(page, "sign-in")
 
 
 def _workspace_routes() -> Iterator[tuple[str, set[str]]]:
-    """Every named route under a workspace's pages, and the parts of its address."""
+    """Yield the name of each route of a workspace's pages, and the names of its URL parameters."""
     for resolver in get_resolver().url_patterns:
         for pattern in getattr(resolver, "url_patterns", [resolver]):
             if str(pattern.pattern).startswith("dashboard/workspaces/") and pattern.name:

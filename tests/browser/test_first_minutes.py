@@ -1,4 +1,4 @@
-"""From the link that `make run` prints, and no document at hand: an agent, its claim, its post, and a person's yes."""
+"""The first minutes of a new user in a browser: create an agent, claim its key, and approve its first post."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 import requests
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import OpenPage
+from tests.browser.page_checks import PageChecker
 from tests.browser.service import Service
-from tests.browser.watch import Inspection
 
 
-def test_an_agent_is_made_claimed_and_its_post_approved(
-    open_page: Open, service: Service, inspection: Inspection
+def test_an_agent_is_created_and_claimed_and_its_post_approved(
+    open_page: OpenPage, service: Service, checker: PageChecker
 ) -> None:
-    page = open_page(service.new_link(), signed_in=False)
+    page = open_page(service.new_sign_in_link(), signed_in=False)
     to_demo_workspace(page)
     page.get_by_role("link", name="Agents", exact=True).click()
     page.get_by_role("link", name="New agent").click()
     page.get_by_label("Name", exact=True).fill("Weekend agent")
     page.get_by_role("button", name="Make the agent").click()
     expect(page.get_by_role("heading", name="Weekend agent is ready to be claimed")).to_be_visible()
-    inspection.look(page, "agent-made")
+    checker.check(page, "agent-made")
 
     page.get_by_role("button", name="Copy", exact=True).first.click()
     agent = Agent(run_as_pasted(page.evaluate("navigator.clipboard.readText()"))["token"], service)
-    group = agent.posts("The first post of an agent")
+    group = agent.post("The first post of an agent")
     assert group["status"] == "pending_confirmation"
 
     page.get_by_role("link", name="Approvals").click()
@@ -41,14 +41,14 @@ def test_an_agent_is_made_claimed_and_its_post_approved(
 
 
 def to_demo_workspace(page: Page) -> None:
-    """Into the demo's workspace: straight on where it is the only one."""
+    """Open the home page of the demo workspace."""
     page.goto("/dashboard/?all=1")
     page.get_by_role("link", name="Demo workspace").click()
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
 
 
 def run_as_pasted(line: str) -> Any:
-    """What the service answers to the curl line of the page, with every word taken as a shell takes it."""
+    """Send the request of a curl command line copied from a page, split as a shell does; return the response body."""
     program, *words = shlex.split(line.replace("\\\n", " "))
     assert program == "curl"
     given = dict(pairwise(words))
@@ -60,13 +60,13 @@ def run_as_pasted(line: str) -> Any:
 
 
 class Agent:
-    """A program with the key that its claim answered."""
+    """An agent program that uses the key it claimed."""
 
     def __init__(self, token: str, service: Service) -> None:
         self.token, self.service = token, service
 
-    def posts(self, text: str) -> dict[str, Any]:
-        """Post to the first account that it sees."""
+    def post(self, text: str) -> dict[str, Any]:
+        """Create a post to the first account that the agent may use."""
         workspace_id = self.service.stack.demo["workspace_id"]
         path = f"/accounts?workspace_id={workspace_id}"
         account = self.service.call("GET", path, token=self.token)["accounts"][0]

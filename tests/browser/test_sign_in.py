@@ -1,4 +1,4 @@
-"""First sign-in at an OpenID provider that others wrote, up to a published post, and out again."""
+"""Signing in and out in a browser at an OpenID provider of a third party (oidc-provider-mock)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import new_context
-from tests.browser.service import Service, running
-from tests.browser.watch import Inspection, Watch
+from tests.browser.page_checks import ErrorRecorder, PageChecker
+from tests.browser.service import Service, run_service
 
 peer = pytest.importorskip("oidc_provider_mock")
 
 
 @pytest.fixture(scope="module")
 def with_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose people sign in at oidc-provider-mock, in a thread of the tests."""
+    """A service whose users sign in at oidc-provider-mock, which runs in a thread of the tests."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")  # it speaks plain http on this machine
         ada = peer.User(sub="ada", claims={"email": "ada@example.com", "email_verified": True, "name": "Ada"})
@@ -26,28 +26,28 @@ def with_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]
                 "OIDC_CLIENT_ID": "the-service",
                 "OIDC_CLIENT_SECRET": "a secret",
             }
-            with running(tmp_path_factory.mktemp("with-provider"), settings) as service:
+            with run_service(tmp_path_factory.mktemp("with-provider"), settings) as service:
                 yield service
 
 
-def test_from_the_first_sign_in_to_a_published_post(
-    chromium: Browser, with_provider: Service, inspection: Inspection
+def test_a_new_user_signs_in_and_publishes_a_post(
+    chromium: Browser, with_provider: Service, checker: PageChecker
 ) -> None:
     context = new_context(chromium, with_provider.base_url)
-    watch = Watch(context, with_provider.base_url)
+    recorder = ErrorRecorder(context, with_provider.base_url)
     page = context.new_page()
     page.goto("/dashboard/")
-    inspection.look(page, "sign-in-with-provider")
+    checker.check(page, "sign-in-with-provider")
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("button", name="ada").click()
 
     expect(page.get_by_text("You are not a member of any workspace yet.")).to_be_visible()
-    inspection.look(page, "no-workspace")
+    checker.check(page, "no-workspace")
     page.get_by_label("Name", exact=True).fill("Ada's news")
     page.get_by_label("Time zone").select_option("Europe/Lisbon")
     page.get_by_role("button", name="Create the workspace").click()
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
-    inspection.look(page, "home-empty")
+    checker.check(page, "home-empty")
 
     page.get_by_role("link", name="New post").first.click()
     page.get_by_label("Text for all accounts").fill("Good morning from Lisbon")
@@ -60,10 +60,10 @@ def test_from_the_first_sign_in_to_a_published_post(
     page.goto("/dashboard/")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     context.close()
-    assert watch.problems == []
+    assert recorder.problems == []
 
 
-def test_who_denies_at_the_provider_is_told_so(chromium: Browser, with_provider: Service) -> None:
+def test_a_sign_in_denied_at_the_provider_shows_a_message(chromium: Browser, with_provider: Service) -> None:
     context = new_context(chromium, with_provider.base_url)
     page = context.new_page()
     page.goto("/dashboard/")
@@ -74,11 +74,11 @@ def test_who_denies_at_the_provider_is_told_so(chromium: Browser, with_provider:
     context.close()
 
 
-def test_a_form_that_needs_a_recent_sign_in_is_not_lost(
-    chromium: Browser, with_provider: Service, inspection: Inspection
+def test_a_form_that_needs_a_recent_sign_in_is_saved(
+    chromium: Browser, with_provider: Service, checker: PageChecker
 ) -> None:
     context = new_context(chromium, with_provider.base_url)
-    watch = Watch(context, with_provider.base_url)
+    recorder = ErrorRecorder(context, with_provider.base_url)
     page = context.new_page()
     page.goto("/dashboard/")
     page.get_by_role("button", name="Sign in").click()
@@ -94,12 +94,12 @@ def test_a_form_that_needs_a_recent_sign_in_is_not_lost(
     page.get_by_role("button", name="Invite").click()
 
     expect(page.get_by_role("heading", name="Sign in again")).to_be_visible()
-    inspection.look(page, "sign-in-again")
+    checker.check(page, "sign-in-again")
     page.get_by_role("button", name="Sign in again").click()
     page.get_by_role("button", name="ada").click()
     expect(page.get_by_role("heading", name="You have signed in again")).to_be_visible()
-    inspection.look(page, "held-form")
+    checker.check(page, "held-form")
     page.get_by_role("button", name="Send the invitation").click()
     expect(page.get_by_role("heading", name="grace@example.com is invited")).to_be_visible()
     context.close()
-    assert watch.problems == []
+    assert recorder.problems == []

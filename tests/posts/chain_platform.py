@@ -11,7 +11,7 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import Content, Grant, Progress, Published, ThreadRules
 from tests.conftest import ApiClient
 from tests.posts.rows import create
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 
 FIVE = ("One", "Two", "Three", "Four", "Five")
 RULES = ThreadRules(max_segments=10)
@@ -37,7 +37,7 @@ class ChainPlatform(ScriptedPlatform):
             raise fault
         if out + 1 < len(segments(content)):
             return Progress("send", {"sent": [*progress.state["sent"], text]})
-        return publish_it(content)
+        return publish_content(content)
 
 
 def post_five(api: ApiClient, account: ConnectedAccount, *texts: str, **fields: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from accounts.platforms.bluesky.adapter import Bluesky
 from tests.factories import AccountFactory
 from tests.fakes.bluesky import FakeBluesky
 from tests.posts.rows import NOON
-from tests.posts.scripted_platform import ScriptedPlatform, not_there, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, find_nothing, publish_content
 from workspaces.models import Workspace
 
 
@@ -63,9 +63,9 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ScriptedPlatform]
     """The scripted platform, registered in place of Telegram."""
     path = f"{ScriptedPlatform.__module__}.{ScriptedPlatform.__name__}"
     monkeypatch.setitem(registry.PLATFORMS, "telegram", path)
-    monkeypatch.setattr(ScriptedPlatform, "send", staticmethod(publish_it), raising=False)
+    monkeypatch.setattr(ScriptedPlatform, "send", staticmethod(publish_content), raising=False)
     monkeypatch.setattr(ScriptedPlatform, "sent", [], raising=False)
-    monkeypatch.setattr(ScriptedPlatform, "looks", [], raising=False)
+    monkeypatch.setattr(ScriptedPlatform, "searches", [], raising=False)
     _forget_platforms()
     yield ScriptedPlatform
     monkeypatch.undo()
@@ -76,7 +76,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ScriptedPlatform]
 def verifiable(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> type[ScriptedPlatform]:
     """The scripted platform as a verifiable one, on which no post is found until a test adds it."""
     monkeypatch.setattr(scripted, "capabilities", replace(scripted.capabilities, retry_safety="verifiable"))
-    monkeypatch.setattr(scripted, "look", staticmethod(not_there), raising=False)
+    monkeypatch.setattr(scripted, "search", staticmethod(find_nothing), raising=False)
     return scripted
 
 

@@ -23,8 +23,8 @@ from accounts.platforms.types import (
 class ScriptedPlatform(Platform):
     """Replaces Telegram in the registry; at_most_once unless a test changes it.
 
-    `send` is called for the second step with the attempt's content; `sent` counts the calls. `look` is called if the platform
-    is verifiable; `looks` counts the calls.
+    `send` is called for the second step with the attempt's content; `sent` counts the calls. `search` is called by `find` if
+    the platform is verifiable; `searches` counts the calls.
     """
 
     name = "telegram"
@@ -38,8 +38,8 @@ class ScriptedPlatform(Platform):
     irreversible = frozenset({"send"})
     send: ClassVar[Callable[[Content], Progress | Published]]
     sent: ClassVar[list[Content]]
-    look: ClassVar[Callable[[Content], Published | Absent]]
-    looks: ClassVar[list[Content]]
+    search: ClassVar[Callable[[Content], Published | Absent]]
+    searches: ClassVar[list[Content]]
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         if progress.phase == "start":
@@ -48,15 +48,15 @@ class ScriptedPlatform(Platform):
         return type(self).send(content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Published | Absent:
-        type(self).looks.append(content)
-        return type(self).look(content)
+        type(self).searches.append(content)
+        return type(self).search(content)
 
 
-def publish_it(content: Content) -> Published:
+def publish_content(content: Content) -> Published:
     """The default `send`: publish without an error."""
     return Published(f"message-{content.key}", f"https://t.me/example/{content.key}")
 
 
-def not_there(content: Content) -> Absent:
-    """A `look` that finds no post."""
+def find_nothing(content: Content) -> Absent:
+    """The default `search`: find no post, with a proof."""
     return Absent(AskedById("not published"))

@@ -26,16 +26,16 @@ def row(group: dict[str, Any]) -> PostGroup:
     return PostGroup.objects.get(pk=group["id"])
 
 
-def ended(clock: Any, api: ApiClient, account: ConnectedAccount, text: str) -> dict[str, Any]:
+def create_and_publish(clock: Any, api: ApiClient, account: ConnectedAccount, text: str) -> dict[str, Any]:
     group = create(api, account, texts=[text])
     publish_rounds(clock)
     return read(api, group)
 
 
-def test_what_failed_is_sent_again(
+def test_failed_targets_are_retried(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:reject]")
+    group = create_and_publish(clock, api, account, "[sandbox:reject]")
     PostTarget.objects.update(text="Mended")
 
     assert act(operator, "retry", row(group), asks=False) == [f"Retried: {group['id']}."]
@@ -44,18 +44,18 @@ def test_what_failed_is_sent_again(
     assert console_audit_entries() == [("posts.retry", group["workspace_id"], group["id"], None)]
 
 
-def test_what_is_unconfirmed_is_sent_again_only_when_it_is_said_to(
+def test_unconfirmed_targets_are_retried_only_by_their_own_action(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:unknown]")
-    [told] = act(operator, "retry", row(group), asks=False)
+    group = create_and_publish(clock, api, account, "[sandbox:unknown]")
+    [message] = act(operator, "retry", row(group), asks=False)
 
-    assert "has no targets to retry" in told
+    assert "has no targets to retry" in message
     assert act(operator, "retry_unconfirmed", row(group)) == [f"Retried: {group['id']}."]
     assert [entry[3] for entry in console_audit_entries()] == ["INVALID_STATE", None]
 
 
-def test_what_waits_is_cancelled(operator: Client, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_scheduled_post_is_cancelled(operator: Client, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
     assert act(operator, "cancel", row(group)) == [f"Cancelled: {group['id']}."]
@@ -65,7 +65,7 @@ def test_what_waits_is_cancelled(operator: Client, api: ApiClient, account: Conn
 @pytest.mark.parametrize(
     ("seen", "status"), [({"permalink": "https://social.example/1"}, "published"), ({"not_published": "on"}, "failed")]
 )
-def test_what_is_unconfirmed_is_resolved(
+def test_an_unconfirmed_target_is_resolved(
     operator: Client,
     api: ApiClient,
     account: ConnectedAccount,
@@ -73,22 +73,22 @@ def test_what_is_unconfirmed_is_resolved(
     seen: dict[str, Any],
     status: str,
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:unknown]")
+    group = create_and_publish(clock, api, account, "[sandbox:unknown]")
     target = the_target(group)
 
     assert act(operator, "resolve", target, **seen) == [f"Resolved: {target.id}."]
-    [told] = read(api, group)["targets"]
-    assert (told["status"], told["permalink"]) == (status, seen.get("permalink"))
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["permalink"]) == (status, seen.get("permalink"))
     assert console_audit_entries() == [("posts.resolve", group["workspace_id"], group["id"], None)]
 
 
 @pytest.mark.parametrize(
     "seen", [{}, {"permalink": "https://social.example/1", "not_published": "on"}, {"permalink": "javascript:alert(1)"}]
 )
-def test_a_resolution_says_one_thing(
+def test_a_resolution_needs_exactly_one_answer(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller, seen: dict[str, str]
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:unknown]")
+    group = create_and_publish(clock, api, account, "[sandbox:unknown]")
     fields = {"action": "resolve", "_selected_action": the_target(group).pk, "confirmed": "yes", **seen}
     page = operator.post("/admin/posts/posttarget/", fields)
 
@@ -96,23 +96,23 @@ def test_a_resolution_says_one_thing(
     assert read(api, group)["status"] == "unconfirmed"
 
 
-def test_one_address_is_not_that_of_two_posts(
+def test_one_permalink_cannot_resolve_two_targets(
     operator: Client, api: ApiClient, accounts: list[ConnectedAccount], clock: time_machine.Traveller
 ) -> None:
     group = create(api, *accounts[:2], texts=["[sandbox:unknown]"] * 2)
     publish_rounds(clock)
-    told = act(operator, "resolve", *PostTarget.objects.all(), permalink="https://social.example/1")
+    messages = act(operator, "resolve", *PostTarget.objects.all(), permalink="https://social.example/1")
 
-    assert told == ["Each target has its own address. Resolve one target at a time."]
+    assert messages == ["Each target has its own address. Resolve one target at a time."]
     assert read(api, group)["status"] == "unconfirmed"
 
 
-def test_what_a_deleted_workspace_held_stays_as_it_is(
+def test_a_target_of_a_deleted_workspace_cannot_be_retried(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller, workspace: Workspace
 ) -> None:
-    group = ended(clock, api, account, "[sandbox:reject]")
+    group = create_and_publish(clock, api, account, "[sandbox:reject]")
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
-    [told] = act(operator, "retry", row(group), asks=False)
+    [message] = act(operator, "retry", row(group), asks=False)
 
-    assert "There is no such post group." in told
+    assert "There is no such post group." in message
     assert the_target(group).status == "failed"

@@ -22,7 +22,7 @@ from tests.conftest import ApiClient
 from tests.console.operators import operator_audit_entries
 from tests.posts.publishing.steps import begin, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 
 RESTORED = NOON + timedelta(hours=6)
 SOON, LATE = "2027-03-10T13:00:00Z", "2027-03-10T17:00:00Z"
@@ -37,12 +37,12 @@ def _books_balance(db: None) -> Any:
 
 def after_restore(*words: str) -> str:
     """The command's output, with white space collapsed."""
-    told = StringIO()
-    call_command("after_restore", *words, stdout=told, stderr=StringIO())
-    return " ".join(told.getvalue().split())
+    output = StringIO()
+    call_command("after_restore", *words, stdout=output, stderr=StringIO())
+    return " ".join(output.getvalue().split())
 
 
-def test_what_was_due_since_the_dump_is_not_sent_again_and_waits_for_who_looks(
+def test_targets_due_since_the_dump_become_unconfirmed(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     at_once, soon = create(api, telegram_account), create(api, telegram_account, scheduled_at=SOON)
@@ -67,7 +67,7 @@ def test_what_was_due_since_the_dump_is_not_sent_again_and_waits_for_who_looks(
     assert (read(api, at_once)["status"], len(scripted.sent)) == ("published", 1)
 
 
-def test_without_apply_it_only_says_what_it_found(
+def test_without_apply_the_command_only_reports(
     api: ApiClient, telegram_account: ConnectedAccount, account: ConnectedAccount, clock: Any
 ) -> None:
     groups = [
@@ -79,13 +79,13 @@ def test_without_apply_it_only_says_what_it_found(
     clock.move_to(RESTORED)
     before = [read(api, group) for group in groups]
 
-    told = after_restore()
+    output = after_restore()
 
-    assert "The database is from 2027-03-10 12:00:00 UTC" in told
-    assert "until 2027-03-10 18:00:00 UTC: 1 telegram As of the dump" in told
-    assert "1 targets are due later" in told
-    assert "1 groups are drafts" in told
-    assert told.endswith("are not sent again.")
+    assert "The database is from 2027-03-10 12:00:00 UTC" in output
+    assert "until 2027-03-10 18:00:00 UTC: 1 telegram As of the dump" in output
+    assert "1 targets are due later" in output
+    assert "1 groups are drafts" in output
+    assert output.endswith("are not sent again.")
     assert [read(api, group) for group in groups] == before
 
 
@@ -119,7 +119,7 @@ def failed_once(scripted: type[ScriptedPlatform]) -> None:
 
     scripted.send = staticmethod(refuse)
     publish_due()
-    scripted.send = staticmethod(publish_it)
+    scripted.send = staticmethod(publish_content)
 
 
 def prepared(scripted: type[ScriptedPlatform]) -> None:
@@ -134,16 +134,16 @@ def begun(scripted: type[ScriptedPlatform]) -> None:
     begin(worker)
 
 
-@pytest.mark.parametrize("stood", [failed_once, prepared, begun], ids=["retrying", "processing", "publishing"])
+@pytest.mark.parametrize("prepare", [failed_once, prepared, begun], ids=["retrying", "processing", "publishing"])
 def test_posts_in_progress_in_the_dump_become_unconfirmed(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     clock: Any,
-    stood: Callable[[type[ScriptedPlatform]], None],
+    prepare: Callable[[type[ScriptedPlatform]], None],
 ) -> None:
     group = create(api, telegram_account)
-    stood(scripted)
+    prepare(scripted)
     sent = len(scripted.sent)
     clock.move_to(RESTORED)
 
@@ -170,7 +170,7 @@ def test_published_posts_stay_published(
     assert target["error"]["code"] == "PUBLISHED_INCOMPLETE"
 
 
-def test_it_refuses_while_a_worker_is_at_work(
+def test_the_command_fails_while_a_worker_is_running(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     group = create(api, telegram_account)
@@ -195,7 +195,7 @@ def test_it_refuses_while_a_worker_is_at_work(
         ("2027-03-10T11:59:00Z", "after --stopped-at"),
     ],
 )
-def test_a_time_that_cannot_be_is_refused(
+def test_an_invalid_stopped_at_is_refused(
     api: ApiClient, telegram_account: ConnectedAccount, clock: Any, at: str, says: str
 ) -> None:
     group = create(api, telegram_account, scheduled_at=SOON)

@@ -30,7 +30,7 @@ def fields_of(answer: Any, status: int, code: str) -> list[str]:
     return [row["field"] for row in assert_envelope(answer, status, code)["details"]]
 
 
-def test_groups_of_all_kinds_are_made_in_the_order_of_the_request(
+def test_groups_are_created_in_the_order_of_the_request(
     api: ApiClient, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
     made = groups_in(
@@ -77,7 +77,7 @@ def test_groups_of_all_kinds_are_made_in_the_order_of_the_request(
     ],
 )
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_one_that_is_not_right_refuses_them_all_and_details_name_it(
+def test_one_invalid_post_refuses_the_batch_and_is_named(
     api: ApiClient,
     account: ConnectedAccount,
     clock: Any,
@@ -93,7 +93,7 @@ def test_one_that_is_not_right_refuses_them_all_and_details_name_it(
     assert_nothing_written()
 
 
-def test_the_repair_of_an_issue_names_its_place_in_the_batch(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_repair_hint_names_the_post_of_the_batch(api: ApiClient, account: ConnectedAccount) -> None:
     first, second = body_for(account), body_for(account, text="word " * 90)
     [issue] = assert_envelope(batch(api, first, second), 422, "CONTENT_INVALID")["details"]
 
@@ -119,14 +119,14 @@ def test_a_preview_returns_all_plans_and_writes_nothing(
     posts = [body_for(telegram_account, scheduled_at=TOMORROW), body_for(account, telegram_account, draft=True)]
     answer = batch(api, *posts, dry_run=True, key="k")
 
-    told = answer.json()
+    result = answer.json()
     plain: dict[str, Any] = {"text": None, "options": {}}
     real = {"platform": "telegram", "connected_account_id": telegram_account.id, "cost_cents": 1, **plain}
     sandbox = {"platform": "bluesky", "connected_account_id": account.id, "cost_cents": 0, **plain}
     assert answer.status_code == 201
-    assert [each["valid"] for each in told.pop("validations")] == [True, True]
-    assert told.pop("request")["workspace_id"] == workspace.id
-    assert told == {
+    assert [each["valid"] for each in result.pop("validations")] == [True, True]
+    assert result.pop("request")["workspace_id"] == workspace.id
+    assert result == {
         "dry_run": True,
         "operation": "posts.create_batch",
         "would_create": {
@@ -163,7 +163,7 @@ def test_a_replay_returns_the_groups_current_states(api: ApiClient, accounts: li
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_at_once_with_one_key_make_the_groups_once(
+def test_fifty_concurrent_batches_with_one_key_create_the_groups_once(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     posts = [body_for(telegram_account, text=f"{n}", scheduled_at=at) for n, at in enumerate((LATER, TOMORROW))]
@@ -185,7 +185,7 @@ def test_fifty_at_once_with_one_key_make_the_groups_once(
         ("dry_run", {}, "preview"),
     ],
 )
-def test_the_agents_mode_is_a_ceiling_for_each_post(
+def test_the_agents_mode_limits_each_post(
     agent_client: Any, account: ConnectedAccount, clock: Any, mode: str, fields: dict[str, Any], outcome: str
 ) -> None:
     answer = batch(agent_client(default_mode=mode), body_for(account, draft=True), body_for(account, **fields))
@@ -211,7 +211,7 @@ def test_each_post_needs_its_own_scope(
     assert PostGroup.objects.count() == 2
 
 
-def test_people_name_the_workspace(
+def test_a_signed_in_user_must_name_the_workspace(
     workspace: Workspace, owner: User, teammate: User, stranger: User, account: ConnectedAccount
 ) -> None:
     draft = body_for(account, draft=True)
@@ -226,7 +226,7 @@ def test_people_name_the_workspace(
     assert len(groups_in(batch(as_user(owner), named, draft, workspace_id=workspace.id))) == 2
 
 
-def test_a_batch_makes_what_single_calls_would_make(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+def test_a_batch_creates_the_same_rows_as_single_calls(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     body = body_for(account, scheduled_at=TOMORROW, webhook_url="https://hooks.example.com/", metadata={"a": "b"})
     single = create(api, account, **{name: body[name] for name in ("scheduled_at", "webhook_url", "metadata")})
 

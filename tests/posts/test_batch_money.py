@@ -21,7 +21,7 @@ from workspaces.models import Workspace
 LATER = "2027-04-02T12:00:00Z"
 
 
-def test_money_of_all_is_held_each_in_its_month(
+def test_the_money_of_each_post_is_held_in_its_month(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     x = AccountFactory(workspace=workspace, platform="x", sandbox=False)
@@ -47,7 +47,7 @@ def test_money_of_all_is_held_each_in_its_month(
         ({"posts_per_day_cap": 2}, 100, 429, "POSTS_PER_DAY_CAP_EXCEEDED"),
     ],
 )
-def test_caps_count_all_posts_together_in_the_preview_too(
+def test_caps_count_all_posts_together_also_in_a_dry_run(
     agent_client: Any,
     telegram_account: ConnectedAccount,
     clock: Any,
@@ -67,7 +67,7 @@ def test_caps_count_all_posts_together_in_the_preview_too(
     assert batch(client, *three[:2], dry_run=dry_run).status_code == 201
 
 
-def test_what_lies_in_another_month_and_day_does_not_count(
+def test_posts_of_another_month_and_day_do_not_count(
     agent_client: Any, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=1)
@@ -80,17 +80,17 @@ def test_what_lies_in_another_month_and_day_does_not_count(
     assert billing.drift() == []
 
 
-def test_the_preview_of_a_refusal_is_the_refusal(api: ApiClient, telegram_account: ConnectedAccount) -> None:
+def test_a_dry_run_is_refused_like_the_call(api: ApiClient, telegram_account: ConnectedAccount) -> None:
     Workspace.objects.update(free_monthly_credit_cents=1)
     posts = [body_for(telegram_account), body_for(telegram_account)]
 
-    told = [assert_envelope(batch(api, *posts, dry_run=dry), 402, "SPEND_CAP_EXCEEDED") for dry in (True, False)]
+    errors = [assert_envelope(batch(api, *posts, dry_run=dry), 402, "SPEND_CAP_EXCEEDED") for dry in (True, False)]
 
-    assert {**told[0], "trace_id": ""} == {**told[1], "trace_id": ""}
+    assert {**errors[0], "trace_id": ""} == {**errors[1], "trace_id": ""}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_batches_at_the_last_cent_are_taken_whole_or_not_at_all(
+def test_concurrent_batches_near_the_cap_are_accepted_whole_or_not_at_all(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=5)

@@ -29,7 +29,7 @@ from workspaces.models import Workspace
     ("fields", "kinds"),
     [({"scheduled_at": TOMORROW}, ["post.scheduled", "post.cancelled"]), ({"draft": True}, ["post.cancelled"])],
 )
-def test_what_has_not_begun_is_cancelled(
+def test_a_group_that_has_not_started_is_cancelled(
     api: ApiClient, accounts: list[ConnectedAccount], clock: Any, fields: dict[str, Any], kinds: list[str]
 ) -> None:
     group = create(api, *accounts, **fields)
@@ -47,7 +47,7 @@ def test_what_has_not_begun_is_cancelled(
     assert publish_due() == 0
 
 
-def test_a_group_that_waits_for_confirmation_is_cancelled(
+def test_a_group_awaiting_confirmation_is_cancelled(
     agent_client: Any, api: ApiClient, account: ConnectedAccount
 ) -> None:
     group = create(agent_client(default_mode="requires_confirmation"), account)
@@ -69,7 +69,7 @@ def test_an_agent_cancels_only_a_group_all_of_whose_accounts_it_may_use(
     assert wide.delete(f"/posts/{group['id']}").json()["post_group"]["status"] == "cancelled"
 
 
-def test_its_money_is_free_again(
+def test_cancelling_releases_the_money(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, scheduled_at=TOMORROW)
@@ -83,7 +83,7 @@ def test_its_money_is_free_again(
 
 
 @pytest.mark.parametrize("text", ["Hello", "[sandbox:reject]", "[sandbox:unknown]", "[sandbox:outage]"])
-def test_what_has_begun_is_not_cancelled(api: ApiClient, account: ConnectedAccount, text: str) -> None:
+def test_a_started_group_cannot_be_cancelled(api: ApiClient, account: ConnectedAccount, text: str) -> None:
     group = create(api, account, text=text)
     publish_due()
     before = read(api, group)
@@ -100,7 +100,7 @@ def test_cancelling_twice_is_refused(api: ApiClient, account: ConnectedAccount, 
     assert_envelope(api.delete(path), 409, "INVALID_STATE")
 
 
-def test_one_target_that_a_worker_holds_keeps_the_whole_group(
+def test_one_claimed_target_prevents_the_whole_change(
     api: ApiClient, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
     group = create(api, *accounts, scheduled_at=NOON.isoformat())
@@ -116,7 +116,7 @@ def test_one_target_that_a_worker_holds_keeps_the_whole_group(
     assert read(api, group)["status"] == "published"
 
 
-def test_a_worker_that_overslept_its_claim_cannot_publish_what_was_cancelled(
+def test_a_worker_whose_claim_expired_cannot_publish_a_cancelled_group(
     api: ApiClient, telegram_account: ConnectedAccount, clock: Any, scripted: type[ScriptedPlatform]
 ) -> None:
     group = create(api, telegram_account, scheduled_at=NOON.isoformat())
@@ -131,7 +131,7 @@ def test_a_worker_that_overslept_its_claim_cannot_publish_what_was_cancelled(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_cancelling_and_publishing_at_once_ends_in_one_of_the_two(
+def test_concurrent_cancelling_and_publishing_have_one_winner(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform]
 ) -> None:
     for _ in range(20):
@@ -155,7 +155,7 @@ def test_cancelling_and_publishing_at_once_ends_in_one_of_the_two(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_cancelling_many_times_at_once_cancels_once(api: ApiClient, telegram_account: ConnectedAccount) -> None:
+def test_concurrent_cancellations_cancel_once(api: ApiClient, telegram_account: ConnectedAccount) -> None:
     group = create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(days=1)).isoformat())
 
     statuses = at_once(10, lambda n: api.delete(f"/posts/{group['id']}").status_code)
@@ -165,7 +165,7 @@ def test_cancelling_many_times_at_once_cancels_once(api: ApiClient, telegram_acc
     assert billing.drift() == []
 
 
-def test_a_retry_that_is_cancelled_leaves_what_is_published(
+def test_a_cancelled_retry_leaves_published_targets_published(
     api: ApiClient, telegram_account: ConnectedAccount, account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, account, telegram_account, text="[sandbox:reject]")
@@ -184,7 +184,7 @@ def test_a_retry_that_is_cancelled_leaves_what_is_published(
     assert publish_due() == 0
 
 
-def test_a_retry_that_is_cancelled_keeps_the_hold_of_what_may_be_out(
+def test_a_cancelled_retry_retains_the_hold_of_possibly_published_targets(
     api: ApiClient,
     workspace: Workspace,
     telegram_account: ConnectedAccount,

@@ -39,7 +39,7 @@ NOW = "2027-03-10T12:00:00Z"
     ],
 )
 @pytest.mark.parametrize("kind", ["draft", "pending_confirmation"])
-def test_a_group_is_released_at_its_time(
+def test_a_confirmed_group_is_published_at_its_time(
     owner: User,
     agent_client: Any,
     api: ApiClient,
@@ -66,22 +66,22 @@ def test_a_group_is_released_at_its_time(
         "posts.confirm",
         {"dry_run", "operation", "request", "would_update"},
     )
-    told = [] if kind == "draft" else ["post.pending_confirmation"]
-    assert kinds_of(group) == [*told, "post.confirmed", *(["post.scheduled"] if scheduled_at else [])]
+    earlier = [] if kind == "draft" else ["post.pending_confirmation"]
+    assert kinds_of(group) == [*earlier, "post.confirmed", *(["post.scheduled"] if scheduled_at else [])]
     assert events_of(group)[-1]["data"]["post_group"] == released
     clock.move_to(scheduled_at or NOW)
     assert publish_due() == 3
     assert read(api, group)["status"] == "published"
 
 
-def test_the_answer_is_what_reads_show_afterwards(api: ApiClient, account: ConnectedAccount) -> None:
+def test_the_response_equals_a_later_read(api: ApiClient, account: ConnectedAccount) -> None:
     """With a running clock."""
     group = create(api, account, draft=True)
 
     assert group_in(confirm(api, group)) == read(api, group)
 
 
-def test_a_time_that_has_passed_means_now_and_needs_the_right_to_publish(
+def test_a_passed_time_means_now_and_needs_the_publish_scope(
     api: ApiClient, key_with: Any, account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, account, draft=True, scheduled_at=TOMORROW)
@@ -122,9 +122,9 @@ def test_a_dry_run_writes_an_audit_entry_only(api: ApiClient, telegram_account: 
     group = create(api, telegram_account, draft=True)
     AuditEntry.objects.all().delete()
 
-    told = confirm(api, group, scheduled_at=TOMORROW, dry_run=True, key="k").json()
+    preview = confirm(api, group, scheduled_at=TOMORROW, dry_run=True, key="k").json()
 
-    assert told["request"] == {"content_version": 1, "scheduled_at": TOMORROW}
+    assert preview["request"] == {"content_version": 1, "scheduled_at": TOMORROW}
     assert [(entry.operation, entry.dry_run) for entry in AuditEntry.objects.all()] == [("posts.confirm", True)]
     assert (read(api, group), kinds_of(group)) == (group, [])
     assert not LedgerEntry.objects.exists()
@@ -144,7 +144,7 @@ def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, telegram_accou
 
 
 @pytest.mark.django_db(transaction=True)
-def test_confirmations_at_once_release_once(
+def test_concurrent_confirmations_release_the_group_once(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, draft=True)
@@ -158,7 +158,7 @@ def test_confirmations_at_once_release_once(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_confirming_and_editing_at_once_releases_only_what_was_read(
+def test_concurrent_confirmation_and_edit_release_only_the_version_read(
     api: ApiClient, agent_client: Any, account: ConnectedAccount, clock: Any
 ) -> None:
     agent = agent_client(**WAITS)

@@ -21,7 +21,7 @@ WAITS = {"default_mode": "requires_confirmation"}
 NOW = "2027-03-10T12:00:00Z"
 
 
-def test_what_was_not_read_is_not_confirmed(
+def test_a_version_that_is_not_current_is_not_confirmed(
     api: ApiClient, agent_client: Any, account: ConnectedAccount, clock: Any
 ) -> None:
     agent = agent_client(**WAITS)
@@ -49,7 +49,7 @@ def test_what_was_not_read_is_not_confirmed(
         ({"text": "Hello"}, "text"),
     ],
 )
-def test_what_is_not_right_is_refused(
+def test_invalid_input_is_refused(
     api: ApiClient, account: ConnectedAccount, clock: Any, fields: dict[str, Any], name: str
 ) -> None:
     group = create(api, account, draft=True)
@@ -61,7 +61,7 @@ def test_what_is_not_right_is_refused(
 
 
 @pytest.mark.parametrize("state", ["scheduled", "publishing", "published", "cancelled", "rejected"])
-def test_only_what_waits_is_confirmed(
+def test_only_drafts_and_waiting_groups_can_be_confirmed(
     api: ApiClient, agent_client: Any, account: ConnectedAccount, clock: Any, state: str
 ) -> None:
     client = agent_client(**WAITS) if state in ("cancelled", "rejected") else api
@@ -109,7 +109,7 @@ def test_members_and_strangers_do_not_confirm(
     ],
 )
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_a_key_needs_the_scope_of_what_it_sets_going(
+def test_a_key_needs_the_scope_for_publishing_or_scheduling(
     api: ApiClient,
     key_with: Any,
     account: ConnectedAccount,
@@ -140,7 +140,7 @@ def test_the_content_is_checked_again(
 
 
 @pytest.mark.parametrize("scheduled_at", ["2027-03-10T11:58:59Z", "2028-03-11T12:00:01Z"])
-def test_the_time_of_a_draft_has_to_be_one_that_can_come(
+def test_a_draft_with_an_invalid_time_is_refused(
     api: ApiClient, account: ConnectedAccount, clock: Any, scheduled_at: str
 ) -> None:
     answer = api.post("/posts", body_for(account, draft=True, scheduled_at=scheduled_at))

@@ -72,11 +72,11 @@ def test_a_draft_waits_for_a_person(api: ApiClient, account: ConnectedAccount) -
     assert kinds_of(group) == []
 
 
-def test_a_draft_may_hold_content_that_does_not_fit(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_draft_may_have_invalid_content(api: ApiClient, account: ConnectedAccount) -> None:
     assert create(api, account, text="a" * 301, draft=True)["status"] == "draft"
 
 
-def test_content_that_does_not_fit_is_refused_with_its_issues(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
+def test_invalid_content_is_refused_with_its_issues(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
     answer = api.post("/posts", body_for(*accounts, text="word " * 90))  # 450: too long for two of the three
 
     details = assert_envelope(answer, 422, "CONTENT_INVALID")["details"]
@@ -110,7 +110,7 @@ def test_a_group_with_a_real_account_is_no_sandbox_group(
     assert [target["cost_cents"] for target in answer.json()["post_group"]["targets"]] == [0, 1]
 
 
-def test_sandbox_takes_a_real_account_to_the_simulator(
+def test_a_sandbox_post_to_a_real_account_is_simulated(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: Any
 ) -> None:
     group = create(api, telegram_account, sandbox=True)
@@ -121,9 +121,7 @@ def test_sandbox_takes_a_real_account_to_the_simulator(
 
 
 @pytest.mark.parametrize("path", ["/posts", "/posts/validate"])
-def test_accounts_that_are_not_there_are_named_alike_whether_foreign_or_absent(
-    api: ApiClient, account: ConnectedAccount, path: str
-) -> None:
+def test_foreign_and_absent_accounts_get_the_same_error(api: ApiClient, account: ConnectedAccount, path: str) -> None:
     foreign = AccountFactory(workspace=WorkspaceFactory())
     for account_id in (foreign.id, new_id("acc")):
         body = body_for(account, foreign)
@@ -149,7 +147,7 @@ def test_accounts_that_are_not_there_are_named_alike_whether_foreign_or_absent(
         ({"colour": "red"}, "targets[1].colour", "unknown_field"),
     ],
 )
-def test_a_target_that_is_not_right_is_named(
+def test_an_invalid_target_is_named(
     api: ApiClient, accounts: list[ConnectedAccount], path: str, change: dict[str, Any], field: str, code: str
 ) -> None:
     body = body_for(*accounts[:2])
@@ -160,7 +158,7 @@ def test_a_target_that_is_not_right_is_named(
     assert [(detail["field"], detail["code"]) for detail in details] == [(field, code)]
 
 
-def test_an_account_is_a_target_once(api: ApiClient, account: ConnectedAccount) -> None:
+def test_an_account_cannot_be_a_target_twice(api: ApiClient, account: ConnectedAccount) -> None:
     details = assert_envelope(api.post("/posts", body_for(account, account)), 422, "VALIDATION_FAILED")["details"]
 
     assert [(detail["field"], detail["code"]) for detail in details] == [
@@ -184,7 +182,7 @@ def test_an_account_is_a_target_once(api: ApiClient, account: ConnectedAccount) 
         ({"id": "pgr_1"}, "id"),
     ],
 )
-def test_a_field_that_is_not_right_is_named(
+def test_an_invalid_field_is_named(
     api: ApiClient, account: ConnectedAccount, fields: dict[str, Any], field: str
 ) -> None:
     answer = api.post("/posts", {**body_for(account), **fields})
@@ -210,7 +208,7 @@ def test_at_most_fifty_targets(api: ApiClient, workspace: Workspace) -> None:
         ("posts.read", set()),
     ],
 )
-def test_the_scope_depends_on_what_is_asked(
+def test_the_needed_scope_depends_on_the_request(
     key_with: Any, workspace: Workspace, clock: Any, scope: str, allowed: set[str]
 ) -> None:
     client, account = key_with(scope), AccountFactory(workspace=workspace, sandbox=False)
@@ -228,9 +226,7 @@ def test_the_scope_depends_on_what_is_asked(
         assert_envelope(answers[name], 403, "SCOPE_MISSING")
 
 
-def test_a_workspace_that_is_not_there_is_named_alike_whether_foreign_or_absent(
-    api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_foreign_and_absent_workspaces_get_the_same_error(api: ApiClient, account: ConnectedAccount) -> None:
     for workspace_id in (WorkspaceFactory().id, new_id("wrk")):
         answer = api.post("/posts", body_for(account, workspace_id=workspace_id))
         assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"] == [
@@ -251,14 +247,14 @@ def test_a_signed_in_person_names_the_workspace(
     assert group["created_by"] == {"actor_type": "user", "actor_id": owner.id}
 
 
-def test_a_paused_workspace_takes_nothing(api: ApiClient, workspace: Workspace, account: ConnectedAccount) -> None:
+def test_a_paused_workspace_accepts_no_posts(api: ApiClient, workspace: Workspace, account: ConnectedAccount) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(status="paused")
 
     assert_envelope(api.post("/posts", body_for(account)), 403, "WORKSPACE_PAUSED")
     assert api.post("/posts/validate", body_for(account)).status_code == 200
 
 
-def test_an_account_that_needs_its_owner_is_refused(api: ApiClient, account: ConnectedAccount) -> None:
+def test_an_account_that_needs_reauthentication_is_refused(api: ApiClient, account: ConnectedAccount) -> None:
     ConnectedAccount.objects.update(status="needs_reauth")
 
     details = assert_envelope(api.post("/posts", body_for(account)), 422, "CONTENT_INVALID")["details"]

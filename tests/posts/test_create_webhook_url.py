@@ -15,14 +15,14 @@ from tests.posts.rows import body_for
 
 
 @pytest.mark.parametrize("url", ["https://10.0.0.1/", "http://example.com/", "https://a:b@example.com/", "ftp://x"])
-def test_a_webhook_address_that_is_not_public_is_refused(api: ApiClient, account: ConnectedAccount, url: str) -> None:
+def test_a_webhook_url_with_a_private_address_is_refused(api: ApiClient, account: ConnectedAccount, url: str) -> None:
     answer = api.post("/posts", body_for(account, webhook_url=url))
 
     assert_envelope(answer, 422, "WEBHOOK_URL_NOT_ALLOWED")
     assert not PostGroup.objects.exists()
 
 
-def test_a_webhook_name_of_a_private_address_is_refused(
+def test_a_webhook_host_that_resolves_to_a_private_address_is_refused(
     api: ApiClient, account: ConnectedAccount, name_server: ServeNames
 ) -> None:
     name_server(lambda name: Records(["10.0.0.1"]))
@@ -33,7 +33,7 @@ def test_a_webhook_name_of_a_private_address_is_refused(
     assert not PostGroup.objects.exists()
 
 
-def test_the_name_is_not_looked_up_for_a_key_that_may_not_post(
+def test_a_webhook_host_is_not_resolved_for_a_key_without_scope(
     key_with: Any, account: ConnectedAccount, name_server: ServeNames
 ) -> None:
     server = name_server(lambda name: Records(["10.0.0.1"]))

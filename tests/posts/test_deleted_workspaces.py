@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
 from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
-from posts.services.deleted_workspaces import cancel_posts_of_deleted_workspaces
+from posts.services.cancel import cancel_posts_of_deleted_workspaces
 from posts.tasks import cancel_posts_of_deleted
 from tests import factories
 from tests.at_once import at_once
@@ -30,7 +30,7 @@ def held_cents() -> int:
     return MonthCounter.objects.get().held_cents
 
 
-def test_what_has_not_begun_is_cancelled_and_its_money_free(
+def test_targets_that_have_not_started_are_cancelled_and_their_money_released(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     scheduled = create(api, telegram_account, scheduled_at=TOMORROW)
@@ -54,7 +54,7 @@ def test_what_has_not_begun_is_cancelled_and_its_money_free(
     assert PostGroup.objects.get(pk=other["id"]).status == "scheduled"
 
 
-def test_a_group_that_waits_for_a_person_is_cancelled_too(
+def test_a_group_that_awaits_a_person_is_cancelled(
     workspace: Workspace, agent_client: Any, telegram_account: ConnectedAccount
 ) -> None:
     group = create(agent_client(default_mode="requires_confirmation"), telegram_account)
@@ -65,7 +65,7 @@ def test_a_group_that_waits_for_a_person_is_cancelled_too(
     assert PostGroup.objects.get().status == "cancelled"
 
 
-def test_what_is_in_a_workers_hands_is_left_to_it(
+def test_a_target_claimed_by_a_worker_is_not_cancelled(
     api: ApiClient, telegram_account: ConnectedAccount, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
     group = create(api, telegram_account, accounts[0])
@@ -84,7 +84,7 @@ def test_what_is_in_a_workers_hands_is_left_to_it(
     assert (row.status, held_cents()) == ("cancelled", 0)
 
 
-def test_what_has_begun_is_ended_by_the_publisher_which_publishes_nothing(
+def test_a_started_target_is_ended_by_the_publisher_without_publishing(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     group = create(api, telegram_account)
@@ -100,7 +100,7 @@ def test_what_has_begun_is_ended_by_the_publisher_which_publishes_nothing(
     assert scripted.sent == []
 
 
-def test_what_is_published_already_stays_so(
+def test_published_targets_stay_published(
     api: ApiClient, telegram_account: ConnectedAccount, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
     group = create(api, telegram_account, accounts[0])
@@ -114,9 +114,7 @@ def test_what_is_published_already_stays_so(
     assert {target.status for target in row.targets.all()} == {"published", "cancelled"}
 
 
-def test_any_number_of_groups_is_cancelled_in_batches(
-    api: ApiClient, workspace: Workspace, account: ConnectedAccount
-) -> None:
+def test_groups_are_cancelled_in_batches(api: ApiClient, workspace: Workspace, account: ConnectedAccount) -> None:
     for _ in range(5):
         create(api, account, draft=True)
     delete(workspace)
@@ -125,7 +123,7 @@ def test_any_number_of_groups_is_cancelled_in_batches(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_sweeps_that_run_at_once_cancel_and_release_once(
+def test_concurrent_runs_cancel_and_release_once(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount
 ) -> None:
     groups = [

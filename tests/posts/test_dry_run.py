@@ -23,17 +23,17 @@ def written() -> list[int]:
     return [model._default_manager.count() for model in models]
 
 
-def test_a_preview_is_the_plan_and_writes_an_audit_entry_only(
+def test_a_dry_run_returns_the_plan_and_writes_only_an_audit_entry(
     api: ApiClient, account: ConnectedAccount, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     body = body_for(account, telegram_account, scheduled_at=TOMORROW, metadata={"a": "b"})
     answer = api.post("/posts", {**body, "dry_run": True}, idempotency_key="k")
 
     assert answer.status_code == 201
-    told = answer.json()
+    preview = answer.json()
     target: dict[str, Any] = {"text": None, "options": {}}
-    assert told.pop("validation")["valid"] is True
-    assert told == {
+    assert preview.pop("validation")["valid"] is True
+    assert preview == {
         "dry_run": True,
         "operation": "posts.create",
         "request": {
@@ -68,7 +68,7 @@ def test_a_preview_is_the_plan_and_writes_an_audit_entry_only(
 @pytest.mark.parametrize(
     ("fields", "status"), [({}, "publishing"), ({"draft": True}, "draft"), ({"scheduled_at": TOMORROW}, "scheduled")]
 )
-def test_a_preview_shows_the_state_that_the_call_brings(
+def test_a_dry_run_shows_the_status_that_the_call_would_set(
     api: ApiClient, telegram_account: ConnectedAccount, clock: Any, fields: dict[str, Any], status: str
 ) -> None:
     body = body_for(telegram_account, **fields)
@@ -90,7 +90,7 @@ def test_a_preview_shows_the_state_that_the_call_brings(
         ({"text": "over the cap"}, 402, "SPEND_CAP_EXCEEDED"),
     ],
 )
-def test_a_preview_is_refused_as_the_call_would_be(
+def test_a_dry_run_is_refused_as_the_call_would_be(
     api: ApiClient,
     workspace: Workspace,
     telegram_account: ConnectedAccount,
@@ -110,14 +110,14 @@ def test_a_preview_is_refused_as_the_call_would_be(
     assert list(refusals) == [True, False]
 
 
-def test_body_and_query_must_not_disagree(api: ApiClient, account: ConnectedAccount) -> None:
+def test_contradicting_dry_run_in_body_and_query_is_refused(api: ApiClient, account: ConnectedAccount) -> None:
     answer = api.post("/posts?dry_run=false", body_for(account, dry_run=True))
 
     assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["field"] == "dry_run"
     assert not PostGroup.objects.exists()
 
 
-def test_a_preview_with_the_key_of_a_call_is_a_preview_still(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_dry_run_with_a_used_idempotency_key_is_not_replayed(api: ApiClient, account: ConnectedAccount) -> None:
     body = body_for(account)
     api.post("/posts", body, idempotency_key="k")
 
@@ -128,14 +128,17 @@ def test_a_preview_with_the_key_of_a_call_is_a_preview_still(api: ApiClient, acc
     assert PostGroup.objects.count() == 1
 
 
-def test_cancelling_and_retrying_can_be_previewed(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+def test_cancelling_and_retrying_have_dry_runs(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     scheduled = create(api, account, scheduled_at=TOMORROW)
     before = written()
 
     answer = api.delete(f"/posts/{scheduled['id']}?dry_run=true")
 
-    told = answer.json()
-    assert (answer.status_code, told["operation"], told["request"]) == (200, "posts.cancel", {})
-    assert (told["would_update"]["status"], told["would_update"]["targets"][0]["status"]) == ("cancelled", "cancelled")
+    preview = answer.json()
+    assert (answer.status_code, preview["operation"], preview["request"]) == (200, "posts.cancel", {})
+    assert (preview["would_update"]["status"], preview["would_update"]["targets"][0]["status"]) == (
+        "cancelled",
+        "cancelled",
+    )
     assert written() == before
     assert api.get(f"/posts/{scheduled['id']}").json()["post_group"] == scheduled

@@ -35,7 +35,7 @@ AGENT_URL, OWN_URL = "https://hooks.example.com/agent", "https://hooks.example.c
         ("[sandbox:slow]", ["post.published"]),
     ],
 )
-def test_a_group_of_one_target_has_one_event_for_its_outcome(
+def test_a_group_with_one_target_emits_one_outcome_event(
     api: ApiClient, account: ConnectedAccount, clock: Any, text: str, kinds: list[str]
 ) -> None:
     group = create(api, account, text=text)
@@ -55,7 +55,7 @@ def test_a_group_of_one_target_has_one_event_for_its_outcome(
         (["Hello", "[sandbox:reject]", "[sandbox:unknown]"], "post.unconfirmed"),
     ],
 )
-def test_each_of_several_targets_has_its_event_before_the_groups(
+def test_target_events_precede_the_event_of_their_group(
     api: ApiClient, accounts: list[ConnectedAccount], texts: list[str], group_kind: str
 ) -> None:
     group = create(api, *accounts, texts=texts)
@@ -71,7 +71,7 @@ def test_each_of_several_targets_has_its_event_before_the_groups(
     assert [event["sequence"] for event in events] == [1, 2, 3, 4]
 
 
-def test_an_event_shows_the_group_as_it_stood(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
+def test_an_event_contains_the_group_at_that_time(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
     group = create(api, *accounts[:2], texts=["Hello", "[sandbox:flaky]"], scheduled_at=TOMORROW)
     publish_rounds(clock)
 
@@ -118,7 +118,7 @@ def test_the_sequence_continues_after_a_retry(api: ApiClient, account: Connected
 
 
 @pytest.mark.parametrize(
-    ("agent_url", "own_url", "told"),
+    ("agent_url", "own_url", "expected_url"),
     [
         (AGENT_URL, None, AGENT_URL),
         (AGENT_URL, OWN_URL, OWN_URL),
@@ -126,22 +126,22 @@ def test_the_sequence_continues_after_a_retry(api: ApiClient, account: Connected
         (None, None, None),
     ],
 )
-def test_events_go_to_the_groups_address_or_else_to_its_agents(
+def test_events_go_to_the_groups_webhook_url_or_the_agents(
     agent_client: Any,
     account: ConnectedAccount,
     clock: Any,
     agent_url: str | None,
     own_url: str | None,
-    told: str | None,
+    expected_url: str | None,
 ) -> None:
     fields = {"webhook_url": own_url} if own_url else {}
     group = create(agent_client(webhook_url=agent_url), account, scheduled_at=TOMORROW, **fields)
 
     assert group["webhook_url"] == own_url
-    assert list(Delivery.objects.values_list("url", flat=True)) == ([told] if told else [])
+    assert list(Delivery.objects.values_list("url", flat=True)) == ([expected_url] if expected_url else [])
 
 
-def test_a_group_without_an_address_keeps_its_events(api: ApiClient, account: ConnectedAccount) -> None:
+def test_events_of_a_group_without_webhook_url_are_stored(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account)
     publish_due()
 

@@ -18,7 +18,7 @@ from workspaces.models import User
 CALLS = [("GET", ""), ("DELETE", ""), ("POST", "/retry")]
 
 
-def test_a_group_is_read_as_it_was_made(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_read_returns_the_created_group(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, draft=True)
 
     answer = api.get(f"/posts/{group['id']}")
@@ -26,7 +26,7 @@ def test_a_group_is_read_as_it_was_made(api: ApiClient, account: ConnectedAccoun
     assert (answer.status_code, answer.json()) == (200, {"post_group": group})
 
 
-def test_members_read_and_strangers_do_not(
+def test_members_can_read_a_group_and_strangers_get_404(
     api: ApiClient, account: ConnectedAccount, teammate: User, stranger: User
 ) -> None:
     path = f"/posts/{create(api, account)['id']}"
@@ -36,7 +36,7 @@ def test_members_read_and_strangers_do_not(
 
 
 @pytest.mark.parametrize(("method", "verb"), CALLS)
-def test_a_foreign_group_is_answered_as_an_absent_one(
+def test_a_group_of_another_workspace_is_not_found(
     api: ApiClient, account: ConnectedAccount, stranger: User, method: str, verb: str
 ) -> None:
     group = create(api, account)
@@ -49,7 +49,7 @@ def test_a_foreign_group_is_answered_as_an_absent_one(
 
 @pytest.mark.parametrize(("method", "verb"), CALLS)
 @pytest.mark.parametrize("post_group_id", ["pgr_1", "%00", "%F0%9F%98%80", "x" * 5000])
-def test_what_is_no_id_is_not_found(api: ApiClient, post_group_id: str, method: str, verb: str) -> None:
+def test_an_invalid_id_is_not_found(api: ApiClient, post_group_id: str, method: str, verb: str) -> None:
     assert_envelope(api.request(method, f"/posts/{post_group_id}{verb}", {}), 404, "NOT_FOUND")
 
 

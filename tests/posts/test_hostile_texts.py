@@ -27,13 +27,13 @@ CPU_SECONDS = 5.0  # a tenth of it is usual for any request here; what is not li
 
 
 @pytest.fixture
-def everywhere(workspace: Workspace) -> list[ConnectedAccount]:
+def accounts_on_all_platforms(workspace: Workspace) -> list[ConnectedAccount]:
     """A sandbox account on each platform."""
     return [AccountFactory(workspace=workspace, platform=name) for name in PLATFORMS]
 
 
 @contextmanager
-def cheap() -> Iterator[None]:
+def limited_cpu_time() -> Iterator[None]:
     began = time.thread_time()
     yield
     assert time.thread_time() - began < CPU_SECONDS
@@ -45,14 +45,14 @@ def utf8(body: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_hostile_text_is_checked_for_every_platform_at_little_cost(
-    api: ApiClient, everywhere: list[ConnectedAccount], shape: str
+def test_a_hostile_text_is_checked_for_every_platform_within_the_cpu_limit(
+    api: ApiClient, accounts_on_all_platforms: list[ConnectedAccount], shape: str
 ) -> None:
     text = hostile_text(shape)
     assert len(text) == LENGTH
 
-    with cheap():
-        answer = api.post("/posts/validate", utf8(body_for(*everywhere, text=text)))
+    with limited_cpu_time():
+        answer = api.post("/posts/validate", utf8(body_for(*accounts_on_all_platforms, text=text)))
 
     assert answer.status_code in (200, 413), answer.content[:300]  # 413: the longest characters, over 1 MB
     for target in answer.json().get("targets", ()):
@@ -60,14 +60,14 @@ def test_a_hostile_text_is_checked_for_every_platform_at_little_cost(
         assert (too_long is not None) or target["text_length"] <= target["text_limit"]
 
 
-def test_a_text_is_counted_once_for_all_targets_that_count_alike(api: ApiClient, workspace: Workspace) -> None:
+def test_a_text_is_counted_once_for_targets_with_the_same_rules(api: ApiClient, workspace: Workspace) -> None:
     """Fifty targets on the platform with the slowest counting take about as long as one."""
     accounts = [
         AccountFactory(workspace=workspace, platform="x", sandbox=False, external_id=f"x-{number}")
         for number in range(MAX_TARGETS)
     ]
 
-    with cheap():
+    with limited_cpu_time():
         answer = api.post("/posts/validate", utf8(body_for(*accounts, text=hostile_text("IDN domains"))))
 
     assert {target["text_length"] for target in answer.json()["targets"]} == {
@@ -78,14 +78,14 @@ def test_a_text_is_counted_once_for_all_targets_that_count_alike(api: ApiClient,
 @pytest.mark.parametrize(
     "options", [{"title": "a" * 900_000 + "<"}, {"title": " " * 900_000}, {"tags": ["<"] * 150_000}]
 )
-def test_options_that_are_too_long_are_refused_at_little_cost(
+def test_overlong_options_are_refused_within_the_cpu_limit(
     api: ApiClient, workspace: Workspace, options: dict[str, Any]
 ) -> None:
     body = body_for(AccountFactory(workspace=workspace, platform="youtube"))
     body["targets"][0]["options"] = options
     [field] = options
 
-    with cheap():
+    with limited_cpu_time():
         answer = api.post("/posts/validate", body)
         refused = api.post("/posts", body)
 
@@ -98,11 +98,11 @@ def test_options_that_are_too_long_are_refused_at_little_cost(
     assert not PostGroup.objects.exists()
 
 
-def test_segments_beyond_the_most_are_refused_without_being_counted(api: ApiClient, workspace: Workspace) -> None:
+def test_segments_beyond_the_maximum_are_refused_without_being_counted(api: ApiClient, workspace: Workspace) -> None:
     body = body_for(AccountFactory(workspace=workspace, platform="x"))
     body["targets"][0]["options"] = {"thread": [{"text": ""}] * 60_000}
 
-    with cheap():
+    with limited_cpu_time():
         answer = api.post("/posts/validate", body)
 
     issues = answer.json()["targets"][0]["issues"]
@@ -110,35 +110,39 @@ def test_segments_beyond_the_most_are_refused_without_being_counted(api: ApiClie
     assert len(issues) == 10  # and nine empty segments
 
 
-def test_a_segment_is_no_longer_than_a_text_may_be(api: ApiClient, workspace: Workspace) -> None:
+def test_a_segment_longer_than_the_longest_text_is_refused(api: ApiClient, workspace: Workspace) -> None:
     body = body_for(AccountFactory(workspace=workspace, platform="x"))
     body["targets"][0]["options"] = {"thread": [{"text": "a." * 50_001}]}
 
-    with cheap():
+    with limited_cpu_time():
         answer = api.post("/posts/validate", body)
 
     [issue] = answer.json()["targets"][0]["issues"]
     assert (issue["code"], issue["field"]) == ("OPTIONS_INVALID", "targets[0].options.thread[0].text")
 
 
-def test_a_batch_of_hostile_texts_is_checked_at_little_cost(api: ApiClient, everywhere: list[ConnectedAccount]) -> None:
-    posts = [body_for(*everywhere, text=hostile_text("IDN domains", 5000), draft=True) for _ in range(10)]
+def test_a_batch_of_hostile_texts_is_checked_within_the_cpu_limit(
+    api: ApiClient, accounts_on_all_platforms: list[ConnectedAccount]
+) -> None:
+    posts = [
+        body_for(*accounts_on_all_platforms, text=hostile_text("IDN domains", 5000), draft=True) for _ in range(10)
+    ]
 
-    with cheap():
+    with limited_cpu_time():
         answer = batch(api, *posts, dry_run=True)
 
     assert answer.status_code == 201, answer.content[:300]
 
 
 @pytest.mark.parametrize("path", ["/posts/validate", "/posts", "/posts/batch"])
-def test_a_request_that_takes_too_much_cpu_time_ends_and_changes_nothing(
-    api: ApiClient, everywhere: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch, path: str
+def test_a_request_that_takes_too_much_cpu_time_is_refused(
+    api: ApiClient, accounts_on_all_platforms: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    body = body_for(*everywhere, text=hostile_text("IDN domains"))
+    body = body_for(*accounts_on_all_platforms, text=hostile_text("IDN domains"))
     monkeypatch.setattr(request_limits, "REQUEST_CPU_SECONDS", 0.01)
 
     answer = api.post(path, utf8({"posts": [body]} if path == "/posts/batch" else body))
 
-    told = assert_envelope(answer, 413, "PAYLOAD_TOO_LARGE")
-    assert told["suggested_action"] == "Send fewer posts or shorter texts."
+    error = assert_envelope(answer, 413, "PAYLOAD_TOO_LARGE")
+    assert error["suggested_action"] == "Send fewer posts or shorter texts."
     assert not PostGroup.objects.exists()

@@ -34,7 +34,7 @@ def test_a_replay_returns_the_groups_current_state(api: ApiClient, account: Conn
     assert PostGroup.objects.count() == 1
 
 
-def test_a_replay_of_another_body_says_so(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_used_key_with_another_body_is_refused(api: ApiClient, account: ConnectedAccount) -> None:
     group = api.post("/posts", body_for(account), idempotency_key="k").json()["post_group"]
 
     again = api.post("/posts", body_for(account, text="Another"), idempotency_key="k")
@@ -43,7 +43,7 @@ def test_a_replay_of_another_body_says_so(api: ApiClient, account: ConnectedAcco
     assert PostGroup.objects.count() == 1
 
 
-def test_a_key_is_new_after_a_day(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+def test_a_key_can_be_used_again_after_a_day(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     api.post("/posts", body_for(account), idempotency_key="k")
     clock.shift(24 * 3600 - 1)
     api.post("/posts", body_for(account), idempotency_key="k")
@@ -55,14 +55,14 @@ def test_a_key_is_new_after_a_day(api: ApiClient, account: ConnectedAccount, clo
     assert PostGroup.objects.count() == 2
 
 
-def test_a_refused_call_leaves_its_key_free(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_refused_call_does_not_use_its_key(api: ApiClient, account: ConnectedAccount) -> None:
     assert_envelope(api.post("/posts", body_for(account, text=""), idempotency_key="k"), 422, "CONTENT_INVALID")
 
     assert "idempotency-replayed" not in api.post("/posts", body_for(account), idempotency_key="k")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_at_once_with_one_key_make_one_group(
+def test_fifty_concurrent_calls_with_one_key_create_one_group(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     body = body_for(telegram_account, scheduled_at=TOMORROW, webhook_url="https://hooks.example.com/")
@@ -78,7 +78,7 @@ def test_fifty_at_once_with_one_key_make_one_group(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_retries_at_once_send_once(api: ApiClient, account: ConnectedAccount) -> None:
+def test_concurrent_retries_send_once(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, text="[sandbox:reject]")
     publish_due()
 
@@ -93,7 +93,7 @@ def test_retries_at_once_send_once(api: ApiClient, account: ConnectedAccount) ->
     assert kinds_of(group) == ["post.failed"] * 3
 
 
-def test_a_person_who_has_left_the_workspace_is_shown_no_replay(
+def test_a_user_who_left_the_workspace_gets_no_replay(
     workspace: Workspace, teammate: User, account: ConnectedAccount
 ) -> None:
     Member.objects.filter(user=teammate).update(role="admin")

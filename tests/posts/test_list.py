@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import ConnectedAccount
 from config.api.fields import TIMEZONES
 from config.db.ids import new_id
-from posts.local_day import local_day_window
+from posts.local_time import local_day_window
 from posts.models import PostGroup
 from posts.publishing.worker_loop import publish_due
 from posts.states import GroupStatus
@@ -90,10 +90,10 @@ def test_the_window_runs_from_midnight_to_midnight(
 
     answer = on_day(api, workspace, day, zone)
 
-    told = answer.json()
+    body = answer.json()
     assert ids(answer) == [group.id for group in inside]
-    assert (told["date"], told["timezone"], told["next_cursor"]) == (day, zone, None)
-    assert told["window"] == {
+    assert (body["date"], body["timezone"], body["next_cursor"]) == (day, zone, None)
+    assert body["window"] == {
         "start": start.isoformat().replace("+00:00", "Z"),
         "end": end.isoformat().replace("+00:00", "Z"),
     }
@@ -101,7 +101,7 @@ def test_the_window_runs_from_midnight_to_midnight(
 
 
 @pytest.mark.parametrize("day", [date(1919, 3, 31), date(2011, 12, 30), date(2027, 3, 28), date(9999, 12, 30)])
-def test_in_every_zone_each_day_begins_where_the_day_before_ends(day: date) -> None:
+def test_in_every_time_zone_a_day_begins_when_the_previous_one_ends(day: date) -> None:
     for name in TIMEZONES:
         zone = ZoneInfo(name)
         start, end = local_day_window(day, name)
@@ -132,7 +132,7 @@ def test_in_every_zone_each_day_begins_where_the_day_before_ends(day: date) -> N
         ("cursor", "x"),
     ],
 )
-def test_what_is_not_right_is_refused_by_name(api: ApiClient, workspace: Workspace, field: str, value: str) -> None:
+def test_an_invalid_parameter_is_refused_by_name(api: ApiClient, workspace: Workspace, field: str, value: str) -> None:
     query = {"workspace_id": workspace.id, "date": "2027-03-10", "timezone": "UTC", field: value}
 
     details = assert_envelope(api.get(f"/posts?{urlencode(query)}"), 422, "VALIDATION_FAILED")["details"]
@@ -145,7 +145,7 @@ def test_the_first_day_of_the_calendar(api: ApiClient, workspace: Workspace, zon
     assert on_day(api, workspace, "0001-01-01", zone).status_code == status
 
 
-def test_workspace_date_and_timezone_have_to_be_named(api: ApiClient) -> None:
+def test_workspace_date_and_timezone_are_required(api: ApiClient) -> None:
     details = assert_envelope(api.get("/posts"), 422, "VALIDATION_FAILED")["details"]
 
     assert {(row["field"], row["code"]) for row in details} == {
@@ -174,17 +174,17 @@ def test_each_post_has_its_local_time(
     ]
 
 
-def test_drafts_rejected_and_cancelled_ones_are_left_out(api: ApiClient, workspace: Workspace) -> None:
+def test_drafts_and_rejected_and_cancelled_posts_are_omitted(api: ApiClient, workspace: Workspace) -> None:
     noon = datetime(2027, 3, 10, 12, tzinfo=UTC)
     made = {status: group_at(workspace, noon, status).id for status in GroupStatus.values}
 
-    listed = set(ids(on_day(api, workspace, "2027-03-10")))
+    shown_ids = set(ids(on_day(api, workspace, "2027-03-10")))
 
-    left_out = {status for status, group_id in made.items() if group_id not in listed}
-    assert left_out == {"draft", "rejected", "cancelled"}
+    omitted = {status for status, group_id in made.items() if group_id not in shown_ids}
+    assert omitted == {"draft", "rejected", "cancelled"}
 
 
-def test_what_is_published_keeps_its_place_in_the_day_and_what_had_no_time_has_none(
+def test_published_posts_stay_on_their_day_and_posts_without_a_time_are_omitted(
     api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any
 ) -> None:
     create(api, account)
@@ -197,7 +197,7 @@ def test_what_is_published_keeps_its_place_in_the_day_and_what_had_no_time_has_n
     assert (item["id"], item["status"], item["targets"][0]["status"]) == (group["id"], "published", "published")
 
 
-def test_pages_go_on_across_equal_times(api: ApiClient, workspace: Workspace) -> None:
+def test_pagination_continues_across_equal_times(api: ApiClient, workspace: Workspace) -> None:
     noon = datetime(2027, 3, 10, 12, tzinfo=UTC)
     same = sorted(group_at(workspace, noon).id for _ in range(5))
     late = group_at(workspace, noon + timedelta(microseconds=1)).id
@@ -226,7 +226,7 @@ def test_pages_go_on_across_equal_times(api: ApiClient, workspace: Workspace) ->
         "",
     ],
 )
-def test_a_cursor_that_was_made_up_is_refused(api: ApiClient, workspace: Workspace, position: str) -> None:
+def test_an_invalid_cursor_is_refused(api: ApiClient, workspace: Workspace, position: str) -> None:
     text = "1:" + position.format(id=new_id("pgr"))
     cursor = urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
@@ -235,7 +235,7 @@ def test_a_cursor_that_was_made_up_is_refused(api: ApiClient, workspace: Workspa
     assert details[0]["code"] == "invalid_cursor"
 
 
-def test_platform_and_account_have_to_fit_one_target(
+def test_platform_and_account_filters_apply_to_the_same_target(
     api: ApiClient, workspace: Workspace, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
     both = create(api, *accounts[:2], scheduled_at=TOMORROW)["id"]
@@ -255,12 +255,12 @@ def test_platform_and_account_have_to_fit_one_target(
 def test_an_account_of_another_workspace_is_not_found(api: ApiClient, workspace: Workspace) -> None:
     foreign, absent = AccountFactory().id, new_id("acc")
 
-    told = [
+    errors = [
         {**assert_envelope(on_day(api, workspace, "2027-03-10", account_id=each), 404, "NOT_FOUND"), "trace_id": ""}
         for each in (foreign, absent)
     ]
 
-    assert told[0] == told[1]
+    assert errors[0] == errors[1]
 
 
 def test_members_can_read_and_strangers_get_404(
@@ -274,7 +274,7 @@ def test_members_can_read_and_strangers_get_404(
     assert_envelope(on_day(key_with("posts.publish"), workspace, "2027-03-10"), 403, "SCOPE_MISSING")
 
 
-def test_a_key_does_not_see_another_workspace(api: ApiClient, stranger: User) -> None:
+def test_a_key_cannot_read_another_workspace(api: ApiClient, stranger: User) -> None:
     other = Workspace.objects.get(owner_user=stranger)
     group_at(other, datetime(2027, 3, 10, 12, tzinfo=UTC))
 
@@ -282,7 +282,7 @@ def test_a_key_does_not_see_another_workspace(api: ApiClient, stranger: User) ->
 
 
 @pytest.mark.parametrize("posts", [1, 5])
-def test_a_day_takes_three_statements_however_full_it_is(
+def test_a_day_takes_three_queries_for_any_number_of_posts(
     api: ApiClient,
     workspace: Workspace,
     accounts: list[ConnectedAccount],

@@ -29,7 +29,7 @@ def assets(workspace: Workspace) -> list[MediaAsset]:
     return MediaAssetFactory.create_batch(3, workspace=workspace)
 
 
-def test_media_have_the_given_order_and_alt_texts(
+def test_media_are_stored_in_order_with_alt_texts(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     media = [*media_of(assets[2], alt_text="A finished bench"), *media_of(assets[0]), *media_of(assets[1], alt_text="")]
@@ -40,7 +40,7 @@ def test_media_have_the_given_order_and_alt_texts(
     assert events_of(group)[0]["data"]["post_group"]["media"] == media
 
 
-def test_what_adapters_get_is_in_that_order_with_the_assets_own_alt_texts_where_none_was_given(
+def test_adapters_get_media_in_order_with_default_alt_texts(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset]
 ) -> None:
     media = [*media_of(assets[2], alt_text="A finished bench"), *media_of(assets[0]), *media_of(assets[1], alt_text="")]
@@ -66,7 +66,7 @@ def test_media_are_allowed_without_text(
     assert create(api, account, text=text, media=media_of(assets[0]))["status"] == "publishing"
 
 
-def test_a_dry_run_shows_the_media_and_keeps_nothing(
+def test_a_dry_run_shows_the_media_and_stores_nothing(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     media = [*media_of(assets[0], alt_text="A bench"), *media_of(assets[1])]
@@ -96,7 +96,7 @@ def edit(client: ApiClient, account: ConnectedAccount, media: Any) -> Any:
 
 
 @pytest.mark.parametrize("way", [post, preview, validate, edit])
-def test_foreign_absent_and_deleted_assets_are_refused_alike(
+def test_foreign_absent_and_deleted_assets_get_the_same_error(
     api: ApiClient,
     account: ConnectedAccount,
     assets: list[MediaAsset],
@@ -123,7 +123,7 @@ def test_an_asset_can_be_attached_only_once(
     assert [(detail["field"], detail["code"]) for detail in details] == [("media[2].media_id", "repeated")]
 
 
-def test_media_are_for_those_of_the_workspace(
+def test_assets_can_be_used_only_in_their_workspace(
     owner: User, teammate: User, stranger: User, account: ConnectedAccount, assets: list[MediaAsset]
 ) -> None:
     body = body_for(account, media=media_of(assets[0]), workspace_id=account.workspace_id)
@@ -153,7 +153,7 @@ def test_a_batch_is_all_or_nothing_for_media_too(
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_the_assets_of_a_request_are_read_at_once(
+def test_the_assets_of_a_request_are_read_with_one_query(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], number: int
 ) -> None:
     body = body_for(account, media=media_of(*assets[:number]))
@@ -165,7 +165,7 @@ def test_the_assets_of_a_request_are_read_at_once(
         assert sum("media_mediaasset" in query["sql"] for query in asked) == 1
 
 
-def test_more_assets_cost_no_more_statements(
+def test_more_assets_need_no_more_queries(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     counts = []
@@ -177,7 +177,7 @@ def test_more_assets_cost_no_more_statements(
     assert counts[1] == counts[2]
 
 
-def test_the_same_text_with_other_pictures_is_no_repetition(
+def test_the_same_text_with_other_pictures_is_not_a_duplicate(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     create(api, account, media=media_of(*assets[:2]))

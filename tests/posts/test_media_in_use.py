@@ -27,7 +27,7 @@ def assets(workspace: Workspace) -> list[MediaAsset]:
 
 
 @pytest.mark.parametrize("made", [{"draft": True}, {"scheduled_at": TOMORROW}, {}], ids=["draft", "scheduled", "waits"])
-def test_what_an_unfinished_post_uses_cannot_be_deleted(
+def test_media_of_an_unfinished_post_cannot_be_deleted(
     api: ApiClient,
     agent_client: Any,
     account: ConnectedAccount,
@@ -42,7 +42,7 @@ def test_what_an_unfinished_post_uses_cannot_be_deleted(
     assert patch(api, group, text="Still there").status_code == 200
 
 
-def test_a_post_that_is_rejected_lets_its_media_go(
+def test_a_rejected_post_releases_its_media(
     api: ApiClient, agent_client: Any, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     group = create(agent_client(**WAITS), account, media=media_of(*assets[:2]))
@@ -73,7 +73,7 @@ def test_a_finished_post_releases_its_media(
     assert deletable(api, assets[0]) == [True]
 
 
-def test_a_retry_keeps_the_media_again_or_names_what_is_gone(
+def test_a_retry_reserves_the_media_or_names_deleted_assets(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     retried, stranded = (
@@ -91,7 +91,7 @@ def test_a_retry_keeps_the_media_again_or_names_what_is_gone(
     assert read(api, stranded)["status"] == "failed"
 
 
-def test_an_edit_exchanges_the_media(
+def test_an_edit_reserves_new_media_and_releases_removed_media(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     group = create(api, account, media=media_of(*assets[:2]), scheduled_at=TOMORROW)
@@ -108,7 +108,7 @@ def test_an_edit_exchanges_the_media(
     assert deletable(api, *assets) == [True, True, True]
 
 
-def test_a_confirmed_post_keeps_its_media(
+def test_a_confirmed_post_reserves_its_media(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     group = create(api, account, text="", media=media_of(assets[0]), draft=True)
@@ -118,7 +118,7 @@ def test_a_confirmed_post_keeps_its_media(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_asset_that_is_deleted_at_the_same_moment_is_in_use_or_gone(
+def test_an_asset_deleted_concurrently_is_in_use_or_not_found(
     api: ApiClient, account: ConnectedAccount, workspace: Workspace
 ) -> None:
     for _ in range(8):

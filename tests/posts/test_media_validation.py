@@ -51,7 +51,7 @@ def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
         ("tiktok", [IMAGE] * 20),
     ],
 )
-def test_media_that_the_platform_takes_are_valid(
+def test_media_within_the_platforms_rules_are_valid(
     api: ApiClient, workspace: Workspace, name: str, assets: list[dict[str, Any]]
 ) -> None:
     body = body_with(workspace, name, *assets)
@@ -77,7 +77,7 @@ def test_media_that_the_platform_takes_are_valid(
         ("x", [IMAGE, {"size_bytes": 6_000_000}], [("MEDIA_TOO_LARGE", "media[1]")]),
     ],
 )
-def test_media_that_it_does_not_take_are_named_with_what_would_do(
+def test_unsupported_media_are_reported_with_a_repair(
     api: ApiClient, workspace: Workspace, name: str, assets: list[dict[str, Any]], issues: list[tuple[str, str]]
 ) -> None:
     body = body_with(workspace, name, *assets)
@@ -102,14 +102,14 @@ def test_the_options_may_choose_other_media_rules(api: ApiClient, workspace: Wor
     assert check(api, body)["issues"] == []
 
 
-def test_each_target_is_judged_by_its_own_platform(api: ApiClient, workspace: Workspace) -> None:
+def test_each_target_is_validated_by_its_own_platform(api: ApiClient, workspace: Workspace) -> None:
     body = body_with(workspace, "discord", *[PNG] * 5)
     body["targets"] += body_for(AccountFactory(workspace=workspace, platform="mastodon"))["targets"]
 
-    told = api.post("/posts/validate", body).json()
+    validation = api.post("/posts/validate", body).json()
 
-    assert [target["valid"] for target in told["targets"]] == [True, False]
-    assert [issue["code"] for issue in told["targets"][1]["issues"]] == ["MEDIA_TOO_MANY"]
+    assert [target["valid"] for target in validation["targets"]] == [True, False]
+    assert [issue["code"] for issue in validation["targets"][1]["issues"]] == ["MEDIA_TOO_MANY"]
 
 
 def test_the_refusal_of_a_batch_names_the_post(api: ApiClient, workspace: Workspace) -> None:
@@ -120,7 +120,7 @@ def test_the_refusal_of_a_batch_names_the_post(api: ApiClient, workspace: Worksp
     assert (issue["field"], issue["repair_hint"]["field"]) == ("posts[1].media[1]", "posts[1].media[1]")
 
 
-def test_a_draft_may_hold_media_that_do_not_fit_until_it_is_released(api: ApiClient, workspace: Workspace) -> None:
+def test_a_draft_may_have_invalid_media_until_it_is_released(api: ApiClient, workspace: Workspace) -> None:
     body = body_with(workspace, "youtube", IMAGE, draft=True)
     group = api.post("/posts", body).json()["post_group"]
 
@@ -130,7 +130,7 @@ def test_a_draft_may_hold_media_that_do_not_fit_until_it_is_released(api: ApiCli
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["the asset's", "the post's"])
-def test_an_alt_text_that_is_too_long_comes_with_one_that_fits(api: ApiClient, workspace: Workspace, own: bool) -> None:
+def test_the_repair_of_an_overlong_alt_text_fits(api: ApiClient, workspace: Workspace, own: bool) -> None:
     body = body_with(workspace, "mastodon", {"alt_text": "A bench in the sun. " * 100} if own else IMAGE)
     if not own:
         body["media"][0]["alt_text"] = "A bench in the sun. " * 100
@@ -144,7 +144,7 @@ def test_an_alt_text_that_is_too_long_comes_with_one_that_fits(api: ApiClient, w
     assert 1400 < len(issue["repair_hint"]["value"]) <= 1500
 
 
-def test_a_missing_alt_text_is_a_warning_and_stops_nothing(api: ApiClient, workspace: Workspace) -> None:
+def test_a_missing_alt_text_is_only_a_warning(api: ApiClient, workspace: Workspace) -> None:
     body = body_with(workspace, "mastodon", IMAGE, UNTOLD)
 
     target = check(api, body)
@@ -155,7 +155,7 @@ def test_a_missing_alt_text_is_a_warning_and_stops_nothing(api: ApiClient, works
     assert (target["valid"], api.post("/posts", body).status_code) == (True, 201)
 
 
-def test_a_caption_is_held_to_its_own_limit_and_comes_with_one_that_fits(api: ApiClient, workspace: Workspace) -> None:
+def test_a_caption_has_its_own_limit_and_the_repair_fits(api: ApiClient, workspace: Workspace) -> None:
     rules = platform("telegram").capabilities.text
     body = body_with(workspace, "telegram", IMAGE, text="Grüße aus der Werkstatt 😀 " * 60)
     assert rules.max_length_with_media == 1024
@@ -173,7 +173,7 @@ def test_a_caption_is_held_to_its_own_limit_and_comes_with_one_that_fits(api: Ap
     assert len(issue["repair_hint"]["value"]) > 900
 
 
-def test_a_text_beside_images_alone_may_have_a_limit_of_its_own(api: ApiClient, workspace: Workspace) -> None:
+def test_a_text_with_images_may_have_another_limit(api: ApiClient, workspace: Workspace) -> None:
     body = body_with(workspace, "tiktok", IMAGE, text="a" * 4001)
     body["targets"][0]["options"] = {"privacy_level": "SELF_ONLY"}
 
@@ -188,7 +188,7 @@ def test_a_text_beside_images_alone_may_have_a_limit_of_its_own(api: ApiClient, 
     assert check(api, body)["text_limit"] == 2200
 
 
-def test_what_a_platform_advises_against_is_a_warning_and_stops_nothing(api: ApiClient, workspace: Workspace) -> None:
+def test_content_that_a_platform_advises_against_is_only_a_warning(api: ApiClient, workspace: Workspace) -> None:
     body = body_with(workspace, "instagram", IMAGE, text="#one #two #three #four #five #six")
 
     target = check(api, body)
@@ -199,7 +199,7 @@ def test_what_a_platform_advises_against_is_a_warning_and_stops_nothing(api: Api
     assert (target["valid"], api.post("/posts", body).status_code) == (True, 201)
 
 
-def test_an_edit_is_judged_as_a_whole(api: ApiClient, workspace: Workspace, clock: Any) -> None:
+def test_an_edit_is_validated_with_the_unchanged_fields(api: ApiClient, workspace: Workspace, clock: Any) -> None:
     body = body_with(workspace, "mastodon", IMAGE, scheduled_at="2027-03-11T12:00:00Z")
     group = api.post("/posts", body).json()["post_group"]
     video: MediaAsset = MediaAssetFactory(workspace=workspace, **VIDEO)

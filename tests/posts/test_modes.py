@@ -41,7 +41,7 @@ PREVIEW, FORBIDDEN = "preview", "AGENT_MODE_FORBIDS"
         ("allow_publish", {"dry_run": True}, PREVIEW),
     ],
 )
-def test_the_mode_is_a_ceiling(
+def test_the_agents_mode_limits_what_it_may_do(
     agent_client: Any, account: ConnectedAccount, clock: Any, mode: str, fields: dict[str, Any], outcome: str
 ) -> None:
     answer = agent_client(default_mode=mode).post("/posts", body_for(account, **fields))
@@ -55,7 +55,7 @@ def test_the_mode_is_a_ceiling(
     assert PostGroup.objects.count() == (0 if outcome in (FORBIDDEN, PREVIEW) else 1)
 
 
-def test_what_waits_for_confirmation_is_not_due_and_holds_no_money(
+def test_a_post_awaiting_confirmation_is_not_due_and_holds_no_money(
     agent_client: Any, api: ApiClient, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(agent_client(default_mode="requires_confirmation"), telegram_account, scheduled_at=TOMORROW)
@@ -68,7 +68,7 @@ def test_what_waits_for_confirmation_is_not_due_and_holds_no_money(
     assert read(api, group)["status"] == "pending_confirmation"
 
 
-def test_an_agent_is_named_as_who_made_it(agent_client: Any, account: ConnectedAccount) -> None:
+def test_created_by_names_the_agent(agent_client: Any, account: ConnectedAccount) -> None:
     group = create(agent_client(), account)
 
     assert group["created_by"]["actor_type"] == "agent"
@@ -85,7 +85,7 @@ def test_an_account_that_is_not_on_the_allowlist_is_refused(
     assert client.post("/posts", body_for(accounts[0], **fields)).status_code == 201
 
 
-def test_the_allowlist_holds_for_validation_and_an_empty_one_allows_nothing(
+def test_the_allowlist_applies_to_validation_and_an_empty_one_allows_nothing(
     agent_client: Any, account: ConnectedAccount
 ) -> None:
     client = agent_client(account_allowlist=[])
@@ -93,7 +93,7 @@ def test_the_allowlist_holds_for_validation_and_an_empty_one_allows_nothing(
     assert_envelope(client.post("/posts/validate", body_for(account)), 403, "ACCOUNT_NOT_ALLOWED")
 
 
-def test_an_agent_of_dry_runs_validates_as_any_other(agent_client: Any, account: ConnectedAccount) -> None:
+def test_an_agent_in_dry_run_mode_can_validate(agent_client: Any, account: ConnectedAccount) -> None:
     answer = agent_client(default_mode="dry_run").post("/posts/validate", body_for(account))
 
     assert (answer.status_code, answer.json()["valid"]) == (200, True)

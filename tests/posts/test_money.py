@@ -18,7 +18,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import TOMORROW, body_for, create, publish_rounds, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from webhooks.models import Event
 from workspaces.models import Workspace
 
@@ -50,7 +50,7 @@ def _books_balance(db: None) -> Any:
 @pytest.mark.parametrize(
     ("send", "status", "entries", "month", "cost"),
     [
-        (publish_it, "published", ["hold", "settle"], (0, 1, 0), 1),
+        (publish_content, "published", ["hold", "settle"], (0, 1, 0), 1),
         (reject, "failed", ["hold", "release"], (0, 0, 0), 0),
         (lose_the_answer, "unconfirmed", ["hold"], (1, 0, 0), 1),
     ],
@@ -87,7 +87,7 @@ def test_money_is_counted_in_the_month_of_the_due_time(
 
 
 @pytest.mark.parametrize("fields", [{}, {"draft": True}, {"scheduled_at": TOMORROW}])
-def test_the_simulator_costs_nothing_and_counts_for_nothing(
+def test_sandbox_posts_cost_nothing_and_count_for_no_cap(
     api: ApiClient, agent_client: Any, telegram_account: ConnectedAccount, clock: Any, fields: dict[str, Any]
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=0)
@@ -114,7 +114,7 @@ def x_account(workspace: Workspace) -> ConnectedAccount:
     return account
 
 
-def test_a_url_on_x_costs_more_and_counts_for_its_cap(api: ApiClient, workspace: Workspace) -> None:
+def test_a_post_with_a_url_on_x_costs_more_and_counts_for_its_cap(api: ApiClient, workspace: Workspace) -> None:
     Workspace.objects.update(monthly_social_url_post_cap=1)
     account = x_account(workspace)
 
@@ -168,7 +168,7 @@ def test_by_default_urls_are_refused_on_x(api: ApiClient, workspace: Workspace) 
     ],
 )
 @pytest.mark.parametrize("key", [{}, {"idempotency_key": "k"}])
-def test_a_refusal_for_a_cap_leaves_nothing_behind(
+def test_a_post_refused_by_a_cap_writes_nothing(
     agent_client: Any,
     workspace: Workspace,
     telegram_account: ConnectedAccount,
@@ -206,7 +206,7 @@ def test_a_refused_post_succeeds_with_the_same_key_once_there_is_money(
     assert month_of(workspace) == (1, 0, 0)
 
 
-def test_a_group_is_held_whole_or_not_at_all(
+def test_the_money_of_a_group_is_held_completely_or_not_at_all(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=2)

@@ -17,8 +17,7 @@ from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.publishing.worker_loop import publish_due
 from posts.selectors import groups_with_targets
-from posts.serializers.post_groups import PostGroupSerializer, TargetSerializer
-from posts.serializers.responses import ListedPostSerializer
+from posts.serializers.responses import ListedPostSerializer, PostGroupSerializer, TargetSerializer
 from posts.states import TargetStatus
 from posts.summaries import load_summaries, select_summary_columns
 from tests.conftest import ApiClient
@@ -55,7 +54,7 @@ def groups(
     return list(groups_with_targets())
 
 
-def test_as_the_fields_declare(groups: list[PostGroup]) -> None:
+def test_the_json_equals_the_serializers_output(groups: list[PostGroup]) -> None:
     assert len(groups) == 2
     for group in groups:
         assert post_group_json(group) == as_declared(PostGroupSerializer, group)
@@ -69,14 +68,14 @@ def test_as_the_fields_declare(groups: list[PostGroup]) -> None:
             )
 
 
-def test_times_are_utc_wherever_they_are_asked_for(groups: list[PostGroup]) -> None:
+def test_times_are_utc_in_any_active_time_zone(groups: list[PostGroup]) -> None:
     [group] = [group for group in groups if group.text == "Bench Ω"]
     group.scheduled_at = datetime(2027, 3, 1, 9, 30, tzinfo=ZONE)
     with timezone.override(ZONE):
         assert post_group_json(group)["scheduled_at"] == "2027-02-28T20:30:00Z"
 
 
-def test_a_list_shows_what_its_fields_declare(groups: list[PostGroup]) -> None:
+def test_the_json_of_a_list_equals_the_serializers_output(groups: list[PostGroup]) -> None:
     [group] = [group for group in groups if group.text == "Bench Ω"]
     [row] = load_summaries(paginate(select_summary_columns(PostGroup.objects.filter(pk=group.pk)), limit=1)).rows
     shown = shared_serializer(ListedPostSerializer).to_representation((row, ZONE))

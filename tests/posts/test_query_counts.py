@@ -27,7 +27,7 @@ def used(api: ApiClient, clock: Any) -> ApiClient:
 
 @pytest.mark.parametrize(("key", "statements"), [({}, 9), ({"idempotency_key": "k"}, 13)], ids=["plain", "with a key"])
 @pytest.mark.parametrize("targets", [1, 3])
-def test_scheduling(
+def test_queries_of_scheduling_one_post(
     used: ApiClient,
     accounts: list[ConnectedAccount],
     django_assert_num_queries: DjangoAssertNumQueries,
@@ -40,7 +40,7 @@ def test_scheduling(
     assert answer.status_code == 201
 
 
-def test_scheduling_many(
+def test_queries_of_scheduling_a_batch(
     used: ApiClient, accounts: list[ConnectedAccount], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     """Two queries per post, for accounts and duplicates; the writes take ten queries for any number of posts."""
@@ -50,7 +50,7 @@ def test_scheduling_many(
     assert answer.status_code == 201
 
 
-def test_reading(
+def test_queries_of_reading_a_post(
     used: ApiClient, accounts: list[ConnectedAccount], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     group = create(used, *accounts)
@@ -59,7 +59,7 @@ def test_reading(
 
 
 @pytest.mark.parametrize("targets", [1, 3])
-def test_publishing_one_target_of_a_group(
+def test_queries_of_publishing_one_target(
     used: ApiClient,
     accounts: list[ConnectedAccount],
     django_assert_num_queries: DjangoAssertNumQueries,
@@ -72,7 +72,7 @@ def test_publishing_one_target_of_a_group(
         publish_target(claimed)
 
 
-def test_publishing_a_real_target_in_two_steps(
+def test_queries_of_publishing_a_real_target_in_two_steps(
     used: ApiClient, telegram_account: ConnectedAccount, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     """One query for the second step and five for the money, once the month's counters exist."""

@@ -63,7 +63,7 @@ def test_the_reason_is_not_in_the_audit_log(api: ApiClient, waiting: dict[str, A
 
 
 @pytest.mark.parametrize("state", ["draft", "scheduled", "publishing", "published", "rejected", "cancelled"])
-def test_only_what_waits_for_confirmation_is_rejected(
+def test_only_groups_awaiting_confirmation_can_be_rejected(
     api: ApiClient, account: ConnectedAccount, waiting: dict[str, Any], state: str
 ) -> None:
     fields: dict[str, dict[str, Any]] = {"draft": {"draft": True}, "scheduled": {"scheduled_at": TOMORROW}}
@@ -83,7 +83,7 @@ def test_only_what_waits_for_confirmation_is_rejected(
 
 
 @pytest.mark.parametrize("change", ["confirm", "edit", "cancel"])
-def test_what_was_rejected_stays_so(api: ApiClient, waiting: dict[str, Any], change: str) -> None:
+def test_a_rejected_group_cannot_be_changed(api: ApiClient, waiting: dict[str, Any], change: str) -> None:
     reject(api, waiting)
     path = f"/posts/{waiting['id']}"
 
@@ -97,14 +97,14 @@ def test_what_was_rejected_stays_so(api: ApiClient, waiting: dict[str, Any], cha
 
 
 @pytest.mark.parametrize("fields", [{"reason": "a" * 1001}, {"reason": 1}, {"reason": None}, {"why": "So"}])
-def test_what_is_not_right_is_refused(api: ApiClient, waiting: dict[str, Any], fields: dict[str, Any]) -> None:
+def test_invalid_input_is_refused(api: ApiClient, waiting: dict[str, Any], fields: dict[str, Any]) -> None:
     details = assert_envelope(reject(api, waiting, **fields), 422, "VALIDATION_FAILED")["details"]
 
     assert [row["field"] for row in details] == list(fields)
 
 
 @pytest.mark.parametrize(("scope", "status"), [("posts.publish", 200), ("posts.schedule", 200), ("posts.draft", 403)])
-def test_a_key_rejects_that_could_confirm(key_with: Any, waiting: dict[str, Any], scope: str, status: int) -> None:
+def test_a_key_that_may_confirm_may_reject(key_with: Any, waiting: dict[str, Any], scope: str, status: int) -> None:
     assert reject(key_with(scope), waiting).status_code == status
 
 
@@ -126,7 +126,7 @@ def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, waiting: dict[
 
 
 @pytest.mark.django_db(transaction=True)
-def test_rejecting_and_confirming_at_once_ends_in_one_of_the_two(
+def test_concurrent_rejection_and_confirmation_have_one_winner(
     api: ApiClient, agent_client: Any, account: ConnectedAccount
 ) -> None:
     agent = agent_client(default_mode="requires_confirmation")

@@ -17,7 +17,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
 from tests.posts.rows import create, events_of, kinds_of, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import User, Workspace
 
 LINK = "https://t.me/example/1"
@@ -36,7 +36,7 @@ def resolved(answer: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def lost(
+def unconfirmed_post(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -65,20 +65,28 @@ def month_of(workspace: Workspace) -> tuple[int, int]:
         (NOT_OUT, "failed", (0, 0), (0, 1, 0)),
     ],
 )
-def test_what_was_seen_is_the_outcome(
+def test_the_persons_answer_becomes_the_outcome(
     api: ApiClient,
     workspace: Workspace,
-    lost: dict[str, Any],
+    unconfirmed_post: dict[str, Any],
     said: dict[str, Any],
     status: str,
     month: tuple[int, int],
     usage: tuple[int, int, int],
 ) -> None:
-    assert (lost["status"], lost["cost_cents"], month_of(workspace)) == ("unconfirmed", 1, (1, 0))
-    preview = resolve(api, lost, **said, dry_run=True).json()
-    assert (read(api, lost), kinds_of(lost), month_of(workspace)) == (lost, ["post.unconfirmed"], (1, 0))
+    assert (unconfirmed_post["status"], unconfirmed_post["cost_cents"], month_of(workspace)) == (
+        "unconfirmed",
+        1,
+        (1, 0),
+    )
+    preview = resolve(api, unconfirmed_post, **said, dry_run=True).json()
+    assert (read(api, unconfirmed_post), kinds_of(unconfirmed_post), month_of(workspace)) == (
+        unconfirmed_post,
+        ["post.unconfirmed"],
+        (1, 0),
+    )
 
-    group = resolved(resolve(api, lost, **said))
+    group = resolved(resolve(api, unconfirmed_post, **said))
 
     [target] = group["targets"]
     assert (group["status"], target["status"], group["finished_at"]) == (status, status, "2027-03-10T12:01:00Z")
@@ -88,32 +96,32 @@ def test_what_was_seen_is_the_outcome(
     else:
         assert (target["permalink"], target["error"]["code"], group["cost_cents"]) == (None, "PLATFORM_REJECTED", 0)
         preview["would_update"]["targets"][0]["error"]["trace_id"] = target["error"]["trace_id"]
-    assert group == read(api, lost)
+    assert group == read(api, unconfirmed_post)
     assert preview == {
         "dry_run": True,
         "operation": "posts.resolve",
         "request": {"target_id": target["id"], **said},
         "would_update": group,
     }
-    assert kinds_of(lost) == ["post.unconfirmed", f"post.{status}"]
-    assert events_of(lost)[-1]["data"] == {"post_group": group}
+    assert kinds_of(unconfirmed_post) == ["post.unconfirmed", f"post.{status}"]
+    assert events_of(unconfirmed_post)[-1]["data"] == {"post_group": group}
     assert month_of(workspace) == month
     assert list(UsageTotal.objects.values_list("published", "failed", "spend_cents")) == [usage]
     assert billing.drift() == []
     entries = AuditEntry.objects.filter(operation="posts.resolve").order_by("id").values_list("dry_run", "metadata")
-    facts = {"target_id": target["id"], "published": status == "published"}
-    assert list(entries) == [(True, facts), (False, facts)]
+    metadata = {"target_id": target["id"], "published": status == "published"}
+    assert list(entries) == [(True, metadata), (False, metadata)]
 
 
 def test_a_target_resolved_as_not_published_can_be_retried(
-    api: ApiClient, workspace: Workspace, lost: dict[str, Any], scripted: type[ScriptedPlatform]
+    api: ApiClient, workspace: Workspace, unconfirmed_post: dict[str, Any], scripted: type[ScriptedPlatform]
 ) -> None:
-    resolve(api, lost, **NOT_OUT)
+    resolve(api, unconfirmed_post, **NOT_OUT)
 
-    assert api.post(f"/posts/{lost['id']}/retry").status_code == 200
+    assert api.post(f"/posts/{unconfirmed_post['id']}/retry").status_code == 200
     assert publish_due() == 1
 
-    assert (read(api, lost)["status"], len(scripted.sent), month_of(workspace)) == ("published", 2, (0, 1))
+    assert (read(api, unconfirmed_post)["status"], len(scripted.sent), month_of(workspace)) == ("published", 2, (0, 1))
     assert billing.drift() == []
 
 
@@ -166,29 +174,31 @@ def test_resolving_does_not_finish_a_running_group(
     ],
 )
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_what_does_not_say_it_is_refused(
-    api: ApiClient, lost: dict[str, Any], said: dict[str, Any], field: str, dry_run: bool
+def test_a_resolution_without_a_clear_answer_is_refused(
+    api: ApiClient, unconfirmed_post: dict[str, Any], said: dict[str, Any], field: str, dry_run: bool
 ) -> None:
-    details = assert_envelope(resolve(api, lost, **said, dry_run=dry_run), 422, "VALIDATION_FAILED")["details"]
+    details = assert_envelope(resolve(api, unconfirmed_post, **said, dry_run=dry_run), 422, "VALIDATION_FAILED")[
+        "details"
+    ]
 
     assert [row["field"] for row in details] == [field]
-    assert read(api, lost) == lost
+    assert read(api, unconfirmed_post) == unconfirmed_post
 
 
-def test_a_target_of_another_group_is_not_in_this_one(
-    api: ApiClient, lost: dict[str, Any], account: ConnectedAccount
+def test_a_target_of_another_group_is_not_found(
+    api: ApiClient, unconfirmed_post: dict[str, Any], account: ConnectedAccount
 ) -> None:
     other = create(api, account, text="[sandbox:unknown]")
     publish_due()
 
-    answer = resolve(api, lost, **OUT, target_id=other["targets"][0]["id"])
+    answer = resolve(api, unconfirmed_post, **OUT, target_id=other["targets"][0]["id"])
 
     assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["code"] == "not_found"
     assert read(api, other)["status"] == "unconfirmed"
 
 
 @pytest.mark.parametrize("text", ["Hello", "[sandbox:reject]", "[sandbox:flaky]"])
-def test_only_what_is_unconfirmed_is_resolved(api: ApiClient, account: ConnectedAccount, text: str) -> None:
+def test_only_unconfirmed_targets_can_be_resolved(api: ApiClient, account: ConnectedAccount, text: str) -> None:
     group = create(api, account, text=text)
     for said in (OUT, NOT_OUT):
         for dry_run in (True, False):
@@ -200,9 +210,9 @@ def test_only_what_is_unconfirmed_is_resolved(api: ApiClient, account: Connected
     assert read(api, group) == before
 
 
-def test_who_may(
+def test_only_permitted_callers_can_resolve(
     api: ApiClient,
-    lost: dict[str, Any],
+    unconfirmed_post: dict[str, Any],
     key_with: Any,
     agent_client: Any,
     owner: User,
@@ -218,39 +228,41 @@ def test_who_may(
         (agent_client(default_mode="requires_confirmation"), 403, "AGENT_MODE_FORBIDS"),
         (agent_client(account_allowlist=[account.id]), 403, "ACCOUNT_NOT_ALLOWED"),
     ):
-        assert_envelope(resolve(client, lost, **OUT), status, code)
-    assert resolve(agent_client(default_mode="dry_run"), lost, **OUT).json()["dry_run"] is True
-    assert read(api, lost) == lost
-    assert resolve(as_user(owner), lost, **OUT, dry_run=True).status_code == 200
-    allowed = agent_client(account_allowlist=[lost["targets"][0]["connected_account_id"]])
-    assert resolved(resolve(allowed, lost, **OUT))["status"] == "published"
+        assert_envelope(resolve(client, unconfirmed_post, **OUT), status, code)
+    assert resolve(agent_client(default_mode="dry_run"), unconfirmed_post, **OUT).json()["dry_run"] is True
+    assert read(api, unconfirmed_post) == unconfirmed_post
+    assert resolve(as_user(owner), unconfirmed_post, **OUT, dry_run=True).status_code == 200
+    allowed = agent_client(account_allowlist=[unconfirmed_post["targets"][0]["connected_account_id"]])
+    assert resolved(resolve(allowed, unconfirmed_post, **OUT))["status"] == "published"
 
 
-def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, workspace: Workspace, lost: dict[str, Any]) -> None:
-    first = resolve(api, lost, **OUT, key="k")
-    again = resolve(api, lost, **OUT, key="k")
+def test_a_repeated_call_with_its_key_is_replayed(
+    api: ApiClient, workspace: Workspace, unconfirmed_post: dict[str, Any]
+) -> None:
+    first = resolve(api, unconfirmed_post, **OUT, key="k")
+    again = resolve(api, unconfirmed_post, **OUT, key="k")
 
     assert (again.json(), again["idempotency-replayed"]) == (first.json(), "true")
     assert month_of(workspace) == (0, 1)
-    assert_envelope(resolve(api, lost, **NOT_OUT), 409, "INVALID_STATE")
+    assert_envelope(resolve(api, unconfirmed_post, **NOT_OUT), 409, "INVALID_STATE")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_contrary_words_at_once_settle_it_once(
-    api: ApiClient, workspace: Workspace, lost: dict[str, Any], scripted: type[ScriptedPlatform]
+def test_concurrent_contrary_resolutions_are_applied_once(
+    api: ApiClient, workspace: Workspace, unconfirmed_post: dict[str, Any], scripted: type[ScriptedPlatform]
 ) -> None:
     def say(n: int) -> int:
-        return int(resolve(api, lost, **(OUT if n % 2 else NOT_OUT)).status_code)
+        return int(resolve(api, unconfirmed_post, **(OUT if n % 2 else NOT_OUT)).status_code)
 
     assert sorted(at_once(8, say)) == [200] + [409] * 7
-    ended = read(api, lost)["status"]
-    assert kinds_of(lost) == ["post.unconfirmed", f"post.{ended}"]
+    ended = read(api, unconfirmed_post)["status"]
+    assert kinds_of(unconfirmed_post) == ["post.unconfirmed", f"post.{ended}"]
     assert month_of(workspace) == ((0, 1) if ended == "published" else (0, 0))
     assert billing.drift() == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_resolving_and_sending_again_at_once_is_one_of_the_two(
+def test_concurrent_resolution_and_retry_have_one_winner(
     api: ApiClient,
     workspace: Workspace,
     telegram_account: ConnectedAccount,
@@ -261,7 +273,7 @@ def test_resolving_and_sending_again_at_once_is_one_of_the_two(
         monkeypatch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))
         group = create(api, telegram_account, text=f"{round_}")
         publish_due()
-        monkeypatch.setattr(scripted, "send", staticmethod(publish_it))
+        monkeypatch.setattr(scripted, "send", staticmethod(publish_content))
 
         def race(n: int, group: dict[str, Any] = group) -> int:
             path, again = f"/posts/{group['id']}/retry", {"include_unconfirmed": True}

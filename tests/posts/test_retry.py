@@ -20,7 +20,7 @@ from tests.factories import WorkspaceFactory
 from tests.fakes.name_server import Records
 from tests.people import as_user
 from tests.posts.rows import TOMORROW, create, kinds_of, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import User, Workspace
 
 
@@ -60,7 +60,7 @@ def rejected(
     return read(api, made)
 
 
-def test_failed_targets_only_are_sent_again(api: ApiClient, mixed: dict[str, Any]) -> None:
+def test_only_failed_targets_are_retried(api: ApiClient, mixed: dict[str, Any]) -> None:
     assert (mixed["status"], statuses(mixed)) == ("unconfirmed", ["failed", "published", "unconfirmed"])
 
     answer = retry(api, mixed)
@@ -76,14 +76,16 @@ def test_failed_targets_only_are_sent_again(api: ApiClient, mixed: dict[str, Any
     assert ended["status"] == "unconfirmed"
 
 
-def test_unconfirmed_targets_are_sent_again_when_asked_for(api: ApiClient, mixed: dict[str, Any]) -> None:
+def test_unconfirmed_targets_are_retried_with_include_unconfirmed(api: ApiClient, mixed: dict[str, Any]) -> None:
     group = retry(api, mixed, include_unconfirmed=True).json()["post_group"]
 
     assert statuses(group) == ["pending", "published", "pending"]
     assert publish_due() == 2
 
 
-def test_a_group_that_is_unconfirmed_only_needs_to_be_asked_for(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_group_with_only_unconfirmed_targets_needs_include_unconfirmed(
+    api: ApiClient, account: ConnectedAccount
+) -> None:
     group = create(api, account, text="[sandbox:unknown]")
     publish_due()
 
@@ -93,7 +95,7 @@ def test_a_group_that_is_unconfirmed_only_needs_to_be_asked_for(api: ApiClient, 
 
 
 @pytest.mark.parametrize("state", ["draft", "scheduled", "publishing", "published", "cancelled"])
-def test_what_has_not_failed_is_not_sent_again(
+def test_a_group_that_has_not_failed_cannot_be_retried(
     api: ApiClient, account: ConnectedAccount, clock: Any, state: str
 ) -> None:
     fields: dict[str, dict[str, Any]] = {
@@ -134,14 +136,14 @@ def test_a_retry_can_be_scheduled(api: ApiClient, mixed: dict[str, Any], clock: 
         ({"text": "Another"}, 422, "VALIDATION_FAILED"),
     ],
 )
-def test_what_is_not_right_is_refused(
+def test_invalid_input_is_refused(
     api: ApiClient, mixed: dict[str, Any], fields: dict[str, Any], status: int, code: str
 ) -> None:
     assert_envelope(retry(api, mixed, **fields), status, code)
     assert read(api, mixed) == mixed
 
 
-def test_a_webhook_name_of_a_private_address_is_refused(
+def test_a_webhook_host_that_resolves_to_a_private_address_is_refused(
     api: ApiClient, mixed: dict[str, Any], name_server: ServeNames
 ) -> None:
     name_server(lambda name: Records(["10.0.0.1"]))
@@ -150,7 +152,7 @@ def test_a_webhook_name_of_a_private_address_is_refused(
     assert read(api, mixed) == mixed
 
 
-def test_the_workspace_that_is_named_is_the_groups(api: ApiClient, owner: User, mixed: dict[str, Any]) -> None:
+def test_another_workspace_id_in_the_body_is_refused(api: ApiClient, owner: User, mixed: dict[str, Any]) -> None:
     other = WorkspaceFactory(owner_user=owner)
 
     refused = assert_envelope(retry(as_user(owner), mixed, workspace_id=other.id), 422, "VALIDATION_FAILED")
@@ -162,13 +164,13 @@ def test_the_workspace_that_is_named_is_the_groups(api: ApiClient, owner: User, 
 
 def test_a_preview_shows_the_resulting_group(api: ApiClient, mixed: dict[str, Any]) -> None:
     fields = {"scheduled_at": TOMORROW, "webhook_url": "https://hooks.example.com/new", "include_unconfirmed": True}
-    told = retry(api, mixed, **fields, dry_run=True).json()
-    assert (told["operation"], told["request"]) == ("posts.retry", fields)
+    preview = retry(api, mixed, **fields, dry_run=True).json()
+    assert (preview["operation"], preview["request"]) == ("posts.retry", fields)
     assert read(api, mixed) == mixed
 
     retried = retry(api, mixed, **fields).json()["post_group"]
 
-    assert {**told["would_update"], "updated_at": ""} == {**retried, "updated_at": ""}
+    assert {**preview["would_update"], "updated_at": ""} == {**retried, "updated_at": ""}
 
 
 def test_a_failed_target_is_charged_again(
@@ -187,7 +189,7 @@ def test_a_failed_target_is_charged_again(
     assert billing.drift() == []
 
 
-def test_without_money_nothing_is_sent_again(api: ApiClient, rejected: dict[str, Any]) -> None:
+def test_a_retry_that_exceeds_a_cap_is_refused(api: ApiClient, rejected: dict[str, Any]) -> None:
     Workspace.objects.update(free_monthly_credit_cents=0)
 
     for dry_run in (True, False):
@@ -196,7 +198,7 @@ def test_without_money_nothing_is_sent_again(api: ApiClient, rejected: dict[str,
     assert publish_due() == 0
 
 
-def test_what_still_holds_its_money_is_not_charged_again(
+def test_a_target_whose_money_is_held_is_not_charged_again(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -217,7 +219,7 @@ def test_what_still_holds_its_money_is_not_charged_again(
     assert billing.drift() == []
 
 
-def test_the_caps_of_the_agent_that_retries_hold(
+def test_the_caps_of_the_retrying_agent_apply(
     api: ApiClient, agent_client: Any, workspace: Workspace, rejected: dict[str, Any]
 ) -> None:
     poor = agent_client(monthly_spend_cap_cents=0)
@@ -230,11 +232,11 @@ def test_the_caps_of_the_agent_that_retries_hold(
 
 
 @pytest.mark.parametrize("mode", ["draft", "requires_confirmation"])
-def test_an_agent_below_the_widest_mode_does_not_retry(agent_client: Any, mixed: dict[str, Any], mode: str) -> None:
+def test_an_agent_that_may_not_publish_alone_cannot_retry(agent_client: Any, mixed: dict[str, Any], mode: str) -> None:
     assert_envelope(retry(agent_client(default_mode=mode), mixed), 403, "AGENT_MODE_FORBIDS")
 
 
-def test_an_agent_of_dry_runs_sees_what_it_would_do(api: ApiClient, agent_client: Any, mixed: dict[str, Any]) -> None:
+def test_an_agent_in_dry_run_mode_can_preview_a_retry(api: ApiClient, agent_client: Any, mixed: dict[str, Any]) -> None:
     client = agent_client(default_mode="dry_run")
 
     assert retry(client, mixed).json()["dry_run"] is True
@@ -257,7 +259,7 @@ def test_retrying_needs_its_scope(key_with: Any, mixed: dict[str, Any]) -> None:
     assert_envelope(retry(key_with("posts.schedule", "posts.draft"), mixed), 403, "SCOPE_MISSING")
 
 
-def test_retrying_waits_for_the_outcome_when_asked_to(api: ApiClient, mixed: dict[str, Any], settings: Any) -> None:
+def test_a_retry_with_wait_returns_the_outcome(api: ApiClient, mixed: dict[str, Any], settings: Any) -> None:
     settings.WAIT_SECONDS = 0
 
     assert retry(api, mixed, wait=True).json()["post_group"]["status"] == "publishing"
@@ -271,4 +273,4 @@ def test_a_round_begins_with_a_first_attempt(
 
     assert [content.attempt for content in scripted.sent] == [1, 1]
     assert {content.key for content in scripted.sent} == {rejected["targets"][0]["id"]}
-    assert publish_it(scripted.sent[1]).external_id == read(api, rejected)["targets"][0]["external_id"]
+    assert publish_content(scripted.sent[1]).external_id == read(api, rejected)["targets"][0]["external_id"]

@@ -15,7 +15,7 @@ from workspaces.models import User, Workspace
 
 
 @pytest.mark.parametrize("scope", ["posts.draft", "posts.schedule", "posts.publish", "posts.read"])
-def test_a_post_to_sandbox_accounts_alone_needs_any_scope_of_writing(
+def test_a_post_to_sandbox_accounts_needs_any_write_scope(
     key_with: Any, accounts: list[ConnectedAccount], clock: Any, scope: str
 ) -> None:
     bodies = [body_for(*accounts, **fields) for fields in ({"draft": True}, {"scheduled_at": TOMORROW}, {})]
@@ -25,9 +25,7 @@ def test_a_post_to_sandbox_accounts_alone_needs_any_scope_of_writing(
     assert PostGroup.objects.filter(sandbox=True).count() == PostGroup.objects.count() == (scope != "posts.read") * 3
 
 
-def test_one_real_account_among_the_targets_makes_the_post_a_real_one(
-    key_with: Any, account: ConnectedAccount, workspace: Workspace
-) -> None:
+def test_one_real_account_makes_the_post_real(key_with: Any, account: ConnectedAccount, workspace: Workspace) -> None:
     client, real = key_with("posts.draft"), AccountFactory(workspace=workspace, sandbox=False)
 
     assert_envelope(client.post("/posts", body_for(account, real)), 403, "SCOPE_MISSING")
@@ -35,7 +33,7 @@ def test_one_real_account_among_the_targets_makes_the_post_a_real_one(
     assert not PostGroup.objects.exists()
 
 
-def test_another_workspaces_sandbox_account_widens_no_scope(
+def test_another_workspaces_sandbox_account_does_not_relax_the_scope(
     key_with: Any, account: ConnectedAccount, stranger: User
 ) -> None:
     foreign = AccountFactory(workspace=stranger.owned_workspaces.get())

@@ -30,7 +30,7 @@ def at(**delta: float) -> str:
         (1_800_000_000, "invalid"),
     ],
 )
-def test_a_time_that_is_no_good_is_refused(
+def test_an_invalid_time_is_refused(
     api: ApiClient, account: ConnectedAccount, clock: Any, scheduled_at: Any, code: str
 ) -> None:
     answer = api.post("/posts", body_for(account, scheduled_at=scheduled_at))
@@ -40,7 +40,9 @@ def test_a_time_that_is_no_good_is_refused(
 
 
 @pytest.mark.parametrize("scheduled_at", [at(seconds=-60), at(seconds=0)])
-def test_a_time_just_past_is_now(api: ApiClient, account: ConnectedAccount, clock: Any, scheduled_at: str) -> None:
+def test_a_time_up_to_a_minute_ago_means_now(
+    api: ApiClient, account: ConnectedAccount, clock: Any, scheduled_at: str
+) -> None:
     group = create(api, account, scheduled_at=scheduled_at)
 
     assert publish_due() == 1
@@ -64,5 +66,5 @@ def test_a_scheduled_post_is_published_at_its_time_and_not_before(
     assert kinds_of(group) == ["post.scheduled", "post.published"]
 
 
-def test_366_days_ahead_is_taken(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+def test_a_time_366_days_ahead_is_accepted(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     assert create(api, account, scheduled_at=at(days=366))["status"] == "scheduled"

@@ -35,11 +35,11 @@ def test_local_times_are_in_the_workspaces_time_zone(
     group = create(api, account, scheduled_at=TOMORROW)
     without = create(api, account)
 
-    told = search(api, workspace).json()
+    result = search(api, workspace).json()
 
     item = {"text": "Hello", "sandbox": True}
     target = {"platform": "bluesky", "connected_account_id": account.id, "status": "pending"}
-    assert told == {
+    assert result == {
         "posts": [
             {
                 "id": without["id"],
@@ -91,7 +91,7 @@ def test_filters_combine(
         assert ids(search(api, workspace, **filters)) == expected, filters
 
 
-def test_pages_go_on_from_newest_to_oldest(
+def test_pages_continue_from_newest_to_oldest(
     api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any
 ) -> None:
     made = [create(api, account, draft=True)["id"] for _ in range(5)]
@@ -121,21 +121,23 @@ def test_pages_go_on_from_newest_to_oldest(
         ("text", "Hello"),
     ],
 )
-def test_what_is_not_right_is_refused_by_name(api: ApiClient, workspace: Workspace, field: str, value: str) -> None:
+def test_an_invalid_parameter_is_refused_by_name(api: ApiClient, workspace: Workspace, field: str, value: str) -> None:
     details = assert_envelope(search(api, workspace, **{field: value}), 422, "VALIDATION_FAILED")["details"]
 
     assert [detail["field"] for detail in details] == [field]
 
 
 @pytest.mark.parametrize("field", ["account_id", "agent_id"])
-def test_what_another_workspace_holds_is_not_found(api: ApiClient, workspace: Workspace, field: str) -> None:
+def test_accounts_and_agents_of_another_workspace_are_not_found(
+    api: ApiClient, workspace: Workspace, field: str
+) -> None:
     foreign = (AccountFactory.create() if field == "account_id" else AgentFactory.create()).id
-    told = [
+    errors = [
         {**assert_envelope(search(api, workspace, **{field: each}), 404, "NOT_FOUND"), "trace_id": ""}
         for each in (foreign, new_id(foreign[:3]))
     ]
 
-    assert told[0] == told[1]
+    assert errors[0] == errors[1]
 
 
 def test_members_can_read_and_strangers_get_404(
@@ -150,7 +152,7 @@ def test_members_can_read_and_strangers_get_404(
 
 
 @pytest.mark.parametrize("posts", [1, 5])
-def test_a_search_takes_four_statements_however_much_it_finds(
+def test_a_search_takes_four_queries_for_any_number_of_posts(
     api: ApiClient,
     workspace: Workspace,
     accounts: list[ConnectedAccount],

@@ -28,7 +28,7 @@ LATER, APRIL = "2027-03-12T12:00:00Z", "2027-04-02T12:00:00Z"
     [({"draft": True}, "draft"), ({"scheduled_at": TOMORROW}, "scheduled"), ({}, "pending_confirmation")],
 )
 @pytest.mark.parametrize("changes", [{"text": "Better"}, {"targets": True}, {"scheduled_at": LATER}, {"media": []}, {}])
-def test_an_edit_raises_the_version_and_is_what_the_preview_showed(
+def test_an_edit_raises_the_version_and_equals_its_dry_run(
     api: ApiClient,
     agent_client: Any,
     accounts: list[ConnectedAccount],
@@ -40,9 +40,9 @@ def test_an_edit_raises_the_version_and_is_what_the_preview_showed(
     group = create(agent_client(**WAITS) if status == "pending_confirmation" else api, *accounts[:2], **made)
     changes = {**changes, **({"targets": targets_for(*accounts[1::-1], text="Own")} if "targets" in changes else {})}
     clock.shift(60)
-    told = kinds_of(group)
+    kinds = kinds_of(group)
     preview = patch(api, group, **changes, dry_run=True).json()
-    assert (read(api, group), kinds_of(group)) == (group, told)
+    assert (read(api, group), kinds_of(group)) == (group, kinds)
 
     edited = group_in(patch(api, group, **changes))
 
@@ -56,16 +56,18 @@ def test_an_edit_raises_the_version_and_is_what_the_preview_showed(
     assert {name: edited[name] for name in unnamed} == {name: group[name] for name in unnamed}
 
 
-def test_targets_keep_their_ids_by_their_account(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
+def test_targets_retain_their_ids_while_their_account_stays(
+    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
+) -> None:
     group = create(api, *accounts[:2], scheduled_at=TOMORROW)
     ids = {target["connected_account_id"]: target["id"] for target in group["targets"]}
     wanted = [*targets_for(accounts[2]), *targets_for(accounts[0], text="Own", options={})]
 
     edited = group_in(patch(api, group, targets=wanted))
 
-    added, kept = edited["targets"]
+    added, existing = edited["targets"]
     assert (added["connected_account_id"], added["id"] in ids.values()) == (accounts[2].id, False)
-    assert (kept["id"], kept["text"]) == (ids[accounts[0].id], "Own")
+    assert (existing["id"], existing["text"]) == (ids[accounts[0].id], "Own")
     assert {target["next_attempt_at"] for target in edited["targets"]} == {TOMORROW}
     assert PostTarget.objects.count() == 2
     clock.move_to(TOMORROW)
@@ -89,7 +91,7 @@ def test_the_edited_content_is_published(
     assert billing.drift() == []
 
 
-def test_rescheduling_is_a_new_event_and_another_edit_is_none(
+def test_rescheduling_emits_an_event_and_other_edits_do_not(
     api: ApiClient, account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
@@ -104,7 +106,7 @@ def test_rescheduling_is_a_new_event_and_another_edit_is_none(
     assert (moved["content_version"], moved["targets"][0]["next_attempt_at"]) == (4, LATER)
 
 
-def test_a_worker_that_overslept_its_claim_publishes_nothing_of_an_edited_group(
+def test_a_worker_whose_claim_expired_publishes_nothing_of_an_edited_group(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     group = create(api, telegram_account, scheduled_at="2027-03-10T12:00:00Z")
@@ -119,7 +121,7 @@ def test_a_worker_that_overslept_its_claim_publishes_nothing_of_an_edited_group(
 
 
 @pytest.mark.parametrize("made", [{}, {"draft": True}])
-def test_a_time_can_be_given_and_taken_away_before_the_release(
+def test_the_time_of_a_draft_can_be_set_and_removed(
     api: ApiClient, agent_client: Any, account: ConnectedAccount, clock: Any, made: dict[str, Any]
 ) -> None:
     group = create(agent_client(**WAITS), account, **made)

@@ -36,7 +36,7 @@ def x_account(workspace: Workspace) -> ConnectedAccount:
     return account
 
 
-def test_the_hold_moves_with_amount_and_month(
+def test_an_edit_moves_the_hold_to_the_new_amount_and_month(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, x_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, scheduled_at=TOMORROW)
@@ -54,7 +54,7 @@ def test_the_hold_moves_with_amount_and_month(
 
 
 @pytest.mark.parametrize("made", [{"draft": True}, {}])
-def test_what_is_not_released_holds_nothing(
+def test_a_group_that_is_not_released_holds_no_money(
     api: ApiClient, agent_client: Any, telegram_account: ConnectedAccount, clock: Any, made: dict[str, Any]
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=0)
@@ -69,7 +69,7 @@ def test_what_is_not_released_holds_nothing(
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
-def test_only_what_the_edit_adds_has_to_fit_the_caps(
+def test_only_the_added_cost_of_an_edit_counts_for_the_caps(
     api: ApiClient,
     agent_client: Any,
     telegram_account: ConnectedAccount,
@@ -91,7 +91,7 @@ def test_only_what_the_edit_adds_has_to_fit_the_caps(
     assert billing.drift() == []
 
 
-def test_a_full_day_is_left_and_another_is_entered(
+def test_a_post_can_leave_a_full_day_but_not_move_to_one(
     agent_client: Any, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     client = agent_client(posts_per_day_cap=1)
@@ -109,7 +109,7 @@ def test_a_full_day_is_left_and_another_is_entered(
     assert days == {11: 1, 12: 0, 13: 1}
 
 
-def test_the_caps_of_the_agent_that_edits_hold(
+def test_the_caps_of_the_editing_agent_apply(
     api: ApiClient, agent_client: Any, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, scheduled_at=TOMORROW)
@@ -120,7 +120,7 @@ def test_the_caps_of_the_agent_that_edits_hold(
     assert (read(api, group), held()) == (group, {(workspace.id, 3): 1})
 
 
-def test_an_edit_by_an_agent_that_needs_confirmation_waits_for_a_person_again(
+def test_an_edit_by_an_agent_that_needs_confirmation_needs_approval_again(
     api: ApiClient, agent_client: Any, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, scheduled_at=TOMORROW)
@@ -143,7 +143,7 @@ def test_an_edit_by_an_agent_that_needs_confirmation_waits_for_a_person_again(
     assert billing.drift() == []
 
 
-def test_one_target_that_a_worker_holds_keeps_the_whole_group(
+def test_one_claimed_target_prevents_the_whole_change(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, x_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, x_account, scheduled_at="2027-03-10T12:00:00Z")
@@ -158,7 +158,7 @@ def test_one_target_that_a_worker_holds_keeps_the_whole_group(
     assert read(api, group)["targets"][0]["status"] == "published"
 
 
-def test_a_sandbox_post_stays_one(
+def test_an_edited_sandbox_post_stays_a_sandbox_post(
     api: ApiClient, telegram_account: ConnectedAccount, x_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, sandbox=True, scheduled_at=TOMORROW)

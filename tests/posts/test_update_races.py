@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 APRIL = "2027-04-02T12:00:00Z"
 
 
-def test_an_edit_and_the_publisher_end_in_one_of_the_two(
+def test_concurrent_edit_and_publishing_have_one_winner(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform]
 ) -> None:
     tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
@@ -48,7 +48,7 @@ def test_an_edit_and_the_publisher_end_in_one_of_the_two(
     assert sum(row.held_cents for row in MonthCounter.objects.all()) == 0
 
 
-def test_edits_at_once_follow_each_other_or_are_refused(
+def test_concurrent_edits_are_applied_in_sequence_or_refused(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, scheduled_at=TOMORROW)
@@ -63,7 +63,7 @@ def test_edits_at_once_follow_each_other_or_are_refused(
     assert billing.drift() == []
 
 
-def test_moves_from_month_to_month_and_back_do_not_wait_for_each_other(
+def test_concurrent_moves_between_months_do_not_deadlock(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     both = (TOMORROW, APRIL)

@@ -30,7 +30,7 @@ LATER, APRIL = "2027-03-12T12:00:00Z", "2027-04-02T12:00:00Z"
         ("dry_run", {"draft": True}, "preview"),
     ],
 )
-def test_the_mode_is_a_ceiling(
+def test_the_agents_mode_limits_what_it_may_do(
     api: ApiClient,
     agent_client: Any,
     account: ConnectedAccount,
@@ -67,7 +67,7 @@ def test_an_agent_can_only_edit_posts_to_its_allowed_accounts(
         assert patch(client, group, targets=targets_for(accounts[0])).status_code == 200
 
 
-def test_an_agent_moves_no_post_away_from_accounts_that_it_may_not_use(
+def test_an_agent_cannot_remove_accounts_that_it_may_not_use(
     api: ApiClient, agent_client: Any, accounts: list[ConnectedAccount]
 ) -> None:
     group = create(api, *accounts[:2], draft=True)
@@ -100,7 +100,7 @@ def test_started_and_finished_groups_cannot_be_edited(
     assert read(api, group) == before
 
 
-def test_a_scheduled_group_keeps_a_time(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+def test_the_time_of_a_scheduled_group_cannot_be_removed(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
     for dry_run in (True, False):
@@ -129,7 +129,7 @@ def test_a_scheduled_group_keeps_a_time(api: ApiClient, account: ConnectedAccoun
         ({"webhook_url": "https://hooks.example.com/"}, "webhook_url"),
     ],
 )
-def test_what_is_not_right_is_refused(
+def test_invalid_input_is_refused(
     api: ApiClient, account: ConnectedAccount, clock: Any, made: dict[str, Any], changes: dict[str, Any], field: str
 ) -> None:
     group = create(api, account, **made)
@@ -148,7 +148,7 @@ def test_what_is_not_right_is_refused(
         ({"targets": {"options": {"nonsense": 1}}}, "targets[0].options"),
     ],
 )
-def test_content_that_does_not_fit_is_refused_but_for_a_draft(
+def test_invalid_content_is_refused_except_for_a_draft(
     api: ApiClient, account: ConnectedAccount, clock: Any, changes: dict[str, Any], field: str
 ) -> None:
     if "targets" in changes:

@@ -46,14 +46,14 @@ def at_platform(workspace: Workspace, platform: str, **fields: Any) -> Connected
         ("discord", "a" * 2000, 2000, 2000, True),
     ],
 )
-def test_each_platform_counts_in_its_own_way(
+def test_each_platform_counts_length_by_its_own_rules(
     api: ApiClient, workspace: Workspace, platform: str, text: str, length: int, limit: int, fits: bool
 ) -> None:
-    told = check(api, body_for(at_platform(workspace, platform), text=text))
+    validation = check(api, body_for(at_platform(workspace, platform), text=text))
 
-    target = told["targets"][0]
+    target = validation["targets"][0]
     assert (target["text_length"], target["text_limit"], target["valid"]) == (length, limit, fits)
-    assert told["valid"] is fits
+    assert validation["valid"] is fits
     assert [issue["code"] for issue in target["issues"]] == ([] if fits else ["TEXT_TOO_LONG"])
 
 
@@ -70,9 +70,7 @@ def test_each_platform_counts_in_its_own_way(
     ],
     ids=lambda value: value[:12],
 )
-def test_a_text_that_is_too_long_comes_with_one_that_fits(
-    api: ApiClient, workspace: Workspace, platform: str, text: str
-) -> None:
+def test_the_repair_of_an_overlong_text_fits(api: ApiClient, workspace: Workspace, platform: str, text: str) -> None:
     body = body_for(at_platform(workspace, platform), text=text[:100_000])
     issues = check(api, body)["targets"][0]["issues"]
     too_long = [issue for issue in issues if issue["code"] == "TEXT_TOO_LONG"]
@@ -92,7 +90,9 @@ def test_a_text_that_is_too_long_comes_with_one_that_fits(
     assert 10 < len(hint["value"]) < len(text)
 
 
-def test_repairs_of_several_targets_make_the_post_go_through(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
+def test_applying_the_repairs_of_several_targets_makes_the_post_valid(
+    api: ApiClient, accounts: list[ConnectedAccount]
+) -> None:
     body = body_for(*accounts, text="日本語のとても長いテキスト " * 60)
     for index, target in enumerate(check(api, body)["targets"]):
         body["targets"][index]["text"] = target["issues"][0]["repair_hint"]["value"]
@@ -103,14 +103,14 @@ def test_repairs_of_several_targets_make_the_post_go_through(api: ApiClient, acc
 
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_a_post_needs_a_text_or_media(api: ApiClient, account: ConnectedAccount, text: str) -> None:
-    told = check(api, body_for(account, text=text))
+    validation = check(api, body_for(account, text=text))
 
-    assert told["valid"] is False
-    assert [issue["code"] for issue in told["targets"][0]["issues"]] == ["TEXT_REQUIRED"]
+    assert validation["valid"] is False
+    assert [issue["code"] for issue in validation["targets"][0]["issues"]] == ["TEXT_REQUIRED"]
 
 
 @pytest.mark.parametrize("platform", ["instagram", "youtube", "tiktok", "pinterest"])
-def test_some_platforms_take_no_text_alone(api: ApiClient, workspace: Workspace, platform: str) -> None:
+def test_some_platforms_require_media(api: ApiClient, workspace: Workspace, platform: str) -> None:
     issues = check(api, body_for(at_platform(workspace, platform)))["targets"][0]["issues"]
 
     [required] = [issue for issue in issues if issue["code"] == "MEDIA_REQUIRED"]
@@ -150,15 +150,15 @@ def test_the_same_text_to_the_same_account_within_a_day_is_a_warning(
 ) -> None:
     earlier = create(api, accounts[0])
 
-    told = check(api, body_for(*accounts))
+    validation = check(api, body_for(*accounts))
 
-    assert told["valid"] is True
-    assert [[issue["code"] for issue in target["issues"]] for target in told["targets"]] == [
+    assert validation["valid"] is True
+    assert [[issue["code"] for issue in target["issues"]] for target in validation["targets"]] == [
         ["DUPLICATE_CONTENT"],
         [],
         [],
     ]
-    warning = told["targets"][0]["issues"][0]
+    warning = validation["targets"][0]["issues"][0]
     assert (warning["severity"], warning["field"]) == ("warning", "targets[0].text")
     assert earlier["id"] in warning["message"]
     assert api.post("/posts", body_for(*accounts)).status_code == 201
@@ -167,7 +167,7 @@ def test_the_same_text_to_the_same_account_within_a_day_is_a_warning(
     assert check(api, body_for(*accounts))["targets"][0]["issues"] == []
 
 
-def test_what_was_not_sent_is_no_repetition(
+def test_content_that_was_not_sent_is_not_a_duplicate(
     api: ApiClient, account: ConnectedAccount, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     create(api, account, draft=True)
@@ -177,12 +177,12 @@ def test_what_was_not_sent_is_no_repetition(
     create(api, telegram_account, sandbox=True)
     publish_due()
 
-    for told in (
+    for validation in (
         check(api, body_for(account)),
         check(api, body_for(account, text="[sandbox:reject]")),
         check(api, body_for(telegram_account)),  # the simulator was sent it, the account was not
     ):
-        assert told["targets"][0]["issues"] == []
+        assert validation["targets"][0]["issues"] == []
 
 
 def test_unknown_media_is_named(api: ApiClient, account: ConnectedAccount) -> None:

@@ -16,7 +16,7 @@ from workspaces.models import Workspace
 OWN = {"url": "https://example.com/a", "title": "A bench"}
 
 
-def carded(workspace: Workspace, card: Any = None, platform: str = "bluesky", **fields: Any) -> dict[str, Any]:
+def body_with_card(workspace: Workspace, card: Any = None, platform: str = "bluesky", **fields: Any) -> dict[str, Any]:
     """The request body of a post to a sandbox account on the platform, with this card."""
     body = body_for(AccountFactory(workspace=workspace, platform=platform), **fields)
     body["targets"][0]["options"] = {} if card is None else {"link_card": card}
@@ -31,8 +31,8 @@ def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("card", ["auto", "none", OWN, {**OWN, "description": "How it was made"}])
-def test_cards_that_are_taken(api: ApiClient, workspace: Workspace, card: Any) -> None:
-    assert check(api, carded(workspace, card))["issues"] == []
+def test_valid_link_cards_are_accepted(api: ApiClient, workspace: Workspace, card: Any) -> None:
+    assert check(api, body_with_card(workspace, card))["issues"] == []
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_cards_that_are_taken(api: ApiClient, workspace: Workspace, card: Any) -
         ({**OWN, "description": None}, ".description", "is not of type 'string'"),
     ],
 )
-def test_cards_that_are_refused_name_the_place(
+def test_invalid_link_cards_are_refused_with_their_field(
     api: ApiClient, workspace: Workspace, card: Any, where: str, words: str
 ) -> None:
-    body = carded(workspace, card)
+    body = body_with_card(workspace, card)
 
     [issue] = check(api, body)["issues"]
 
@@ -62,8 +62,8 @@ def test_cards_that_are_refused_name_the_place(
     assert_envelope(api.post("/posts", body), 422, "CONTENT_INVALID")
 
 
-def test_a_card_beside_media_comes_with_a_repair_that_can_be_applied(api: ApiClient, workspace: Workspace) -> None:
-    body = carded(workspace, OWN, media=media_of(MediaAssetFactory(workspace=workspace), alt_text="A bench"))
+def test_a_link_card_with_media_has_an_applicable_repair(api: ApiClient, workspace: Workspace) -> None:
+    body = body_with_card(workspace, OWN, media=media_of(MediaAssetFactory(workspace=workspace), alt_text="A bench"))
     [issue] = check(api, body)["issues"]
     hint = issue["repair_hint"]
     assert (issue["code"], issue["severity"], issue["auto_fixable"]) == ("LINK_CARD_WITH_MEDIA", "error", True)
@@ -89,17 +89,15 @@ def test_a_card_beside_media_comes_with_a_repair_that_can_be_applied(api: ApiCli
 def test_the_url_of_the_card_is_returned(
     api: ApiClient, workspace: Workspace, text: str, card: Any, link: str | None
 ) -> None:
-    assert check(api, carded(workspace, card, text=text))["link_card_url"] == link
-    preview = api.post("/posts", {**carded(workspace, "auto", text=text), "dry_run": True}).json()
+    assert check(api, body_with_card(workspace, card, text=text))["link_card_url"] == link
+    preview = api.post("/posts", {**body_with_card(workspace, "auto", text=text), "dry_run": True}).json()
     [target] = preview["validation"]["targets"]
     assert (target["link_card_url"] is None) is ("example" not in text)
 
 
-def test_a_post_with_media_and_other_platforms_have_no_card_of_the_services(
-    api: ApiClient, workspace: Workspace
-) -> None:
+def test_posts_with_media_and_other_platforms_have_no_link_card(api: ApiClient, workspace: Workspace) -> None:
     text, media = "See https://example.com/a", media_of(MediaAssetFactory(workspace=workspace))
 
-    assert check(api, carded(workspace, text=text, media=media))["link_card_url"] is None
+    assert check(api, body_with_card(workspace, text=text, media=media))["link_card_url"] is None
     for platform in ("mastodon", "linkedin", "x"):
-        assert check(api, carded(workspace, text=text, platform=platform))["link_card_url"] is None
+        assert check(api, body_with_card(workspace, text=text, platform=platform))["link_card_url"] is None

@@ -24,10 +24,10 @@ ASKED = {"choices": ["The bench", "The lathe"], "duration_minutes": 60}
 WHERE = "targets[0].options.poll"
 
 
-def polled(workspace: Workspace, name: str, *, account: Any = None, more: Any = None, **asked: Any) -> dict[str, Any]:
+def poll_body(workspace: Workspace, name: str, *, account: Any = None, more: Any = None, **poll: Any) -> dict[str, Any]:
     """The request body of a post with this poll to a sandbox account on the platform; `more` are fields of the body."""
     body = body_for(account or AccountFactory(workspace=workspace, platform=name), **(more or {}))
-    poll = {key: value for key, value in {**ASKED, **asked}.items() if value is not None}
+    poll = {key: value for key, value in {**ASKED, **poll}.items() if value is not None}
     body["targets"][0]["options"] = {"poll": poll}
     return body
 
@@ -39,8 +39,12 @@ def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
     return dict(target)
 
 
-def told(api: ApiClient, body: dict[str, Any]) -> list[tuple[str, str]]:
+def issues_of(api: ApiClient, body: dict[str, Any]) -> list[tuple[str, str]]:
     return [(issue["code"], issue["field"]) for issue in check(api, body)["issues"]]
+
+
+def codes_of(api: ApiClient, body: dict[str, Any]) -> list[str]:
+    return [code for code, _ in issues_of(api, body)]
 
 
 def test_capabilities_describe_polls_where_supported() -> None:
@@ -81,8 +85,8 @@ def test_each_platforms_limits_are_in_its_capabilities(
 
 
 @every_polled
-def test_one_poll_fits_all_and_is_shown_as_it_will_be_asked(api: ApiClient, workspace: Workspace, name: str) -> None:
-    body = polled(workspace, name)
+def test_a_valid_poll_is_returned_normalized(api: ApiClient, workspace: Workspace, name: str) -> None:
+    body = poll_body(workspace, name)
 
     target = check(api, body)
     planned = api.post("/posts", {**body, "dry_run": True}).json()
@@ -96,7 +100,7 @@ def test_one_poll_fits_all_and_is_shown_as_it_will_be_asked(api: ApiClient, work
 
 
 @every_polled
-def test_limits_are_taken_and_what_is_beyond_them_is_refused(api: ApiClient, workspace: Workspace, name: str) -> None:
+def test_polls_beyond_the_limits_are_refused(api: ApiClient, workspace: Workspace, name: str) -> None:
     rules = platform(name).capabilities.poll
     assert rules is not None
     choices = [f"{number:a>{rules.max_choice_length}}" for number in range(rules.max_choices)]
@@ -104,7 +108,7 @@ def test_limits_are_taken_and_what_is_beyond_them_is_refused(api: ApiClient, wor
     account = AccountFactory(workspace=workspace, platform=name)
 
     def codes(**asked: Any) -> list[tuple[str, str]]:
-        return told(api, polled(workspace, name, account=account, **asked))
+        return issues_of(api, poll_body(workspace, name, account=account, **asked))
 
     assert codes(choices=choices, duration_minutes=longest - longest % rules.duration_step_minutes) == []
     assert codes(choices=choices[: rules.min_choices], duration_minutes=shortest) == []
@@ -147,10 +151,10 @@ def test_limits_are_taken_and_what_is_beyond_them_is_refused(api: ApiClient, wor
         ),
     ],
 )
-def test_an_issue_says_what_to_do(
+def test_a_poll_issue_has_a_repair_hint(
     api: ApiClient, workspace: Workspace, name: str, asked: Any, message: str, advice: str
 ) -> None:
-    body = polled(workspace, name, **asked)
+    body = poll_body(workspace, name, **asked)
 
     [issue] = check(api, body)["issues"]
 
@@ -161,8 +165,8 @@ def test_an_issue_says_what_to_do(
 
 
 @every_polled
-def test_a_choice_that_is_too_long_comes_with_one_that_fits(api: ApiClient, workspace: Workspace, name: str) -> None:
-    body = polled(workspace, name, choices=["The bench", "Grüße aus der Werkstatt, " * 5])
+def test_the_repair_of_an_overlong_choice_fits(api: ApiClient, workspace: Workspace, name: str) -> None:
+    body = poll_body(workspace, name, choices=["The bench", "Grüße aus der Werkstatt, " * 5])
     [issue] = check(api, body)["issues"]
     hint = issue["repair_hint"]
     assert (issue["code"], issue["auto_fixable"], hint["field"]) == ("POLL_CHOICE_TOO_LONG", True, issue["field"])
@@ -174,40 +178,36 @@ def test_a_choice_that_is_too_long_comes_with_one_that_fits(api: ApiClient, work
 
 def test_choices_are_counted_as_the_platform_counts(api: ApiClient, workspace: Workspace) -> None:
     family = "👨\u200d👩\u200d👧"  # one grapheme, five characters
-    assert told(api, polled(workspace, "mastodon", choices=[family * 50, "b"])) == []
-    assert told(api, polled(workspace, "x", choices=[family * 5, "b"])) == []
-    assert [code for code, _ in told(api, polled(workspace, "x", choices=[family * 6, "b"]))] == [
-        "POLL_CHOICE_TOO_LONG"
-    ]
+    assert issues_of(api, poll_body(workspace, "mastodon", choices=[family * 50, "b"])) == []
+    assert issues_of(api, poll_body(workspace, "x", choices=[family * 5, "b"])) == []
+    assert codes_of(api, poll_body(workspace, "x", choices=[family * 6, "b"])) == ["POLL_CHOICE_TOO_LONG"]
 
 
 @pytest.mark.parametrize(("name", "taken"), [("mastodon", False), ("telegram", False), ("discord", True), ("x", False)])
-def test_media_beside_a_poll(api: ApiClient, workspace: Workspace, name: str, taken: bool) -> None:
+def test_media_with_a_poll_need_support(api: ApiClient, workspace: Workspace, name: str, taken: bool) -> None:
     media = media_of(MediaAssetFactory(workspace=workspace), alt_text="A bench")
 
-    found = told(api, polled(workspace, name, more={"media": media}))
+    found = issues_of(api, poll_body(workspace, name, more={"media": media}))
 
     assert found == ([] if taken else [("POLL_WITH_MEDIA", WHERE)])
 
 
 @every_polled
-def test_a_poll_needs_a_question_even_beside_media(api: ApiClient, workspace: Workspace, name: str) -> None:
+def test_a_poll_needs_a_question_even_with_media(api: ApiClient, workspace: Workspace, name: str) -> None:
     media = media_of(MediaAssetFactory(workspace=workspace), alt_text="A bench")
 
-    issues = check(api, polled(workspace, name, more={"text": " ", "media": media}))["issues"]
+    issues = check(api, poll_body(workspace, name, more={"text": " ", "media": media}))["issues"]
 
     assert [issue["message"] for issue in issues if issue["code"] == "TEXT_REQUIRED"] == ["The poll has no question."]
 
 
 @pytest.mark.parametrize(("name", "most"), [("mastodon", 500), ("telegram", 300), ("discord", 300), ("x", 280)])
-def test_the_question_is_as_long_as_the_platform_takes_it(
-    api: ApiClient, workspace: Workspace, name: str, most: int
-) -> None:
+def test_the_question_has_a_length_limit(api: ApiClient, workspace: Workspace, name: str, most: int) -> None:
     account = AccountFactory(workspace=workspace, platform=name)
-    fits = check(api, polled(workspace, name, account=account, more={"text": "a" * most}))
+    fits = check(api, poll_body(workspace, name, account=account, more={"text": "a" * most}))
     assert (fits["text_limit"], fits["issues"]) == (most, [])
 
-    body = polled(workspace, name, account=account, more={"text": "why not " * 100})
+    body = poll_body(workspace, name, account=account, more={"text": "why not " * 100})
     [issue] = check(api, body)["issues"]
     assert (issue["code"], issue["field"]) == ("TEXT_TOO_LONG", "targets[0].text")
     assert ("as the question of a poll" in issue["message"]) is (most == 300)
@@ -231,22 +231,22 @@ def test_the_question_is_as_long_as_the_platform_takes_it(
     ],
 )
 @every_polled
-def test_what_is_no_poll_is_refused_by_its_form(api: ApiClient, workspace: Workspace, name: str, poll: Any) -> None:
-    body = polled(workspace, name)
+def test_malformed_polls_are_refused_by_the_schema(api: ApiClient, workspace: Workspace, name: str, poll: Any) -> None:
+    body = poll_body(workspace, name)
     body["targets"][0]["options"] = {"poll": poll}
 
-    assert {code for code, _ in told(api, body)} == {"OPTIONS_INVALID"}
+    assert set(codes_of(api, body)) == {"OPTIONS_INVALID"}
 
 
 @pytest.mark.parametrize("minutes", [60.0, 0.0, -5.0, 1e300])
 @every_polled
 def test_a_duration_is_a_whole_number(api: ApiClient, workspace: Workspace, name: str, minutes: float) -> None:
-    assert [code for code, _ in told(api, polled(workspace, name, duration_minutes=minutes))] == ["POLL_DURATION"]
+    assert codes_of(api, poll_body(workspace, name, duration_minutes=minutes)) == ["POLL_DURATION"]
 
 
 @pytest.mark.parametrize("name", [name for name in PLATFORMS if name not in POLLED])
-def test_other_platforms_take_no_poll(api: ApiClient, workspace: Workspace, name: str) -> None:
-    target = check(api, polled(workspace, name))
+def test_platforms_without_polls_refuse_a_poll(api: ApiClient, workspace: Workspace, name: str) -> None:
+    target = check(api, poll_body(workspace, name))
 
     assert "OPTIONS_INVALID" in [issue["code"] for issue in target["issues"]]
     assert target["poll"] is None
@@ -254,24 +254,22 @@ def test_other_platforms_take_no_poll(api: ApiClient, workspace: Workspace, name
 
 def test_a_poll_may_begin_a_thread(api: ApiClient, workspace: Workspace) -> None:
     for name in ("mastodon", "x"):
-        body = polled(workspace, name)
+        body = poll_body(workspace, name)
         body["targets"][0]["options"]["thread"] = [{"text": "Vote above."}]
-        assert told(api, body) == []
+        assert issues_of(api, body) == []
 
 
-def test_the_same_question_with_other_choices_is_no_repetition(
-    api: ApiClient, workspace: Workspace, clock: Any
-) -> None:
-    body = polled(workspace, "x")
+def test_a_poll_with_other_choices_is_not_a_duplicate(api: ApiClient, workspace: Workspace, clock: Any) -> None:
+    body = poll_body(workspace, "x")
     assert api.post("/posts", body).status_code == 201
-    assert [code for code, _ in told(api, body)] == ["DUPLICATE_CONTENT"]
+    assert codes_of(api, body) == ["DUPLICATE_CONTENT"]
 
     body["targets"][0]["options"]["poll"] = {**ASKED, "choices": ["Tea", "Coffee"]}
 
-    assert told(api, body) == []
+    assert issues_of(api, body) == []
 
 
-def test_an_accounts_own_server_says_what_it_takes(api: ApiClient, workspace: Workspace) -> None:
+def test_the_limits_of_an_accounts_own_server_apply(api: ApiClient, workspace: Workspace) -> None:
     with FakeMastodon() as server:
         server.set_poll_limits(PollLimits(6, 80, 60, 86_400))
         credentials = {"instance": server.url, "access_token": server.add_account("alice")}
@@ -283,7 +281,7 @@ def test_an_accounts_own_server_says_what_it_takes(api: ApiClient, workspace: Wo
 
     def found(**poll: Any) -> list[tuple[str, str]]:
         options = {"poll": {**ASKED, **poll}}
-        return told(api, {"text": "What next?", "targets": [{**target, "options": options}]})
+        return issues_of(api, {"text": "What next?", "targets": [{**target, "options": options}]})
 
     assert (capabilities["poll"]["max_choices"], capabilities["poll"]["max_duration_minutes"]) == (6, 1440)
     Draft202012Validator.check_schema(capabilities["options"])
@@ -293,7 +291,7 @@ def test_an_accounts_own_server_says_what_it_takes(api: ApiClient, workspace: Wo
 
 @every_polled
 def test_a_poll_is_published_in_the_sandbox(api: ApiClient, workspace: Workspace, name: str) -> None:
-    group = api.post("/posts", polled(workspace, name)).json()["post_group"]
+    group = api.post("/posts", poll_body(workspace, name)).json()["post_group"]
 
     publish_due()
 

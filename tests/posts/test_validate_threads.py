@@ -47,7 +47,7 @@ def test_capabilities_describe_threads_where_supported() -> None:
 
 
 @every_threaded
-def test_a_segment_that_is_too_long_comes_with_one_that_fits(api: ApiClient, workspace: Workspace, name: str) -> None:
+def test_the_repair_of_an_overlong_segment_fits(api: ApiClient, workspace: Workspace, name: str) -> None:
     body = thread_at(workspace, name, "Two", "Grüße aus der Werkstatt, " * 50)
     [issue] = issues_of(api, body)
     hint = issue["repair_hint"]
@@ -65,7 +65,7 @@ def test_a_segment_that_is_too_long_comes_with_one_that_fits(api: ApiClient, wor
 
 
 @every_threaded
-def test_a_segment_needs_a_text_of_its_own(api: ApiClient, workspace: Workspace, name: str) -> None:
+def test_an_empty_segment_is_refused(api: ApiClient, workspace: Workspace, name: str) -> None:
     issues = issues_of(api, thread_at(workspace, name, " \n", ""))
 
     assert [(issue["code"], issue["field"]) for issue in issues] == [
@@ -76,7 +76,7 @@ def test_a_segment_needs_a_text_of_its_own(api: ApiClient, workspace: Workspace,
 
 @pytest.mark.parametrize("thread", ["Two", {}, ["Two"], [{"text": 2}], [{}], [{"text": "Two", "media": []}], []])
 @every_threaded
-def test_what_is_no_segment_is_refused_by_its_form(
+def test_malformed_segments_are_refused_by_the_schema(
     api: ApiClient, workspace: Workspace, name: str, thread: Any
 ) -> None:
     body = thread_at(workspace, name)
@@ -87,7 +87,7 @@ def test_what_is_no_segment_is_refused_by_its_form(
     assert {issue["code"] for issue in issues} == {"OPTIONS_INVALID"}
 
 
-def test_a_thread_has_an_end(api: ApiClient, workspace: Workspace) -> None:
+def test_a_thread_has_a_maximum_length(api: ApiClient, workspace: Workspace) -> None:
     rules = platform("x").capabilities.thread
     assert rules is not None
     further = [f"Segment {number}" for number in range(2, rules.max_segments + 1)]
@@ -108,13 +108,13 @@ def test_a_thread_has_an_end(api: ApiClient, workspace: Workspace) -> None:
         ("mastodon", ["https://example.com/" + "a" * 600], []),
     ],
 )
-def test_segments_are_judged_as_the_platform_does(
+def test_segments_are_counted_by_the_platforms_rules(
     api: ApiClient, workspace: Workspace, name: str, further: list[str], codes: list[str]
 ) -> None:
     assert [issue["code"] for issue in issues_of(api, thread_at(workspace, name, *further))] == codes
 
 
-def test_threads_that_begin_alike_are_no_repetition(api: ApiClient, workspace: Workspace, clock: Any) -> None:
+def test_threads_with_the_same_first_text_are_not_duplicates(api: ApiClient, workspace: Workspace, clock: Any) -> None:
     body = thread_at(workspace, "bluesky", "Two")
     account_id = body["targets"][0]["connected_account_id"]
     assert api.post("/posts", body).status_code == 201
@@ -125,7 +125,7 @@ def test_threads_that_begin_alike_are_no_repetition(api: ApiClient, workspace: W
     assert issues_of(api, {"text": "Hello", "targets": [target]}) == []
 
 
-def test_a_content_warning_shortens_every_segments_limit(api: ApiClient, workspace: Workspace) -> None:
+def test_a_content_warning_counts_toward_each_segments_limit(api: ApiClient, workspace: Workspace) -> None:
     body = thread_at(workspace, "mastodon", "b" * 499, "c" * 490, text="a" * 491)
     body["targets"][0]["options"]["spoiler_text"] = "Beware now"
 
@@ -133,8 +133,8 @@ def test_a_content_warning_shortens_every_segments_limit(api: ApiClient, workspa
 
     [target] = answer["targets"]
     assert (target["text_length"], target["text_limit"]) == (491, 490)
-    told = [(issue["field"], issue["message"]) for issue in target["issues"]]
-    assert told == [
+    reported = [(issue["field"], issue["message"]) for issue in target["issues"]]
+    assert reported == [
         ("targets[0].text", "The text counts 491 graphemes; mastodon takes 490 beside its options."),
         (
             "targets[0].options.thread[0].text",
@@ -144,7 +144,7 @@ def test_a_content_warning_shortens_every_segments_limit(api: ApiClient, workspa
 
 
 @pytest.mark.parametrize(("most", "fits"), [(300, False), (1000, True)])
-def test_an_accounts_own_server_says_how_much_it_takes(
+def test_the_text_limit_of_an_accounts_own_server_applies(
     api: ApiClient, workspace: Workspace, most: int, fits: bool
 ) -> None:
     with FakeMastodon() as server:
@@ -156,8 +156,8 @@ def test_an_accounts_own_server_says_how_much_it_takes(
         long = {"text": "a" * 700, "targets": [{**target, "options": {"thread": [{"text": "b" * 700}]}}]}
 
         assert api.get(f"/accounts/{account['id']}/capabilities").json()["capabilities"]["text"]["max_length"] == most
-        told = issues_of(api, long)
-        assert [issue["field"] for issue in told] == (
+        issues = issues_of(api, long)
+        assert [issue["field"] for issue in issues] == (
             [] if fits else ["targets[0].text", "targets[0].options.thread[0].text"]
         )
 
@@ -169,7 +169,7 @@ def test_an_accounts_own_server_says_how_much_it_takes(
         assert issues_of(api, long) == []
 
 
-def test_an_accounts_own_server_says_how_many_media_it_takes(api: ApiClient, workspace: Workspace) -> None:
+def test_the_media_limit_of_an_accounts_own_server_applies(api: ApiClient, workspace: Workspace) -> None:
     account = AccountFactory(workspace=workspace, platform="mastodon", limits={"media": 1})
     pictures = MediaAssetFactory.create_batch(2, workspace=workspace)
 

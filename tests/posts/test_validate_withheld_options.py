@@ -39,7 +39,7 @@ def body_for(account: ConnectedAccount, **options: Any) -> dict[str, Any]:
         (PAGE, ["w_organization_social", "w_member_social_feed"], "w_organization_social_feed"),
     ],
 )
-def test_a_comment_without_its_scope_is_refused_until_it_is_left_out(
+def test_a_comment_without_its_scope_is_refused_until_it_is_removed(
     api: ApiClient, workspace: Workspace, external_id: str, scopes: list[str], scope: str
 ) -> None:
     account = account_of(workspace, external_id, scopes)
@@ -68,7 +68,7 @@ def test_a_comment_without_its_scope_is_refused_until_it_is_left_out(
     ("external_id", "scopes"),
     [(MEMBER, ALLOWED), (PAGE, ["w_organization_social_feed"]), ("sandbox-linkedin", [])],
 )
-def test_a_comment_with_its_scope_is_taken(
+def test_a_comment_with_its_scope_is_accepted(
     api: ApiClient, workspace: Workspace, external_id: str, scopes: list[str]
 ) -> None:
     account = account_of(workspace, external_id, scopes)
@@ -79,7 +79,7 @@ def test_a_comment_with_its_scope_is_taken(
     assert "first_comment" in taken["options"]["properties"]
 
 
-def test_the_composer_leaves_it_out_with_one_click(workspace: Workspace, owner: User) -> None:
+def test_a_composer_button_removes_the_comment(workspace: Workspace, owner: User) -> None:
     dashboard = Dashboard(workspace, owner)
     account = account_of(workspace, MEMBER, ["w_member_social"])
     hidden = {f"{account.id}-unshown": json.dumps({"first_comment": "First!"})}

@@ -34,7 +34,7 @@ def publish_when_it_is_due() -> Any:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("key", [{}, {"idempotency_key": "k"}])
-def test_the_answer_comes_when_the_group_is_finished(
+def test_the_response_is_sent_when_the_group_is_finished(
     api: ApiClient, accounts: list[ConnectedAccount], key: dict[str, str]
 ) -> None:
     body = body_for(*accounts, texts=["[sandbox:reject]"], wait=True)
@@ -46,7 +46,7 @@ def test_the_answer_comes_when_the_group_is_finished(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_retry_waits_as_well(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_retry_can_wait(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, text="[sandbox:reject]")
     publish_due()
 
@@ -57,7 +57,7 @@ def test_a_retry_waits_as_well(api: ApiClient, account: ConnectedAccount) -> Non
     assert answer.json()["post_group"]["targets"][0]["attempts"] == 2
 
 
-def test_the_answer_comes_unfinished_when_the_time_is_up(
+def test_after_the_time_limit_the_unfinished_group_is_returned(
     api: ApiClient, account: ConnectedAccount, settings: Any
 ) -> None:
     settings.WAIT_SECONDS = 0.05
@@ -100,7 +100,7 @@ def test_at_most_half_of_the_threads_wait(
     assert share.acquire()  # and a thread that was taken is free again
 
 
-def test_a_replay_answers_at_once(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:
+def test_a_replay_does_not_wait(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:
     body = body_for(account)
     api.post("/posts", body, idempotency_key="k")
     started = time.monotonic()
@@ -112,11 +112,11 @@ def test_a_replay_answers_at_once(api: ApiClient, account: ConnectedAccount, set
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_transaction_is_open_while_it_waits(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:
+def test_no_transaction_is_open_while_waiting(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:
     """Another connection can read and write the group while the request waits."""
     seen = threading.Event()
 
-    def look_and_write(n: int) -> Any:
+    def read_and_write(n: int) -> Any:
         if n == 0:
             return api.post("/posts", body_for(account, wait=True), idempotency_key="k").json()["post_group"]["status"]
         while not PostGroup.objects.filter(status="publishing").exists():
@@ -125,5 +125,5 @@ def test_no_transaction_is_open_while_it_waits(api: ApiClient, account: Connecte
         seen.set()
         return publish_due()
 
-    assert at_once(2, look_and_write) == ["published", 1]
+    assert at_once(2, read_and_write) == ["published", 1]
     assert seen.is_set()

@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 f"A worker has claimed {found.claimed} of them. Stop all workers, wait 20 seconds, then run this again."
             )
         if apply:
-            done = mark_possibly_published(stopped_at=until, report=self._report_progress)
+            done = mark_possibly_published(stopped_at=until, report=lambda count: self.stderr.write(f"{count:,} done"))
             self.stdout.write(f"{done:,} targets are now unconfirmed. You can start the workers.")
         elif found.possibly_published:
             self.stdout.write("Nothing was changed. With --apply they become unconfirmed and are not sent again.")
@@ -53,10 +53,6 @@ class Command(BaseCommand):
         self.stdout.write("As of the dump, without later cancellations, edits and approvals:")
         self.stdout.write(f"{found.later:>9,}  targets are due later and will be published at their time")
         self.stdout.write(f"{found.awaiting_person:>9,}  groups are drafts or await confirmation")
-
-    def _report_progress(self, done: int) -> None:
-        """Print progress to stderr, separate from the report on stdout."""
-        self.stderr.write(f"{done:,} done")
 
 
 def _parse_time(text: str) -> datetime:

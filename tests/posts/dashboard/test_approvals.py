@@ -26,7 +26,7 @@ def agent(agent_client: Any) -> ApiClient:
     return agent_client(default_mode="requires_confirmation")
 
 
-def asked(agent: ApiClient, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
+def create_waiting_post(agent: ApiClient, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
     answer = agent.post("/posts", body_for(*accounts, **fields))
     assert answer.json()["post_group"]["status"] == "pending_confirmation", answer.content
     return dict(answer.json()["post_group"])
@@ -66,13 +66,13 @@ def test_the_whole_content_is_shown(
     assert picture.id in page.content.decode()
 
 
-def test_a_list_of_many_asks_no_more_of_the_database(
+def test_more_posts_need_no_more_queries(
     dashboard: Dashboard,
     agent: ApiClient,
     accounts: list[ConnectedAccount],
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    groups = [asked(agent, *accounts, text=f"Number {number}") for number in range(11)]
+    groups = [create_waiting_post(agent, *accounts, text=f"Number {number}") for number in range(11)]
 
     with django_assert_max_num_queries(14):
         page = dashboard.get("approvals")
@@ -83,10 +83,10 @@ def test_a_list_of_many_asks_no_more_of_the_database(
 
 
 @pytest.mark.parametrize(("when", "status"), [({}, "publishing"), ({"scheduled_at": TOMORROW}, "scheduled")])
-def test_it_is_confirmed(
+def test_a_post_is_approved(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, when: dict[str, str], status: str
 ) -> None:
-    group = asked(agent, account, **when)
+    group = create_waiting_post(agent, account, **when)
     [version] = fields(dashboard.get("approvals"), "content_version")
 
     answer = dashboard.post("post-confirm", group, content_version=version)
@@ -102,7 +102,7 @@ def test_it_is_confirmed(
 def test_an_outdated_version_cannot_be_approved(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, version: str
 ) -> None:
-    group = asked(agent, account)
+    group = create_waiting_post(agent, account)
     patch(agent, group, text="Something else")
 
     answer = dashboard.http.post(dashboard.address("post-confirm", group), {"content_version": version}, follow=True)
@@ -114,10 +114,10 @@ def test_an_outdated_version_cannot_be_approved(
 
 
 @pytest.mark.parametrize("reason", ["Not in this tone, please.", ""])
-def test_it_is_rejected_with_a_reason(
+def test_a_post_is_rejected_with_a_reason(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, reason: str
 ) -> None:
-    group = asked(agent, account)
+    group = create_waiting_post(agent, account)
 
     dashboard.post("post-reject", group, reason=reason)
 
@@ -126,10 +126,10 @@ def test_it_is_rejected_with_a_reason(
     assert "Nothing is awaiting approval." in words(dashboard.get("approvals"))
 
 
-def test_it_is_edited_and_confirmed_in_one_go(
+def test_a_post_is_edited_and_approved_in_one_request(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
 ) -> None:
-    group = asked(agent, account, scheduled_at=TOMORROW)
+    group = create_waiting_post(agent, account, scheduled_at=TOMORROW)
     page = dashboard.get("post-edit", group)
     assert "Approve for this time" in words(page)
 
@@ -140,21 +140,19 @@ def test_it_is_edited_and_confirmed_in_one_go(
     assert the_group().created_by_type == "agent"
 
 
-def test_an_edit_without_approval_still_waits(
+def test_an_edited_post_still_awaits_approval(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
 ) -> None:
-    group = asked(agent, account)
+    group = create_waiting_post(agent, account)
 
     dashboard.compose("save", account, group=group, content_version="1", text="In our tone")
 
     assert (the_group().status, the_group().content_version) == ("pending_confirmation", 2)
 
 
-def test_a_long_one_is_confirmed_where_it_can_be_read_whole(
-    dashboard: Dashboard, agent: ApiClient, workspace: Workspace
-) -> None:
+def test_a_long_post_is_approved_on_its_own_page(dashboard: Dashboard, agent: ApiClient, workspace: Workspace) -> None:
     facebook = AccountFactory(workspace=workspace, platform="facebook")
-    group = asked(agent, facebook, text="word " * 12_000 + "the end")
+    group = create_waiting_post(agent, facebook, text="word " * 12_000 + "the end")
 
     page = dashboard.get("approvals")
     assert len(page.content) < 20_000
@@ -166,10 +164,10 @@ def test_a_long_one_is_confirmed_where_it_can_be_read_whole(
     assert dashboard.address("post-confirm", group) in whole.content.decode()
 
 
-def test_a_time_that_has_passed_is_said_so(
+def test_a_publishing_time_in_the_past_is_marked(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, clock: Any
 ) -> None:
-    asked(agent, account, scheduled_at="2027-03-10T12:30:00Z")
+    create_waiting_post(agent, account, scheduled_at="2027-03-10T12:30:00Z")
     clock.shift(3600)
 
     shown = words(dashboard.get("approvals"))

@@ -67,7 +67,7 @@ def test_a_post_is_shown_on_its_local_day(dashboard: Dashboard, zone: str, insta
         ("year", "9999-12-31", "March 2027", "2027-02-01", "2027-04-01"),
     ],
 )
-def test_pages_lead_on_and_back(
+def test_links_lead_to_the_next_and_previous_period(
     dashboard: Dashboard, view: str, date: str, title: str, earlier: str, later: str
 ) -> None:
     page = dashboard.get("calendar", view=view, date=date)
@@ -78,14 +78,14 @@ def test_pages_lead_on_and_back(
     assert re.search(rf'date={later}[^"]*" rel="next"', page.content.decode())
 
 
-def test_today_is_that_of_the_workspace(dashboard: Dashboard, clock: Any) -> None:
+def test_today_is_in_the_workspaces_time_zone(dashboard: Dashboard, clock: Any) -> None:
     Workspace.objects.update(default_timezone="Pacific/Kiritimati")  # 02:00 of the next day
     page = dashboard.get("calendar").content.decode()
 
     assert "date=2027-03-11" in page.partition('aria-current="date"')[2].partition("</h2>")[0]
 
 
-def test_past_and_scheduled_posts_are_there_and_nothing_else(
+def test_the_calendar_shows_published_and_scheduled_posts_only(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, workspace: Workspace
 ) -> None:
     now, later = create(api, account), create(api, account, scheduled_at=TOMORROW)

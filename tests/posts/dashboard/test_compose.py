@@ -23,7 +23,7 @@ from workspaces.models import Workspace
 TOO_LONG = "word " * 80  # for Bluesky, which takes 300; Mastodon takes 500
 
 
-def test_an_empty_desk_offers_the_accounts(
+def test_a_new_post_offers_the_accounts(
     dashboard: Dashboard, accounts: list[ConnectedAccount], django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     AccountFactory(workspace=dashboard.workspace, platform="slack", status="disconnected")
@@ -37,11 +37,11 @@ def test_an_empty_desk_offers_the_accounts(
 
 
 @pytest.mark.parametrize(
-    ("action", "status", "told"),
+    ("action", "status", "message"),
     [("save", "draft", "Saved."), ("publish", "publishing", "It is being published now.")],
 )
-def test_the_buttons_make_a_post(
-    dashboard: Dashboard, accounts: list[ConnectedAccount], action: str, status: str, told: str
+def test_each_save_button_creates_a_post(
+    dashboard: Dashboard, accounts: list[ConnectedAccount], action: str, status: str, message: str
 ) -> None:
     answer = dashboard.compose(action, *accounts[:2], text="One\r\ntwo")
 
@@ -49,17 +49,17 @@ def test_the_buttons_make_a_post(
     assert (answer.status_code, answer["location"]) == (303, dashboard.address("post", group))
     assert (group.status, group.text, group.created_by_type) == (status, "One\ntwo", "user")
     assert {target.account_id for target in group.targets.all()} == {account.id for account in accounts[:2]}
-    assert told in words(dashboard.get("post", group))
+    assert message in words(dashboard.get("post", group))
 
 
-def test_a_chosen_account_leads_to_what_it_takes(dashboard: Dashboard, accounts: list[ConnectedAccount]) -> None:
+def test_choosing_an_account_shows_its_options(dashboard: Dashboard, accounts: list[ConnectedAccount]) -> None:
     page = dashboard.compose("check", *accounts, text="Hello")
 
     for account in accounts:
         assert f'/accounts/{account.id}" target="_blank"' in page.content.decode()
 
 
-def test_a_text_and_options_of_an_account_of_its_own(dashboard: Dashboard, accounts: list[ConnectedAccount]) -> None:
+def test_an_account_can_have_its_own_text_and_options(dashboard: Dashboard, accounts: list[ConnectedAccount]) -> None:
     bluesky, mastodon, _ = accounts
     extra = {
         f"own-{mastodon.id}": "on",
@@ -102,7 +102,7 @@ def test_link_card_options_are_saved_and_custom_text_is_preserved(
     assert [target.options for target in the_group().targets.all()] == [{"link_card": own}]
 
 
-def test_a_form_that_is_sent_twice_posts_once(dashboard: Dashboard, account: ConnectedAccount) -> None:
+def test_a_form_submitted_twice_creates_one_post(dashboard: Dashboard, account: ConnectedAccount) -> None:
     """A double click, or a reload of the response, sends the form twice."""
     first, second = (dashboard.compose("publish", account) for _ in range(2))
 
@@ -112,7 +112,7 @@ def test_a_form_that_is_sent_twice_posts_once(dashboard: Dashboard, account: Con
 
 
 @pytest.mark.parametrize(
-    ("action", "form", "told"),
+    ("action", "form", "message"),
     [
         ("publish", {"text": TOO_LONG}, "the content does not fit all accounts"),
         ("schedule", {}, "Choose the day and time."),
@@ -122,13 +122,13 @@ def test_a_form_that_is_sent_twice_posts_once(dashboard: Dashboard, account: Con
         ("publish", {"key": ""}, "1 to 255"),
     ],
 )
-def test_a_form_with_mistakes_is_shown_again(
-    dashboard: Dashboard, account: ConnectedAccount, clock: Any, action: str, form: dict[str, Any], told: str
+def test_an_invalid_form_is_shown_again(
+    dashboard: Dashboard, account: ConnectedAccount, clock: Any, action: str, form: dict[str, Any], message: str
 ) -> None:
     page = dashboard.compose(action, account, **form)
 
     assert page.status_code == 422
-    assert told in words(page)
+    assert message in words(page)
     assert typed(page, "text") == form.get("text", "Hello")
     assert f'value="{account.id}" checked' in page.content.decode()
     assert not PostGroup.objects.exists()
@@ -154,7 +154,7 @@ def test_a_spend_cap_refusal_is_reported_and_audited(dashboard: Dashboard, works
     assert (entry.operation, entry.code, entry.actor_type) == ("posts.create", "SPEND_CAP_EXCEEDED", "user")
 
 
-def test_the_check_says_what_each_platform_takes(
+def test_the_check_shows_the_issues_of_each_platform(
     dashboard: Dashboard, accounts: list[ConnectedAccount], django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(14):
@@ -168,7 +168,7 @@ def test_the_check_says_what_each_platform_takes(
     assert not AuditEntry.objects.exists()
 
 
-def test_the_check_names_the_price(dashboard: Dashboard, workspace: Workspace) -> None:
+def test_the_check_shows_the_price(dashboard: Dashboard, workspace: Workspace) -> None:
     real = AccountFactory(workspace=workspace, sandbox=False, platform="x")
 
     part = dashboard.compose("check", real, text="See https://example.com", live=True)
@@ -176,7 +176,7 @@ def test_the_check_names_the_price(dashboard: Dashboard, workspace: Workspace) -
     assert "It costs $0.20. $1.00 of this month's spend cap is left." in words(part)
 
 
-def test_without_scripts_the_whole_page_is_answered(dashboard: Dashboard, account: ConnectedAccount) -> None:
+def test_without_scripts_a_check_returns_the_whole_page(dashboard: Dashboard, account: ConnectedAccount) -> None:
     page = dashboard.compose("check", account, text=TOO_LONG)
 
     assert "400 of 300 characters" in words(page)
@@ -198,14 +198,16 @@ def test_a_repair_is_applied_with_one_click(dashboard: Dashboard, accounts: list
     assert dashboard.compose("publish", bluesky, mastodon, text=TOO_LONG, extra=extra).status_code == 303
 
 
-def test_a_repair_that_is_not_needed_any_more_changes_nothing(dashboard: Dashboard, account: ConnectedAccount) -> None:
+def test_a_repair_that_is_no_longer_needed_changes_nothing(dashboard: Dashboard, account: ConnectedAccount) -> None:
     page = dashboard.compose("repair:targets[0].text|TEXT_TOO_LONG", account, text="Short")
 
     assert (page.status_code, typed(page, "text")) == (200, "Short")
     assert "Valid for this account." in words(page)
 
 
-def test_a_lost_account_leads_to_its_reconnection(dashboard: Dashboard, workspace: Workspace) -> None:
+def test_an_account_that_needs_reauthentication_links_to_its_reconnection(
+    dashboard: Dashboard, workspace: Workspace
+) -> None:
     lost = AccountFactory(workspace=workspace, status="needs_reauth")
 
     page = dashboard.compose("check", lost)
@@ -223,7 +225,7 @@ def test_a_lost_account_leads_to_its_reconnection(dashboard: Dashboard, workspac
         ("2027-10-31T02:30", "1", datetime(2027, 10, 31, 1, 30, tzinfo=UTC)),
     ],
 )
-def test_times_are_on_the_workspaces_clocks(
+def test_times_are_in_the_workspaces_time_zone(
     dashboard: Dashboard, account: ConnectedAccount, clock: Any, when: str, which: str, instant: datetime
 ) -> None:
     Workspace.objects.update(default_timezone="Europe/Berlin")
@@ -234,25 +236,25 @@ def test_times_are_on_the_workspaces_clocks(
 
 
 @pytest.mark.parametrize(
-    ("when", "told"),
+    ("when", "message"),
     [
         ("2027-03-28T02:30", "so this time does not exist. Did you mean 03:30?"),
         ("2027-10-31T02:30", "The first time, 02:30 CEST (00:30 UTC)"),
     ],
 )
-def test_a_time_that_never_comes_or_comes_twice_is_asked_for_again(
-    dashboard: Dashboard, account: ConnectedAccount, clock: Any, when: str, told: str
+def test_a_time_that_is_skipped_or_occurs_twice_shows_the_form_again(
+    dashboard: Dashboard, account: ConnectedAccount, clock: Any, when: str, message: str
 ) -> None:
     Workspace.objects.update(default_timezone="Europe/Berlin")
 
     page = dashboard.compose("schedule", account, when=when)
 
     assert (page.status_code, PostGroup.objects.exists()) == (422, False)
-    assert told in words(page)
+    assert message in words(page)
     assert fields(page, "when") == [when]
 
 
-def test_a_link_may_bring_the_time(dashboard: Dashboard, clock: Any) -> None:
+def test_a_link_can_set_the_time(dashboard: Dashboard, clock: Any) -> None:
     assert fields(dashboard.get("compose", when="2027-03-12T09:00"), "when") == ["2027-03-12T09:00"]
     assert fields(dashboard.get("compose", when="<script>"), "when") == []
 
@@ -267,7 +269,7 @@ def test_every_sandbox_account_at_once_stays_under_100_kb(dashboard: Dashboard, 
 
 
 @pytest.mark.parametrize("shape", ["IDN domains", "flags", "combining marks out of order", "one long host"])
-def test_a_hostile_text_is_checked_at_little_cost(dashboard: Dashboard, workspace: Workspace, shape: str) -> None:
+def test_a_hostile_text_is_checked_within_the_cpu_limit(dashboard: Dashboard, workspace: Workspace, shape: str) -> None:
     every = [AccountFactory(workspace=workspace, platform=name) for name in PLATFORMS]
     began = time.thread_time()
 
@@ -277,7 +279,7 @@ def test_a_hostile_text_is_checked_at_little_cost(dashboard: Dashboard, workspac
     assert time.thread_time() - began < 10  # a second is usual; what is not linear takes minutes
 
 
-def test_a_check_that_takes_too_much_cpu_time_says_so(
+def test_a_check_that_takes_too_much_cpu_time_shows_a_message(
     dashboard: Dashboard, accounts: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_limits, "REQUEST_CPU_SECONDS", 0.0)

@@ -53,9 +53,9 @@ def test_the_form_shows_the_stored_post(
     assert the_group().targets.get().options == {"visibility": "direct", "thread": thread}
 
 
-@pytest.mark.parametrize(("platform", "told"), [("x", True), ("mastodon", False)])
-def test_a_thread_that_may_fail_says_so(
-    dashboard: Dashboard, api: ApiClient, workspace: Workspace, platform: str, told: bool
+@pytest.mark.parametrize(("platform", "warned"), [("x", True), ("mastodon", False)])
+def test_an_unproven_thread_shows_a_warning(
+    dashboard: Dashboard, api: ApiClient, workspace: Workspace, platform: str, warned: bool
 ) -> None:
     account = AccountFactory(workspace=workspace, platform=platform)
     target = {"platform": platform, "connected_account_id": account.id}
@@ -64,7 +64,7 @@ def test_a_thread_that_may_fail_says_so(
         api.post("/posts", {"text": "All", "targets": [body], "draft": True}).json()["post_group"] for body in bodies
     )
 
-    assert ("Threads have not been tried on X yet." in words(dashboard.get("post-edit", thread))) is told
+    assert ("Threads have not been tried on X yet." in words(dashboard.get("post-edit", thread))) is warned
     assert "Threads have not been tried" not in words(dashboard.get("post-edit", single))
 
 
@@ -79,7 +79,7 @@ def test_a_thread_that_may_fail_says_so(
         ({"scheduled_at": TOMORROW}, "schedule", "2027-03-12T08:00", "scheduled", datetime(2027, 3, 12, 8, tzinfo=UTC)),
     ],
 )
-def test_what_the_buttons_make_of_it(
+def test_each_save_button_updates_the_post(
     dashboard: Dashboard,
     api: ApiClient,
     account: ConnectedAccount,
@@ -108,9 +108,7 @@ def test_a_scheduled_post_can_be_published_at_once(
     assert the_group().status == "published"
 
 
-def test_a_time_that_is_left_as_it_was_keeps_its_seconds(
-    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_an_unchanged_time_retains_its_seconds(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, scheduled_at="2027-03-11T12:00:42Z")
 
     dashboard.compose("schedule", account, group=group, text="Better", content_version="1", when=TIME)
@@ -148,7 +146,7 @@ def test_an_edit_that_cannot_be_released_is_not_saved(
     assert not MonthCounter.objects.exists()
 
 
-def test_an_account_that_was_disconnected_stays_until_it_is_unticked(
+def test_a_disconnected_account_stays_chosen_until_it_is_deselected(
     dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount]
 ) -> None:
     group = create(api, *accounts[:2], draft=True)
@@ -160,14 +158,16 @@ def test_an_account_that_was_disconnected_stays_until_it_is_unticked(
     assert "Disconnected" in words(page)
 
 
-def test_its_own_content_is_no_repetition(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+def test_an_edited_posts_own_content_is_not_a_duplicate(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
+) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
     assert "same content" not in words(dashboard.get("post-edit", group))
     assert "same content" in words(dashboard.compose("check", account))
 
 
-def test_what_was_made_for_the_sandbox_says_that_it_stays_there(
+def test_a_sandbox_post_shows_that_it_stays_in_the_sandbox(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, workspace: Workspace
 ) -> None:
     group = create(api, account, draft=True)

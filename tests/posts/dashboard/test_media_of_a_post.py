@@ -63,8 +63,8 @@ def test_uploads_are_stored_only_by_pages_that_accept_them(
 ) -> None:
     """Uploads are not written to disk for forms without files, nor before the sender is authenticated."""
     group = create(api, account, draft=True)
-    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "nowhere"  # a file that were kept would be a fault
-    settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 100_000  # less than the body of such a page may have
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "nowhere"  # storing a file fails
+    settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 100_000  # less than such a page accepts
     content = b"x" * 100_001
     nobody = Client(enforce_csrf_checks=True)  # which reads the form for its token
     nobody.cookies["csrftoken"] = "t" * 32
@@ -76,7 +76,7 @@ def test_uploads_are_stored_only_by_pages_that_accept_them(
     assert the_group().status == "cancelled"
 
 
-def test_what_is_larger_than_any_file_may_be_is_not_read(dashboard: Dashboard, settings: Any) -> None:
+def test_a_request_above_the_largest_file_size_is_not_read(dashboard: Dashboard, settings: Any) -> None:
     settings.MEDIA_MAX_BYTES = dict.fromkeys(("image", "video", "document"), 1000)
     file = SimpleUploadedFile("big.jpg", b"x" * 1_100_000)
 
@@ -85,7 +85,7 @@ def test_what_is_larger_than_any_file_may_be_is_not_read(dashboard: Dashboard, s
     assert (page.status_code, "Send fewer or smaller files." in words(page)) == (413, True)
 
 
-def test_the_library_is_offered_and_what_is_chosen_is_ordered(
+def test_assets_of_the_library_are_attached_and_reordered(
     dashboard: Dashboard, account: ConnectedAccount, pictures: list[MediaAsset]
 ) -> None:
     one, two = pictures
@@ -103,7 +103,7 @@ def test_the_library_is_offered_and_what_is_chosen_is_ordered(
     assert fields(left, "media") == [one.id]
 
 
-def test_an_alt_text_that_is_the_assets_own_follows_it(
+def test_an_alt_text_equal_to_the_assets_own_is_not_stored(
     dashboard: Dashboard, account: ConnectedAccount, pictures: list[MediaAsset]
 ) -> None:
     one, two = pictures
@@ -114,7 +114,7 @@ def test_an_alt_text_that_is_the_assets_own_follows_it(
     assert the_group().media == [{"media_id": one.id}, {"media_id": two.id, "alt_text": ""}]
 
 
-def test_anothers_files_are_not_there(dashboard: Dashboard, account: ConnectedAccount) -> None:
+def test_files_of_another_workspace_cannot_be_attached(dashboard: Dashboard, account: ConnectedAccount) -> None:
     foreign = MediaAssetFactory()
 
     page = dashboard.compose(f"attach:{foreign.id}", account)
@@ -148,7 +148,9 @@ def test_a_repair_removes_unsupported_media(
     assert "Valid for this account." in words(page)
 
 
-def test_older_files_are_a_page_further(dashboard: Dashboard, account: ConnectedAccount, workspace: Workspace) -> None:
+def test_older_files_are_on_the_next_page(
+    dashboard: Dashboard, account: ConnectedAccount, workspace: Workspace
+) -> None:
     rows = [MediaAssetFactory(workspace=workspace) for _ in range(25)]
     first = dashboard.get("compose").content.decode()
     cursor = first.partition('value="library:')[2].partition('"')[0]

@@ -64,7 +64,7 @@ def test_a_saved_poll_is_shown_in_the_form(dashboard: Dashboard, api: ApiClient,
     assert "left unchanged" not in words(page)
 
 
-def test_its_fields_are_named_for_everybody(dashboard: Dashboard, account: ConnectedAccount) -> None:
+def test_each_option_field_has_a_label(dashboard: Dashboard, account: ConnectedAccount) -> None:
     page = dashboard.compose("check", account)
     sent, labels = page.content.decode(), labelled(page)
     assert "<legend>Poll" in sent
@@ -77,7 +77,7 @@ def test_its_fields_are_named_for_everybody(dashboard: Dashboard, account: Conne
         assert f'id="{group}"' in sent
 
 
-def test_an_empty_poll_is_no_poll(dashboard: Dashboard, account: ConnectedAccount) -> None:
+def test_empty_poll_fields_create_no_poll(dashboard: Dashboard, account: ConnectedAccount) -> None:
     dashboard.compose("save", account, extra=poll_of(account, choices=" \r\n", minutes=""))
 
     assert options_of(account) == {}
@@ -93,7 +93,7 @@ def test_invalid_options_are_reported_and_shown_as_entered(dashboard: Dashboard,
     assert fields(page, f"{x.id}-poll.duration_minutes") == ["soon"]
 
 
-def test_a_choice_that_is_too_long_is_shortened_by_a_button(dashboard: Dashboard, workspace: Workspace) -> None:
+def test_a_button_shortens_a_choice_that_is_too_long(dashboard: Dashboard, workspace: Workspace) -> None:
     x = AccountFactory(workspace=workspace, platform="x")
     sent = poll_of(x, choices="Tea\nEverything that is in the cupboard")
     page = dashboard.compose("check", x, text="What next?", extra=sent)
@@ -106,7 +106,7 @@ def test_a_choice_that_is_too_long_is_shortened_by_a_button(dashboard: Dashboard
     assert "Valid for this account." in words(page)
 
 
-def test_switches_and_an_open_end(dashboard: Dashboard, workspace: Workspace) -> None:
+def test_boolean_options_and_a_poll_without_an_end_are_saved(dashboard: Dashboard, workspace: Workspace) -> None:
     telegram = AccountFactory(workspace=workspace, platform="telegram")
     extra = poll_of(telegram, minutes="") | {
         f"{telegram.id}-poll.multiple": "true",

@@ -22,14 +22,14 @@ from workspaces.models import Workspace
 HOOK = "https://hooks.example/posts"
 
 
-def ended(api: ApiClient, clock: Any, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
+def create_and_publish(api: ApiClient, clock: Any, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
     """A group that has finished publishing."""
     group = create(api, *accounts, **fields)
     publish_rounds(clock)
     return group
 
 
-def test_each_targets_state_error_and_what_to_do(
+def test_the_page_shows_each_targets_status_error_and_suggested_action(
     dashboard: Dashboard,
     api: ApiClient,
     accounts: list[ConnectedAccount],
@@ -37,7 +37,7 @@ def test_each_targets_state_error_and_what_to_do(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     texts = ["It works", "[sandbox:reject] no", "[sandbox:unknown] perhaps"]
-    group = ended(api, clock, *accounts, texts=texts, webhook_url=HOOK)
+    group = create_and_publish(api, clock, *accounts, texts=texts, webhook_url=HOOK)
 
     with django_assert_max_num_queries(14):
         page = dashboard.get("post", group)
@@ -54,7 +54,7 @@ def test_each_targets_state_error_and_what_to_do(
     assert len(page.content) < 100_000
 
 
-def test_a_real_post_links_to_its_place(
+def test_a_published_post_links_to_its_permalink(
     dashboard: Dashboard, api: ApiClient, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     group = create(api, account)
@@ -64,7 +64,7 @@ def test_a_real_post_links_to_its_place(
     assert 'href="https://social.example/1" rel="noopener noreferrer"' in dashboard.get("post", group).content.decode()
 
 
-def test_the_page_keeps_up_while_something_runs(
+def test_the_page_reloads_while_the_post_is_being_published(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
 ) -> None:
     group = create(api, account)
@@ -74,10 +74,10 @@ def test_the_page_keeps_up_while_something_runs(
     assert 'hx-trigger="every 2s"' not in dashboard.get("post", group).content.decode()
 
 
-def test_what_failed_is_sent_again(
+def test_failed_targets_are_retried(
     dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
-    group = ended(api, clock, *accounts[:2], texts=["It works", "[sandbox:reject] no"])
+    group = create_and_publish(api, clock, *accounts[:2], texts=["It works", "[sandbox:reject] no"])
     assert "The post is sent again to the 1 account where it failed." in words(dashboard.get("post", group))
 
     dashboard.post("post-retry", group)
@@ -88,7 +88,7 @@ def test_what_failed_is_sent_again(
 def test_unconfirmed_targets_are_retried_only_if_selected(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, clock: Any
 ) -> None:
-    group = ended(api, clock, account, text="[sandbox:unknown]")
+    group = create_and_publish(api, clock, account, text="[sandbox:unknown]")
     assert "It could then appear twice" in words(dashboard.get("post", group))
 
     refused = dashboard.http.post(dashboard.address("post-retry", group), follow=True)
@@ -108,7 +108,7 @@ def test_unconfirmed_targets_are_retried_only_if_selected(
         ({"is-out": "1", "permalink": "javascript:alert(1)"}, "unconfirmed", None),
     ],
 )
-def test_a_person_says_what_they_saw(
+def test_a_person_resolves_an_unconfirmed_target(
     dashboard: Dashboard,
     api: ApiClient,
     account: ConnectedAccount,
@@ -117,7 +117,7 @@ def test_a_person_says_what_they_saw(
     status: str,
     permalink: str | None,
 ) -> None:
-    group = ended(api, clock, account, text="[sandbox:unknown]")
+    group = create_and_publish(api, clock, account, text="[sandbox:unknown]")
 
     answer = dashboard.post("post-resolve", group, target_id=the_target(group).id, **said)
 
@@ -138,7 +138,7 @@ def test_a_draft_is_deleted_and_a_scheduled_post_cancelled(
     assert set(PostGroup.objects.values_list("status", flat=True)) == {"cancelled"}
 
 
-def test_another_time(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_scheduled_post_is_rescheduled(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     Workspace.objects.update(default_timezone="Europe/Berlin")
     group = create(api, account, scheduled_at=TOMORROW)
     assert fields(dashboard.get("post", group), "when") == ["2027-03-11T13:00"]
@@ -150,7 +150,7 @@ def test_another_time(dashboard: Dashboard, api: ApiClient, account: ConnectedAc
 
 
 @pytest.mark.parametrize(
-    ("when", "told"),
+    ("when", "message"),
     [
         ("", "Choose the day and time."),
         ("2027-03-28T02:30", "so this time does not exist"),
@@ -158,24 +158,24 @@ def test_another_time(dashboard: Dashboard, api: ApiClient, account: ConnectedAc
         ("2027-03-09T09:00", "in the past"),
     ],
 )
-def test_a_time_that_is_not_right_is_asked_for_again(
-    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, when: str, told: str
+def test_an_invalid_time_shows_the_form_again(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, when: str, message: str
 ) -> None:
     Workspace.objects.update(default_timezone="Europe/Berlin")
     group = create(api, account, scheduled_at=TOMORROW)
 
     page = dashboard.post("post-reschedule", group, when=when)
 
-    assert (page.status_code, told in words(page)) == (422, True)
+    assert (page.status_code, message in words(page)) == (422, True)
     assert the_group().content_version == 1
 
 
-def test_a_post_becomes_a_new_draft_once(
+def test_a_post_is_duplicated_into_one_draft(
     dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace, clock: Any
 ) -> None:
-    kept, gone = (MediaAssetFactory(workspace=workspace) for _ in range(2))
-    group = ended(api, clock, *accounts[:2], texts=["One", "Two"], media=media_of(kept, gone))
-    type(gone).objects.filter(pk=gone.id).update(status="deleted")
+    remaining, deleted = (MediaAssetFactory(workspace=workspace) for _ in range(2))
+    group = create_and_publish(api, clock, *accounts[:2], texts=["One", "Two"], media=media_of(remaining, deleted))
+    type(deleted).objects.filter(pk=deleted.id).update(status="deleted")
     [key] = fields(dashboard.get("post", group), "key")
 
     answers = [dashboard.post("post-duplicate", group, key=key)["location"] for _ in range(2)]
@@ -183,11 +183,13 @@ def test_a_post_becomes_a_new_draft_once(
     draft = PostGroup.objects.get(status="draft")
     assert answers == [dashboard.address("post-edit", draft)] * 2
     assert [target.text for target in draft.targets.order_by("position")] == ["One", "Two"]
-    assert draft.media == [{"media_id": kept.id}]
+    assert draft.media == [{"media_id": remaining.id}]
     assert typed(dashboard.get("post-edit", draft), "text") == "Hello"
 
 
-def test_a_rehearsal_at_a_real_account_stays_one(dashboard: Dashboard, api: ApiClient, workspace: Workspace) -> None:
+def test_the_copy_of_a_post_simulated_at_a_real_account_stays_simulated(
+    dashboard: Dashboard, api: ApiClient, workspace: Workspace
+) -> None:
     real = AccountFactory(workspace=workspace, sandbox=False)
     group = create(api, real, sandbox=True)
 
@@ -196,7 +198,7 @@ def test_a_rehearsal_at_a_real_account_stays_one(dashboard: Dashboard, api: ApiC
     assert PostGroup.objects.get(status="draft").sandbox
 
 
-def test_who_made_it_is_named(
+def test_the_page_names_the_posts_creator(
     dashboard: Dashboard, workspace: Workspace, agent_client: Any, account: ConnectedAccount
 ) -> None:
     group = agent_client().post("/posts", body_for(account, draft=True)).json()["post_group"]
@@ -204,7 +206,9 @@ def test_who_made_it_is_named(
     assert "by the agent Robot" in words(dashboard.get("post", group))
 
 
-def test_a_delivery_is_shown_with_how_it_went(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+def test_the_page_shows_the_status_of_each_delivery(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
+) -> None:
     group = create(api, account, scheduled_at=TOMORROW, webhook_url=HOOK)
     Delivery.objects.update(status="dead_letter", due_at=None, attempts=8, last_error="The receiver hung up.")
 

@@ -21,7 +21,7 @@ from tests.posts.rows import TOMORROW, create
         ({"status": "failed"}, []),
     ],
 )
-def test_posts_by_their_state(
+def test_posts_are_filtered_by_status(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, query: dict[str, str], found: list[str]
 ) -> None:
     create(api, account, text="Draft one", draft=True)

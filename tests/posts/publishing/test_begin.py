@@ -22,7 +22,7 @@ SECONDS = 30
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks no single row")
 @pytest.mark.django_db(transaction=True)
-def test_a_locked_group_prevents_all_beginnings(
+def test_a_locked_group_prevents_all_attempts_from_beginning(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: Any
 ) -> None:
     create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(hours=1)).isoformat())

@@ -34,7 +34,7 @@ def _books_balance(db: None) -> Any:
 
 
 @pytest.mark.parametrize("sent", [True, False], ids=["after it was sent", "before it was sent"])
-def test_a_worker_that_dies_while_it_sends_leaves_it_unconfirmed(
+def test_a_worker_that_dies_while_sending_leaves_the_target_unconfirmed(
     api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any, sent: bool
 ) -> None:
     worker = take_up()
@@ -53,7 +53,7 @@ def test_a_worker_that_dies_while_it_sends_leaves_it_unconfirmed(
     assert MonthCounter.objects.get().held_cents == 1
 
 
-def test_nothing_sends_it_again_but_a_retry_that_says_so(
+def test_only_a_retry_with_include_unconfirmed_sends_it_again(
     api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     worker = take_up()
@@ -76,7 +76,7 @@ def test_nothing_sends_it_again_but_a_retry_that_says_so(
 
 
 @pytest.mark.parametrize("begun", [True, False], ids=["in the first step", "between the steps"])
-def test_a_worker_that_dies_before_it_sends_costs_nothing(
+def test_a_post_is_published_once_after_a_worker_died_before_sending(
     api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any, begun: bool
 ) -> None:
     worker = take_up()
@@ -92,7 +92,7 @@ def test_a_worker_that_dies_before_it_sends_costs_nothing(
     assert (target["status"], target["attempts"], len(scripted.sent)) == ("published", 2, 1)
 
 
-def test_a_worker_that_dies_with_its_claim_alone_spends_no_attempt(
+def test_a_worker_that_dies_before_its_first_step_uses_no_attempt(
     api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     take_up()
@@ -103,7 +103,7 @@ def test_a_worker_that_dies_with_its_claim_alone_spends_no_attempt(
     assert (read(api, group)["targets"][0]["attempts"], len(scripted.sent)) == (1, 1)
 
 
-def test_what_kills_every_worker_is_given_up(
+def test_a_step_that_kills_several_workers_is_not_tried_again(
     api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     for _ in range(LOSSES):

@@ -17,7 +17,7 @@ from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 
 SCHEDULE = project.PUBLISH_RETRY_SCHEDULE
 
@@ -39,7 +39,7 @@ def only_target(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
         ("[sandbox:slow]", "published", 1, None),
     ],
 )
-def test_a_marker_in_the_text_says_how_it_ends(
+def test_a_sandbox_marker_in_the_text_decides_the_outcome(
     api: ApiClient, account: ConnectedAccount, clock: Any, text: str, status: str, attempts: int, code: str | None
 ) -> None:
     group = create(api, account, text=text)
@@ -84,7 +84,7 @@ def test_the_pauses_between_attempts_follow_the_schedule(api: ApiClient, account
 
 
 @pytest.mark.parametrize(("asked", "least", "most"), [(5000.0, 5000, 5000), (2.0, 8, 12), (None, 8, 12)])
-def test_the_platforms_own_pause_counts_where_it_is_longer(
+def test_the_platforms_retry_after_is_used_if_it_is_longer(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -116,7 +116,7 @@ def test_polling_a_processing_target_counts_no_attempts(
 ) -> None:
     def transcode(content: Content) -> Progress | Published:
         if len(scripted.sent) > 20:
-            return publish_it(content)
+            return publish_content(content)
         return Progress("send", {"id": 1}, ready_at=datetime.now(NOON.tzinfo) + timedelta(seconds=30))
 
     monkeypatch.setattr(scripted, "send", staticmethod(transcode))
@@ -141,7 +141,7 @@ def test_a_step_continues_from_the_progress_of_the_previous_one(
     def fail_once(content: Content) -> Published:
         if len(scripted.sent) == 1:
             raise Transient("Not now.")
-        return publish_it(content)
+        return publish_content(content)
 
     monkeypatch.setattr(scripted, "send", staticmethod(fail_once))
     group = create(api, telegram_account)
@@ -154,7 +154,7 @@ def test_a_step_continues_from_the_progress_of_the_previous_one(
     assert only_target(api, group)["status"] == "published"
 
 
-def test_a_fault_that_no_adapter_foresaw_leaves_the_outcome_open(
+def test_an_unexpected_adapter_error_leaves_the_outcome_unknown(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -185,7 +185,7 @@ def test_a_platform_that_cannot_be_published_to_fails_at_once(
     assert (target["status"], target["error"]["code"]) == ("failed", "PLATFORM_UNAVAILABLE")
 
 
-def test_an_account_that_no_key_opens_is_tried_again_until_one_does_or_it_fails(
+def test_an_account_whose_credentials_cannot_be_decrypted_is_retried(
     api: ApiClient, bluesky_account: ConnectedAccount, pds: FakeBluesky, settings: Any, clock: Any
 ) -> None:
     keys = settings.ENCRYPTION_KEYS

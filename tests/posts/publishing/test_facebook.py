@@ -64,7 +64,7 @@ def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: st
     return create(api, account, targets=[target], **({"media": media} if media else {}))
 
 
-def ended(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
+def outcome_of(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
     """The target's status and error code."""
     [target] = read(api, group)["targets"]
     return target["status"], (target["error"] or {}).get("code")
@@ -93,7 +93,7 @@ def test_a_post_without_a_response_is_found_when_facebook_lists_it(
 
 
 @pytest.mark.parametrize("until", ["create", "comment"])
-def test_a_worker_that_dies_leaves_the_first_comment_to_the_next(
+def test_another_worker_writes_the_first_comment_after_a_worker_died(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any, until: str
 ) -> None:
     group = post(api, account, first_comment="More")
@@ -107,7 +107,7 @@ def test_a_worker_that_dies_leaves_the_first_comment_to_the_next(
 
     publish_rounds(clock)
 
-    assert ended(api, group) == ("published", None)
+    assert outcome_of(api, group) == ("published", None)
     [made] = server.posts(page_id)
     assert made["comments"] == ["More"]
 
@@ -144,7 +144,7 @@ def test_a_comment_without_a_response_is_created_once(
 
     publish_rounds(clock)
 
-    assert ended(api, group) == ("published", None)
+    assert outcome_of(api, group) == ("published", None)
     assert server.posts(page_id)[0]["comments"] == ["More"]
 
 
@@ -154,12 +154,12 @@ def test_an_account_that_is_disconnected_before_its_comment_keeps_the_post_publi
     group = post(api, account, first_comment="More")
     server.rate_limit_next(COMMENT, page_id, minutes=30)
     publish_due()
-    assert ended(api, group) == ("retrying", "PLATFORM_RATE_LIMITED")
+    assert outcome_of(api, group) == ("retrying", "PLATFORM_RATE_LIMITED")
     api.delete(f"/accounts/{account.id}")
 
     publish_rounds(clock)
 
-    assert ended(api, group) == ("published", "PUBLISHED_INCOMPLETE")
+    assert outcome_of(api, group) == ("published", "PUBLISHED_INCOMPLETE")
     assert server.requests_to(FEED) == 1
 
 
@@ -169,16 +169,16 @@ def test_an_accepted_video_is_never_reported_as_failed(
     server.process_videos(checks=3)
     group = post(api, account, FILM, post_type="reel")
     publish_due()
-    assert ended(api, group) == ("processing", None)
+    assert outcome_of(api, group) == ("processing", None)
     api.delete(f"/accounts/{account.id}")
 
     publish_rounds(clock)
 
-    assert ended(api, group) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert outcome_of(api, group) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
     assert len(server.videos(page_id)) == 1
 
 
-def test_a_video_is_waited_for_without_costing_an_attempt(
+def test_waiting_for_a_video_counts_no_attempt(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
 ) -> None:
     server.process_videos(checks=12)
@@ -201,9 +201,9 @@ def test_reels_beyond_the_daily_limit_wait_while_other_posts_are_published(
 
     publish_due()
 
-    assert [ended(api, reel) for reel in reels] == [("retrying", "PLATFORM_RATE_LIMITED")] * 2
-    assert ended(api, text) == ("published", None)
+    assert [outcome_of(api, reel) for reel in reels] == [("retrying", "PLATFORM_RATE_LIMITED")] * 2
+    assert outcome_of(api, text) == ("published", None)
     assert server.requests_to(START_REEL) == 0
     publish_rounds(clock)
-    assert [ended(api, reel) for reel in reels] == [("published", None)] * 2
+    assert [outcome_of(api, reel) for reel in reels] == [("published", None)] * 2
     assert [video["content"] for video in server.videos(page_id)].count(FILM) == 2

@@ -63,7 +63,7 @@ def test_a_stale_worker_writes_nothing_after_another_has_published(
 
 
 @pytest.mark.parametrize("write", WRITES, ids=NAMES)
-def test_a_stale_worker_writes_nothing_while_another_is_at_it(
+def test_a_stale_worker_writes_nothing_while_another_is_publishing(
     group: dict[str, Any], clock: Any, write: Callable[[PostTarget], Any]
 ) -> None:
     stale = take_up()

@@ -57,7 +57,7 @@ def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: An
     return create(api, account, targets=[target], media=media)
 
 
-def ended(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
+def outcome_of(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
     """The target's status and error code."""
     [target] = read(api, group)["targets"]
     return target["status"], (target["error"] or {}).get("code")
@@ -69,7 +69,7 @@ def test_a_video_in_processing_costs_no_attempt(
     server.process_media(checks=15)
     group = post(api, account, FILM)
     publish_due()
-    assert ended(api, group) == ("processing", None)
+    assert outcome_of(api, group) == ("processing", None)
 
     publish_rounds(clock)
 
@@ -85,7 +85,7 @@ def test_tokens_are_renewed_before_they_expire(api: ApiClient, account: Connecte
     group = post(api, account, jpeg())
     publish_rounds(clock)
 
-    assert ended(api, group) == ("published", None)
+    assert outcome_of(api, group) == ("published", None)
 
 
 @pytest.mark.parametrize("way", ["dropped", "refused"])
@@ -131,7 +131,7 @@ def test_a_failed_comment_leaves_the_post_published_with_an_error(
 
     publish_rounds(clock)
 
-    assert ended(api, group) == ("published", "PUBLISHED_INCOMPLETE")
+    assert outcome_of(api, group) == ("published", "PUBLISHED_INCOMPLETE")
     assert (server.requests_to(COMMENT), server.requests_to(COMMENTS)) == (1, 0)
     account.refresh_from_db()
     assert account.status == "active"

@@ -70,7 +70,7 @@ def target_of(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
     return dict(target)
 
 
-def test_a_page_gets_its_post_with_media_and_comment(
+def test_a_post_with_media_and_comment_is_published_to_a_page(
     api: ApiClient, server: FakeLinkedIn, page: str, clock: Any
 ) -> None:
     files = [("a.jpg", jpeg()), ("b.png", png())]

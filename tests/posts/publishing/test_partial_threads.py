@@ -84,7 +84,7 @@ UNKNOWN = OutcomeUnknown("No answer came.")
         (3, Transient("It is down."), "Segments 1 and 2 were published; segment 3 was not: It is down.", "active"),
     ],
 )
-def test_a_stopped_thread_reports_its_published_segments_and_keeps_its_money(
+def test_a_stopped_thread_reports_its_published_segments_and_its_money_stays_held(
     api: ApiClient,
     chain: type[ChainPlatform],
     telegram_account: ConnectedAccount,
@@ -179,7 +179,7 @@ def test_a_thread_resolved_as_not_published_starts_again(
     ],
     ids=["cancelled", "missed"],
 )
-def test_a_retry_that_does_not_come_about_still_says_which_segments_are_out(
+def test_a_cancelled_retry_still_reports_the_published_segments(
     api: ApiClient,
     chain: type[ChainPlatform],
     telegram_account: ConnectedAccount,
@@ -196,12 +196,12 @@ def test_a_retry_that_does_not_come_about_still_says_which_segments_are_out(
     publish_due()
 
     [target] = read(api, group)["targets"]
-    told = f"Segment 1 was published; it is not known whether segment 2 was: {words}"
-    assert (target["status"], target["error"]["message"]) == ("unconfirmed", told)
+    message = f"Segment 1 was published; it is not known whether segment 2 was: {words}"
+    assert (target["status"], target["error"]["message"]) == ("unconfirmed", message)
     assert tried(chain) == ["One", "Two"]
 
 
-def test_a_doubt_ends_with_the_segment_that_it_was_about(
+def test_publishing_the_doubtful_segment_ends_the_doubt(
     api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     chain.faults[2] = UNKNOWN
@@ -216,7 +216,7 @@ def test_a_doubt_ends_with_the_segment_that_it_was_about(
     assert target["error"]["message"] == "Segments 1 and 2 were published; segment 3 was not: Rude."
 
 
-def test_a_worker_that_dies_in_a_segment_leaves_it_in_doubt(
+def test_a_worker_that_dies_while_sending_a_segment_leaves_it_doubtful(
     api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     group = post_five(api, telegram_account)

@@ -21,7 +21,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
 
 
@@ -52,7 +52,7 @@ def retried(
 
 
 @pytest.mark.parametrize("why", ["the account is closed", "its time is missed", "an outage", "a rejection"])
-def test_a_retry_of_the_unconfirmed_that_comes_to_nothing_leaves_it_unconfirmed(
+def test_a_failed_retry_of_an_unconfirmed_target_leaves_it_unconfirmed(
     api: ApiClient, scripted: type[ScriptedPlatform], retried: dict[str, Any], clock: Any, why: str
 ) -> None:
     if why == "the account is closed":
@@ -87,7 +87,7 @@ def test_a_person_resolves_a_possibly_published_post(
     assert read(api, retried)["targets"][0]["status"] == "failed"
 
 
-def test_nothing_of_the_round_before_is_written_after_a_retry(
+def test_a_worker_of_the_previous_round_writes_nothing_after_a_retry(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     group = create(api, telegram_account)
@@ -122,7 +122,7 @@ def test_a_possibly_published_post_of_a_disconnected_account_becomes_unconfirmed
     assert (target["status"], target["attempts"]) == ("unconfirmed", 1)
 
 
-def test_a_fault_while_tokens_are_renewed_sends_nothing_and_is_tried_again(
+def test_an_error_while_renewing_tokens_sends_nothing_and_is_retried(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -135,12 +135,12 @@ def test_a_fault_while_tokens_are_renewed_sends_nothing_and_is_tried_again(
     publish_due()
     assert read(api, group)["targets"][0]["status"] == "retrying"
 
-    scripted.send = staticmethod(publish_it)
+    scripted.send = staticmethod(publish_content)
     publish_rounds(clock)
     assert read(api, group)["status"] == "published"
 
 
-def test_what_a_worker_without_its_claim_knows_is_not_lost(
+def test_a_result_of_a_worker_that_lost_its_claim_resolves_the_target(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     group = create(api, telegram_account)
@@ -150,7 +150,7 @@ def test_what_a_worker_without_its_claim_knows_is_not_lost(
     published = do(worker)
     assert isinstance(published, Published)
     clock.shift(LEASE)
-    publish_due()  # another worker, which cannot tell
+    publish_due()  # another worker, which does not know the outcome
 
     outcomes.published_late(worker, published)
 
@@ -160,7 +160,7 @@ def test_what_a_worker_without_its_claim_knows_is_not_lost(
     assert (MonthCounter.objects.get().held_cents, MonthCounter.objects.get().settled_cents) == (0, 1)
 
 
-def test_one_post_is_never_two_targets(
+def test_one_platform_post_is_never_recorded_for_two_targets(
     api: ApiClient, telegram_account: ConnectedAccount, verifiable: type[ScriptedPlatform], clock: Any
 ) -> None:
     def found(content: Content) -> Published:
@@ -169,14 +169,14 @@ def test_one_post_is_never_two_targets(
     groups = [create(api, telegram_account) for _ in range(2)]
     verifiable.send = raising(OutcomeUnknown("The server closed the connection."))
     publish_due()
-    verifiable.look = staticmethod(found)
+    verifiable.search = staticmethod(found)
 
     publish_rounds(clock)
 
     assert sorted(read(api, group)["status"] for group in groups) == ["published", "unconfirmed"]
 
 
-def test_a_platform_that_this_service_does_not_know_any_more_is_not_asked_for_ever(
+def test_a_target_of_a_removed_platform_is_postponed(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     create(api, telegram_account)

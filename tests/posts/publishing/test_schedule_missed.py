@@ -32,7 +32,7 @@ def test_a_late_post_is_published_within_the_grace_period(api: ApiClient, group:
     assert read(api, group)["status"] == "published"
 
 
-def test_a_post_that_is_later_fails_and_costs_nothing(
+def test_a_post_beyond_the_grace_period_fails_and_costs_nothing(
     api: ApiClient, group: dict[str, Any], scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(hours=24, seconds=1))
@@ -45,7 +45,7 @@ def test_a_post_that_is_later_fails_and_costs_nothing(
     assert (scripted.sent, MonthCounter.objects.get().held_cents) == ([], 0)
 
 
-def test_the_grace_is_a_setting(api: ApiClient, group: dict[str, Any], clock: Any, settings: Any) -> None:
+def test_the_grace_period_is_a_setting(api: ApiClient, group: dict[str, Any], clock: Any, settings: Any) -> None:
     settings.SCHEDULE_GRACE_HOURS = 2
     clock.move_to(IN_AN_HOUR + timedelta(hours=2, seconds=1))
     publish_due()
@@ -66,7 +66,9 @@ def test_a_missed_post_is_published_when_retried(
     assert read(api, group)["status"] == "published"
 
 
-def test_a_retried_post_has_its_grace_from_its_new_time(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
+def test_the_grace_period_of_a_retried_post_begins_at_its_new_time(
+    api: ApiClient, group: dict[str, Any], clock: Any
+) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(days=7))
     publish_due()
     api.post(f"/posts/{group['id']}/retry")
@@ -77,9 +79,7 @@ def test_a_retried_post_has_its_grace_from_its_new_time(api: ApiClient, group: d
     assert read(api, group)["targets"][0]["error"]["code"] == "SCHEDULE_MISSED"
 
 
-def test_a_post_that_was_begun_in_time_is_brought_to_its_end(
-    api: ApiClient, account: ConnectedAccount, clock: Any
-) -> None:
+def test_a_post_begun_in_time_is_completed(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     group = create(api, account, text="[sandbox:flaky]", scheduled_at=IN_AN_HOUR.isoformat())
     clock.move_to(IN_AN_HOUR)
     publish_due()
@@ -129,7 +129,7 @@ def test_a_retry_that_searches_and_finds_nothing_has_a_grace_period(
     publish_rounds(clock)
 
     [target] = read(api, group)["targets"]
-    assert (target["status"], len(verifiable.sent), len(verifiable.looks)) == (status, sends, 1)
+    assert (target["status"], len(verifiable.sent), len(verifiable.searches)) == (status, sends, 1)
     assert target["error"] is None or target["error"]["code"] == "SCHEDULE_MISSED"
 
 
@@ -143,7 +143,7 @@ def test_a_retry_that_searches_first_is_completed_once_sent(
     verifiable.send = staticmethod(lose)
     group = _retried_tomorrow(api, telegram_account)
     clock.move_to(TOMORROW)
-    publish_due()  # looks, and sends again without an answer
+    publish_due()  # searches, and sends again without a response
     verifiable.send = staticmethod(send)
     clock.shift(timedelta(hours=25))
 
@@ -152,7 +152,7 @@ def test_a_retry_that_searches_first_is_completed_once_sent(
     assert (read(api, group)["status"], len(verifiable.sent)) == ("published", 3)
 
 
-def test_a_retry_that_comes_too_late_puts_no_record_under_its_key(
+def test_a_retry_that_misses_its_time_leaves_the_target_unconfirmed(
     api: ApiClient, pds: FakeBluesky, bluesky_account: ConnectedAccount, clock: Any, settings: Any
 ) -> None:
     settings.PUBLISH_RETRY_SCHEDULE = []

@@ -39,7 +39,7 @@ from tests.posts.rows import create
         ("cancelled cancelled", "cancelled"),
     ],
 )
-def test_a_released_groups_state_follows_from_its_targets(targets: str, group: str) -> None:
+def test_a_released_groups_status_follows_from_its_targets(targets: str, group: str) -> None:
     assert roll_up(targets.split()) == group
 
 
@@ -56,7 +56,7 @@ def test_a_released_groups_state_follows_from_its_targets(targets: str, group: s
         ("cancelled", ""),
     ],
 )
-def test_what_may_follow_a_targets_state(state: str, following: str) -> None:
+def test_allowed_transitions_of_a_target(state: str, following: str) -> None:
     assert TARGET_TRANSITIONS[state] == frozenset(following.split())
 
 
@@ -81,7 +81,7 @@ def test_the_database_refuses_a_finished_target_that_is_due(
 
 
 @pytest.mark.parametrize("model", [PostGroup, PostTarget])
-def test_the_database_refuses_a_state_that_there_is_not(api: ApiClient, account: ConnectedAccount, model: Any) -> None:
+def test_the_database_refuses_an_unknown_status(api: ApiClient, account: ConnectedAccount, model: Any) -> None:
     create(api, account, draft=True)
 
     with pytest.raises(IntegrityError):

@@ -41,7 +41,7 @@ def test_a_paused_workspace_postpones_its_posts_until_it_is_resumed(
     assert read(api, group)["status"] == "published"
 
 
-def test_what_was_held_too_long_is_missed(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
+def test_a_post_postponed_beyond_its_grace_period_is_missed(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
     Workspace.objects.update(status="paused")
     clock.shift(timedelta(hours=24, seconds=1))
     publish_due()

@@ -71,7 +71,7 @@ def test_a_thread_continues_at_the_third_call_after_its_worker_died(
         assert [made.text for made in world.posts()] == list(FIVE)
 
 
-def test_a_server_that_cannot_be_read_leaves_the_thread_to_a_person(
+def test_a_thread_whose_server_cannot_be_read_becomes_unconfirmed(
     api: ApiClient, workspace: Workspace, settings: Any, clock: Any
 ) -> None:
     with world_of("mastodon", settings) as world:
@@ -125,7 +125,7 @@ def test_a_disconnected_account_while_preparing_a_segment_is_reported(
         ("slow", "published", None),
     ],
 )
-def test_callers_can_rehearse_a_thread_that_stops_on_the_way(
+def test_the_sandbox_simulates_a_thread_that_stops_midway(
     api: ApiClient, account: ConnectedAccount, clock: Any, marker: str, status: str, words: str | None
 ) -> None:
     group = post_five(api, account, "One", f"Two [sandbox:{marker}]", "Three")

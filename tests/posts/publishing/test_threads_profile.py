@@ -73,7 +73,7 @@ def test_a_chain_continues_after_a_segment_without_a_response(
     assert (target["status"], target["external_id"]) == ("published", made[0]["id"])
 
 
-def test_a_chain_that_was_refused_midway_continues_there_when_it_is_retried(
+def test_a_chain_refused_midway_continues_there_on_retry(
     api: ApiClient, server: FakeThreads, account: ConnectedAccount, clock: Any
 ) -> None:
     group = post(api, account, "One", "Two")

@@ -38,7 +38,7 @@ def account(api: ApiClient, world: World, workspace: Workspace) -> ConnectedAcco
     return world.connect(api, workspace.id)
 
 
-def test_a_post_must_say_who_may_see_it(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_post_without_a_privacy_level_is_refused(api: ApiClient, account: ConnectedAccount) -> None:
     target = {"platform": "tiktok", "connected_account_id": account.id}
 
     answer = api.post("/posts", {"text": "Hello", "targets": [target]})
@@ -48,7 +48,7 @@ def test_a_post_must_say_who_may_see_it(api: ApiClient, account: ConnectedAccoun
 
 
 @pytest.mark.parametrize("taken", [True, False])
-def test_photos_without_an_answer_wait_for_a_person(
+def test_photos_without_a_response_become_unconfirmed(
     api: ApiClient, world: World, server: FakeTikTok, account: ConnectedAccount, clock: Any, taken: bool
 ) -> None:
     target = post(api, world, account, kind="image")

@@ -17,7 +17,7 @@ from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
 
 
@@ -48,7 +48,7 @@ def test_targets_due_together_are_published_at_the_accounts_pace(
     assert {target.attempts for target in targets} == {1}
 
 
-def test_a_turn_that_was_not_used_comes_back(
+def test_turns_are_available_again_after_a_pause(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     for number in range(2):
@@ -63,7 +63,7 @@ def test_a_turn_that_was_not_used_comes_back(
     assert len(paced.sent) == 4
 
 
-def test_another_account_is_not_held_up(
+def test_another_account_is_not_delayed(
     api: ApiClient,
     workspace: Workspace,
     telegram_account: ConnectedAccount,
@@ -79,7 +79,7 @@ def test_another_account_is_not_held_up(
     assert read(api, other)["status"] == "published"
 
 
-def test_what_waits_for_its_turn_can_still_be_cancelled(
+def test_a_target_waiting_for_its_turn_can_be_cancelled(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     at = "2027-03-10T12:00:30Z"
@@ -97,7 +97,7 @@ def test_a_rate_limit_holds_back_the_whole_account(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     def limited(content: Content) -> Published:
-        paced.send = staticmethod(publish_it)
+        paced.send = staticmethod(publish_content)
         raise RateLimited("Slower.", retry_after=120)
 
     paced.send = staticmethod(limited)
@@ -139,13 +139,13 @@ def test_turns_that_were_missed_are_not_all_used_at_once(
 def test_a_rate_limited_account_sends_nothing_during_its_pause(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
-    told: list[float] = []
+    seconds_of_calls: list[float] = []
 
     def limited(content: Content) -> Published:
-        told.append((timezone.now() - NOON).total_seconds())
-        if told[-1] < 60:
-            raise RateLimited("Slower.", retry_after=60 - told[-1])
-        return publish_it(content)
+        seconds_of_calls.append((timezone.now() - NOON).total_seconds())
+        if seconds_of_calls[-1] < 60:
+            raise RateLimited("Slower.", retry_after=60 - seconds_of_calls[-1])
+        return publish_content(content)
 
     paced.send = staticmethod(limited)
     for number in range(12):
@@ -153,7 +153,7 @@ def test_a_rate_limited_account_sends_nothing_during_its_pause(
 
     publish_rounds(clock, rounds=60)
 
-    assert [seconds for seconds in told if 0 < seconds < 60] == []
+    assert [seconds for seconds in seconds_of_calls if 0 < seconds < 60] == []
     assert PostTarget.objects.filter(status="published").count() == 12
 
 

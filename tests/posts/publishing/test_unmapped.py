@@ -37,7 +37,7 @@ ODD: dict[str, list[tuple[int, dict[str, Any], str | None]]] = {
 }
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name == "accounts.platforms"]
 
 
@@ -64,12 +64,12 @@ def test_an_unmapped_error_is_logged_once(
         publish_rounds(clock)
 
     expected = f"{platform} gave an answer that this service does not know: {code}"
-    assert told(caplog) == ([expected] if code else [])
+    assert logged(caplog) == ([expected] if code else [])
 
 
 def test_a_code_is_one_short_line(caplog: pytest.LogCaptureFixture) -> None:
     unmapped("somewhere", "odd\ncode\x1b" + "x" * 1000)
 
-    [line] = told(caplog)
+    [line] = logged(caplog)
     assert line.isprintable()
     assert len(line) < 200

@@ -19,7 +19,7 @@ from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up
 from tests.posts.rows import create, kinds_of, publish_rounds, read, the_target
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
 
 
@@ -37,8 +37,8 @@ def _books_balance(db: None) -> Any:
     assert billing.drift() == []
 
 
-def _is_there(content: Content) -> Published:
-    return publish_it(content)
+def _find_post(content: Content) -> Published:
+    return publish_content(content)
 
 
 def _no_answer(content: Content) -> Published:
@@ -59,7 +59,7 @@ def _die_while_sending(clock: Any) -> None:
     clock.shift(LEASE)
 
 
-def test_what_a_dead_worker_sent_is_found(
+def test_a_post_that_a_dead_worker_sent_is_found(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     worker = take_up()
@@ -67,17 +67,17 @@ def test_what_a_dead_worker_sent_is_found(
     begin(worker)
     do(worker)
     clock.shift(LEASE)
-    verifiable.look = staticmethod(_is_there)
+    verifiable.search = staticmethod(_find_post)
 
     publish_due()
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["external_id"]) == ("published", f"message-{target['id']}")
-    assert (len(verifiable.sent), len(verifiable.looks)) == (1, 1)
+    assert (len(verifiable.sent), len(verifiable.searches)) == (1, 1)
     assert kinds_of(group) == ["post.published"]
 
 
-def test_what_is_not_there_is_sent_again_once_no_earlier_try_can_arrive_any_more(
+def test_an_absent_post_is_sent_again_once_no_earlier_attempt_can_arrive(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     _die_while_sending(clock)
@@ -89,15 +89,15 @@ def test_what_is_not_there_is_sent_again_once_no_earlier_try_can_arrive_any_more
 
     publish_rounds(clock)
     assert read(api, group)["targets"][0]["status"] == "published"
-    assert (len(verifiable.sent), len(verifiable.looks)) == (1, 2)
+    assert (len(verifiable.sent), len(verifiable.searches)) == (1, 2)
 
 
-def test_a_try_that_arrives_late_is_found_by_the_second_look(
+def test_an_attempt_that_arrives_late_is_found_by_the_second_search(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     _die_while_sending(clock)
     publish_due()
-    verifiable.look = staticmethod(_is_there)
+    verifiable.search = staticmethod(_find_post)
 
     publish_rounds(clock)
 
@@ -111,7 +111,7 @@ def test_a_post_without_response_is_searched_for_after_the_pause(
     verifiable.send = staticmethod(_no_answer)
     publish_due()
     assert read(api, group)["targets"][0]["error"]["code"] == "PUBLISH_OUTCOME_UNKNOWN"
-    verifiable.look = staticmethod(_is_there)
+    verifiable.search = staticmethod(_find_post)
 
     publish_rounds(clock)
 
@@ -126,13 +126,13 @@ def test_a_post_without_response_is_searched_for_after_the_pause(
         AccountDisconnected("The token is revoked."),
         Transient("The server does not answer."),
     ],
-    ids=["it cannot tell", "it is closed to us", "it never answers"],
+    ids=["outcome unknown", "access refused", "no response"],
 )
 def test_a_failed_search_leaves_the_post_unconfirmed_and_held(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any, error: PlatformError
 ) -> None:
     _die_while_sending(clock)
-    verifiable.look = staticmethod(_raises(error))
+    verifiable.search = staticmethod(_raises(error))
 
     publish_rounds(clock)
 
@@ -142,7 +142,7 @@ def test_a_failed_search_leaves_the_post_unconfirmed_and_held(
     assert kinds_of(group) == ["post.unconfirmed"]
 
 
-def test_what_is_not_there_is_not_sent_for_a_workspace_that_is_deleted_by_then(
+def test_an_absent_post_of_a_deleted_workspace_is_not_sent_again(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any, workspace: Workspace
 ) -> None:
     _die_while_sending(clock)
@@ -159,10 +159,10 @@ def test_a_retry_of_an_unconfirmed_post_searches_before_it_sends(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     _die_while_sending(clock)
-    verifiable.look = staticmethod(_raises(OutcomeUnknown("It cannot tell.", final=True)))
+    verifiable.search = staticmethod(_raises(OutcomeUnknown("The post cannot be found.", final=True)))
     publish_due()
     clock.shift(3600)
-    verifiable.look = staticmethod(_is_there)
+    verifiable.search = staticmethod(_find_post)
 
     api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
     publish_due()
@@ -174,7 +174,7 @@ def test_a_retry_of_an_unconfirmed_post_searches_before_it_sends(
 def unknown(api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any) -> dict[str, Any]:
     """A post after an attempt with unknown outcome, with a request to send it anyway."""
     _die_while_sending(clock)
-    verifiable.look = staticmethod(_raises(OutcomeUnknown("It cannot tell.", final=True)))
+    verifiable.search = staticmethod(_raises(OutcomeUnknown("The post cannot be found.", final=True)))
     publish_rounds(clock)
     assert (read(api, group)["status"], verifiable.sent) == ("unconfirmed", [])
     clock.shift(3600)
@@ -191,7 +191,7 @@ def test_an_unverifiable_post_is_sent_again_if_a_person_asks(
     assert (read(api, unknown)["status"], len(verifiable.sent)) == ("published", 1)
 
 
-def test_a_person_who_asks_once_has_it_sent_once(
+def test_a_post_is_sent_once_for_each_retry_of_a_person(
     api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
 ) -> None:
     verifiable.send = staticmethod(_no_answer)
@@ -203,7 +203,7 @@ def test_a_person_who_asks_once_has_it_sent_once(
     assert len(verifiable.sent) == 1
 
 
-def test_a_worker_that_dies_while_it_sends_what_a_person_asked_for_leaves_it_unconfirmed(
+def test_a_worker_that_dies_while_sending_a_retry_leaves_it_unconfirmed(
     api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
 ) -> None:
     worker = take_up()
@@ -217,7 +217,7 @@ def test_a_worker_that_dies_while_it_sends_what_a_person_asked_for_leaves_it_unc
     assert (read(api, unknown)["status"], len(verifiable.sent)) == ("unconfirmed", 1)
 
 
-def test_a_rejection_of_what_a_person_asked_for_says_nothing_of_the_earlier_try(
+def test_a_rejected_retry_does_not_prove_that_the_earlier_attempt_failed(
     api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
 ) -> None:
     verifiable.send = staticmethod(_raises(ContentRejected("The text repeats an earlier one.")))

@@ -15,7 +15,7 @@ from posts.publishing.worker_loop import MAX_SLOW_PER_PLATFORM, SHARES, PublishL
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import create, read
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from tests.until import wait_until
 from workspaces.models import Workspace
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+def _close_connections_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Close connections of the pool's threads, which would prevent the test database from being dropped."""
     monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", 0)
 
@@ -43,7 +43,7 @@ def gate(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> I
 
     def wait_and_publish(content: Content) -> Published:
         opened.wait(30)
-        return publish_it(content)
+        return publish_content(content)
 
     monkeypatch.setattr(scripted, "send", staticmethod(wait_and_publish))
     yield opened
@@ -54,7 +54,7 @@ def published(platform: str) -> int:
     return PostTarget.objects.filter(platform=platform, status="published").count()
 
 
-def test_a_post_is_published_as_soon_as_it_is_made(
+def test_a_new_post_is_published_at_once_by_the_loop(
     api: ApiClient, account: ConnectedAccount, loop: PublishLoop
 ) -> None:
     loop.start()
@@ -64,7 +64,7 @@ def test_a_post_is_published_as_soon_as_it_is_made(
     assert group["status"] == "published"
 
 
-def test_a_platform_that_hangs_holds_its_share_and_delays_no_other(
+def test_a_hanging_platform_uses_only_its_share_of_threads(
     api: ApiClient,
     workspace: Workspace,
     account: ConnectedAccount,
@@ -104,7 +104,7 @@ def test_a_database_error_in_a_claim_does_not_leak_the_accounts_places(
     assert loop._shares.total == 0
 
 
-def test_targets_that_are_stopped_are_ended_by_the_threads_and_leave_their_places(
+def test_stopped_targets_are_written_by_the_threads_and_free_their_places(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], loop: PublishLoop
 ) -> None:
     for number in range(SHARES.slow + 2):
@@ -117,7 +117,7 @@ def test_targets_that_are_stopped_are_ended_by_the_threads_and_leave_their_place
     assert scripted.sent == []
 
 
-def test_stopping_lets_what_was_begun_end(
+def test_stopping_completes_attempts_that_have_begun(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -135,7 +135,7 @@ def test_stopping_lets_what_was_begun_end(
     assert read(api, group)["status"] == "published"
 
 
-def test_what_an_account_has_no_place_for_is_given_back(
+def test_targets_beyond_an_accounts_share_are_released(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -154,7 +154,7 @@ def test_what_an_account_has_no_place_for_is_given_back(
     wait_until(lambda: published("telegram") == SHARES.slow + 2)
 
 
-def test_quick_accounts_whose_platform_hangs_all_at_once_leave_half_of_the_threads(
+def test_many_quick_accounts_of_a_hanging_platform_leave_half_of_the_threads(
     api: ApiClient,
     workspace: Workspace,
     account: ConnectedAccount,
@@ -193,11 +193,11 @@ def test_a_thread_that_waits_for_a_platform_holds_no_connection(
 ) -> None:
     held = []
 
-    def look_and_publish(content: Content) -> Published:
+    def check_and_publish(content: Content) -> Published:
         held.append(connection.connection)
-        return publish_it(content)
+        return publish_content(content)
 
-    monkeypatch.setattr(scripted, "send", staticmethod(look_and_publish))
+    monkeypatch.setattr(scripted, "send", staticmethod(check_and_publish))
     create(api, telegram_account)
     loop.start()
     wait_until(lambda: published("telegram") == 1)

@@ -67,12 +67,12 @@ def behind_another(journal: Journal, writer: Writer, numbers: list[int]) -> list
     return others
 
 
-def test_without_a_writer_everybody_writes_for_themselves(journal: Journal) -> None:
+def test_without_a_writer_each_caller_writes_itself(journal: Journal) -> None:
     assert [write_batched(journal.write_all, number) for number in (2, 3)] == [True, False]
     assert (journal.batches, journal.writers) == ([[2], [3]], {threading.get_ident()})
 
 
-def test_those_who_come_meanwhile_are_written_together_by_one_thread(journal: Journal, writer: Writer) -> None:
+def test_items_that_arrive_during_a_write_are_written_together(journal: Journal, writer: Writer) -> None:
     others = behind_another(journal, writer, [4, 5, 6])
 
     assert [other.result() for other in others] == [True, False, True]
@@ -80,7 +80,7 @@ def test_those_who_come_meanwhile_are_written_together_by_one_thread(journal: Jo
     assert len(journal.writers) == 1
 
 
-def test_one_that_cannot_be_written_fails_alone(journal: Journal, writer: Writer) -> None:
+def test_an_item_that_cannot_be_written_fails_alone(journal: Journal, writer: Writer) -> None:
     good, bad = behind_another(journal, writer, [4, -1])
 
     assert good.result() is True
@@ -99,26 +99,26 @@ def test_all_callers_get_the_error_when_the_database_is_down_and_the_writer_cont
 
 
 @pytest.fixture
-def answering(monkeypatch: pytest.MonkeyPatch) -> None:
+def database_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The database is up; errors it raises come from locks held by others."""
     monkeypatch.setattr(writer_module, "_database_answers", lambda: True)
 
 
-@pytest.mark.usefixtures("answering")
-def test_one_whose_row_is_locked_is_held_up_alone(journal: Journal, writer: Writer) -> None:
+@pytest.mark.usefixtures("database_is_up")
+def test_an_item_whose_row_is_locked_fails_alone(journal: Journal, writer: Writer) -> None:
     *good, locked = behind_another(journal, writer, [4, 5, 0])
 
     assert [each.result() for each in good] == [True, False]
     assert isinstance(locked.exception(), OperationalError)
 
 
-@pytest.mark.usefixtures("answering")
-def test_what_all_need_and_is_locked_is_not_waited_for_by_each(journal: Journal) -> None:
+@pytest.mark.usefixtures("database_is_up")
+def test_a_lock_that_all_items_need_is_not_waited_for_by_each(journal: Journal) -> None:
     assert [type(result) for result in all_or_each(journal.write_all, [0] * 9)] == [OperationalError] * 9
     assert len(journal.batches) == 1 + 2
 
 
-def test_a_call_aside_is_made_by_the_writer_alone(journal: Journal, writer: Writer) -> None:
+def test_run_on_writer_calls_alone_on_the_writers_thread(journal: Journal, writer: Writer) -> None:
     with ThreadPoolExecutor(2, initializer=writer.serve) as threads:
         written_by = {threads.submit(run_on_writer, threading.get_ident).result() for _ in range(3)}
         fault = threads.submit(run_on_writer, int, "x").exception()
@@ -127,7 +127,7 @@ def test_a_call_aside_is_made_by_the_writer_alone(journal: Journal, writer: Writ
     assert isinstance(fault, ValueError)
 
 
-def test_a_call_aside_knows_the_trace_of_its_thread(writer: Writer) -> None:
+def test_run_on_writer_has_the_callers_trace(writer: Writer) -> None:
     def traces() -> tuple[str, str]:
         start_trace("a" * 32)
         return current_trace_id(), run_on_writer(current_trace_id)
@@ -136,7 +136,7 @@ def test_a_call_aside_knows_the_trace_of_its_thread(writer: Writer) -> None:
         assert threads.submit(traces).result() == ("a" * 32, "a" * 32)
 
 
-def test_stopping_writes_what_was_asked_for_before(journal: Journal) -> None:
+def test_stopping_completes_pending_writes(journal: Journal) -> None:
     writer = Writer()
     journal.go_on.clear()
     with ThreadPoolExecutor(3) as threads:

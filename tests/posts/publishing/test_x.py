@@ -77,7 +77,7 @@ def test_a_thread_that_x_refuses_in_the_middle_is_not_restarted(
     assert texts_of(world) == ["One"]
 
 
-def test_two_posts_with_the_same_text_are_not_taken_for_each_other(
+def test_two_posts_with_the_same_text_are_distinguished(
     api: ApiClient, world: PlatformWorld, account: ConnectedAccount, clock: Any
 ) -> None:
     first, second = (create(api, account, text="Hello") for _ in range(2))

@@ -70,7 +70,7 @@ def test_a_video_whose_access_ends_while_it_is_processed_is_not_failed(
     assert len(world.posts()) == 1
 
 
-def test_a_used_up_quota_is_waited_for(
+def test_a_post_beyond_the_quota_waits(
     api: ApiClient, world: World, server: FakeYouTube, account: ConnectedAccount, clock: Any
 ) -> None:
     target = post(api, world, account)

@@ -1,4 +1,4 @@
-"""What a page must not do, whatever is shown on it: complain, break its policy, scroll sideways, shut people out."""
+"""Checks for every page in the browser tests: errors, the security policy, horizontal scrolling, and accessibility."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Response, 
 
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
-LOOKS: tuple[tuple[str, ViewportSize, Literal["light", "dark"]], ...] = (
+SCREENS: tuple[tuple[str, ViewportSize, Literal["light", "dark"]], ...] = (
     ("wide", WIDE, "light"),
     ("phone", PHONE, "dark"),
 )
 ON_THIS_MACHINE = re.compile(r"https?://(127\.0\.0\.1|localhost)[:/]|(data|blob):")
-# Chromium's word on a 4xx, which the answers below are judged by, and htmx's when a page is left in a request's midst, or
-# a later request takes the place of one under way.
-NO_COMPLAINT = ("Failed to load resource", "htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")
-HARM = ("serious", "critical")
-# From the top, and without the colours of a state in between.
-STILL = "scrollTo(0, 0); document.getAnimations().forEach((each) => each.finish())"
-SIDEWAYS = """() => {
+# Chromium's message about a 4xx response, which `_answer` checks, and htmx's messages about requests that were cut off
+# because the page was left or a later request replaced them.
+IGNORED_MESSAGES = ("Failed to load resource", "htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")
+FAILING_IMPACTS = ("serious", "critical")
+# Scrolls to the top and ends all animations, whose intermediate colours would fail the contrast rules.
+STOP_ANIMATIONS = "scrollTo(0, 0); document.getAnimations().forEach((each) => each.finish())"
+FIND_OVERFLOW = """() => {
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= width) return [];
   const clipped = (each) => {
@@ -42,8 +42,8 @@ AXE = """async () => {
 }"""
 
 
-class Watch:
-    """Keeps what the browser says is wrong on the service's pages; requests to other machines are not let out."""
+class ErrorRecorder:
+    """Records errors that the browser reports on the service's pages, and blocks requests to other machines."""
 
     def __init__(self, context: BrowserContext, base_url: str) -> None:
         self.problems: list[str] = []
@@ -51,12 +51,12 @@ class Watch:
         context.on("console", self._console)
         context.on("weberror", self._error)
         context.on("response", self._answer)
-        context.route(lambda url: not ON_THIS_MACHINE.match(url), _kept_in)
+        context.route(lambda url: not ON_THIS_MACHINE.match(url), _abort)
 
     def _console(self, message: ConsoleMessage) -> None:
         address = str(message.location.get("url", ""))
         own = address.startswith(self._base_url) or (message.page is not None and self._is_own(message.page.url))
-        if own and message.type in ("error", "warning") and not message.text.startswith(NO_COMPLAINT):
+        if own and message.type in ("error", "warning") and not message.text.startswith(IGNORED_MESSAGES):
             self.problems.append(f"console {message.type} at {address}: {message.text}")
 
     def _error(self, error: WebError) -> None:
@@ -72,35 +72,42 @@ class Watch:
         return address.startswith(self._base_url)
 
 
-class Inspection:
-    """Looks at an open page as a wide screen in the light and as a phone in the dark show it."""
+class PageChecker:
+    """Checks an open page on a wide screen in light colours and on a phone in dark colours."""
 
     def __init__(self, axe: Path | None, screenshots: Path) -> None:
         self.axe = axe
         self._screenshots = screenshots
         screenshots.mkdir(parents=True, exist_ok=True)
 
-    def look(self, page: Page, name: str, *, borne: Container[str] = ()) -> None:
-        """Keep a screenshot of each, and fail on what is wrong; `borne` are rules of axe-core that others have broken."""
+    def check(self, page: Page, name: str, *, ignored_rules: Container[str] = ()) -> None:
+        """Take a screenshot on each screen and fail on any problem; `ignored_rules` are rules of axe-core."""
         wrong = []
-        for kind, size, scheme in LOOKS:
+        for kind, size, scheme in SCREENS:
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            page.evaluate(STILL)
+            page.evaluate(STOP_ANIMATIONS)
             page.screenshot(path=self._screenshots / f"{name}_{kind}.png", full_page=True)
-            wrong += [f"{kind}: {each}" for each in [*page.evaluate(SIDEWAYS), *self._shut_out(page, borne)]]
+            wrong += [
+                f"{kind}: {each}"
+                for each in [*page.evaluate(FIND_OVERFLOW), *self._accessibility_violations(page, ignored_rules)]
+            ]
         page.set_viewport_size(WIDE)
         page.emulate_media(color_scheme="light")
         assert not wrong, f"{name} at {page.url}:\n" + "\n".join(map(str, wrong))
 
-    def _shut_out(self, page: Page, borne: Container[str]) -> list[dict[str, Any]]:
-        """What axe-core finds that keeps people out; nothing where it is not there."""
+    def _accessibility_violations(self, page: Page, ignored_rules: Container[str]) -> list[dict[str, Any]]:
+        """Return the serious accessibility violations that axe-core finds; none if it is not installed."""
         if self.axe is None:
             return []
         if not page.evaluate("'axe' in window"):
             page.evaluate(f"() => {{ {self.axe.read_text()} }}")
-        return [each for each in page.evaluate(AXE) if each["impact"] in HARM and each["rule"] not in borne]
+        return [
+            each
+            for each in page.evaluate(AXE)
+            if each["impact"] in FAILING_IMPACTS and each["rule"] not in ignored_rules
+        ]
 
 
-def _kept_in(route: Route) -> None:
+def _abort(route: Route) -> None:
     route.abort()

@@ -1,4 +1,7 @@
-"""Calendar days of a time zone as UTC windows. A day may have 23, 24, 25 or no hours when clocks change."""
+"""Conversion of local days and times to UTC.
+
+When clocks change, a day may have 23, 24, 25 or no hours, and a time may occur twice or never.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +41,21 @@ def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
         else:
             early = middle
     return late
+
+
+def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetime]:
+    """Return the UTC instants at which clocks in the time zone show this naive time.
+
+    Usually one; two if clocks are set back over the time, none if they are set forward over it.
+    """
+    found: list[datetime] = []
+    for fold in (0, 1):
+        instant = local_time.replace(tzinfo=zone, fold=fold).astimezone(UTC)
+        if instant not in found and instant.astimezone(zone).replace(tzinfo=None) == local_time:
+            found.append(instant)
+    return found
+
+
+def shift_past_clock_change(local_time: datetime, zone: ZoneInfo) -> datetime:
+    """Return a skipped local time moved forward by the length of the clock change that skipped it."""
+    return local_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

@@ -1,11 +1,15 @@
-"""Withdraws pending targets from the publisher, to cancel or edit them."""
+"""What the services that change a stored post group share: withdrawing its targets, refusals, and the audit entry."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from auditlog.services import record
 from billing.services import release_many
+from config.api.caller import Caller
 from config.api.errors import InvalidState
 from posts.models import PostGroup, PostTarget
 from posts.publishing.outcomes import retry_cancelled_error
@@ -62,4 +66,18 @@ def too_late_error(group: PostGroup) -> InvalidState:
     return InvalidState(
         f"The group is {begun}. Only drafts, scheduled groups and groups awaiting confirmation can be changed.",
         suggested_action="Read the group again. Posts already published must be deleted at the platform.",
+    )
+
+
+def record_change(
+    caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False, metadata: dict[str, Any] | None = None
+) -> None:
+    """Write the audit entry of an operation that changed a post group, or of its dry run."""
+    record(
+        caller=caller,
+        operation=operation,
+        resource_type="post_group",
+        resource_id=group.id,
+        dry_run=dry_run,
+        metadata=metadata,
     )

@@ -1,4 +1,4 @@
-"""A workspace in which everything has happened once: what the pages show when they are full."""
+"""A workspace with posts in every status, an agent, a file and deliveries, so that no dashboard page is empty."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ LONG_WORD = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen" * 3
 
 
 @dataclass(frozen=True)
-class Filled:
-    """The workspace, and the ids of what pages are about, by the names that their routes use or by state."""
+class FullWorkspace:
+    """A workspace with rows for every page. `ids` maps the names of URL parameters, and statuses of posts, to ids."""
 
     workspace: Workspace
     ids: dict[str, str]
 
 
-def fill(service: Service, bluesky: FakeBluesky) -> Filled:
-    """Make it. What is real is a Bluesky account at a stand-in; everything else is in the sandbox."""
+def create_full_workspace(service: Service, bluesky: FakeBluesky) -> FullWorkspace:
+    """Create the workspace. Its Bluesky account is connected to the stand-in; all other accounts are sandbox accounts."""
     workspace = service.new_workspace("Harbour Bakery")
     mastodon, linkedin = workspace.account("mastodon"), workspace.account("linkedin")
     did = bluesky.add_account(HANDLE, APP_PASSWORD)
-    real = _connected(workspace)
+    real = _connect_bluesky(workspace)
     picture = workspace.upload(jpeg(1200, 800, colour="peru"), "loaves.jpg", "Six loaves on a wooden board")
     attached = [{"media_id": picture, "alt_text": "Six loaves on a wooden board"}]
     soon = (datetime.now(UTC) + timedelta(hours=30)).isoformat()
@@ -37,7 +37,7 @@ def fill(service: Service, bluesky: FakeBluesky) -> Filled:
         published = workspace.post(
             "The rye is out of the oven.", real, mastodon, media=attached, webhook_url=f"{receiver.url}/events"
         )
-        delivered = _delivery(workspace, "delivered")
+        delivered = _wait_for_delivery(workspace, "delivered")
     groups = {
         "published": published,
         "failed": workspace.post("[sandbox:reject] A post that is refused", mastodon, linkedin),
@@ -50,12 +50,12 @@ def fill(service: Service, bluesky: FakeBluesky) -> Filled:
     }
     workspace.post("And this one for Sunday?", linkedin, token=agent_key, scheduled_at=soon)
     ids = {state: group["id"] for state, group in groups.items()}
-    deliveries = {"delivery_id": delivered, "dead_letter": _dead_letter(workspace, mastodon)}
+    deliveries = {"delivery_id": delivered, "dead_letter": _create_dead_letter(workspace, mastodon)}
     account = {"account_id": real["connected_account_id"], "agent_id": agent_id, "media_id": picture, "did": did}
-    return Filled(workspace, {**ids, **deliveries, **account})
+    return FullWorkspace(workspace, {**ids, **deliveries, **account})
 
 
-def _connected(workspace: Workspace) -> dict[str, str]:
+def _connect_bluesky(workspace: Workspace) -> dict[str, str]:
     credentials = {"identifier": HANDLE, "app_password": APP_PASSWORD}
     asked = {"workspace_id": workspace.id, "platform": "bluesky", "method": "credentials", "credentials": credentials}
     return {
@@ -64,14 +64,14 @@ def _connected(workspace: Workspace) -> dict[str, str]:
     }
 
 
-def _dead_letter(workspace: Workspace, target: dict[str, str]) -> str:
+def _create_dead_letter(workspace: Workspace, target: dict[str, str]) -> str:
     with Receiver(otherwise=410) as gone:
         workspace.post("For a receiver that has gone", target, webhook_url=f"{gone.url}/events")
-        return _delivery(workspace, "dead_letter")
+        return _wait_for_delivery(workspace, "dead_letter")
 
 
-def _delivery(workspace: Workspace, status: str) -> str:
-    """The newest delivery in this state, once there is one."""
+def _wait_for_delivery(workspace: Workspace, status: str) -> str:
+    """Wait for a delivery with this status and return the id of the newest."""
     path = f"/webhooks/deliveries?workspace_id={workspace.id}&status={status}"
     wait_until(lambda: bool(workspace.call("GET", path)["deliveries"]), f"a delivery that is {status}")
     newest: str = workspace.call("GET", path)["deliveries"][0]["id"]

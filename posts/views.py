@@ -1,0 +1,266 @@
+"""API views for post groups: validate, create, list, search, read, edit, cancel, retry, confirm, reject and resolve."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from config.api.models import IdempotencyRecord
+from config.api.operation import Call, Preview, Reply, operation
+from config.api.paging import page_body
+from config.api.scopes import any_of
+from config.api.views import OperationViewSet
+from posts import selectors, services
+from posts.local_time import local_day_window
+from posts.models import PostGroup
+from posts.planning import WRITE_SCOPES, PostPlan
+from posts.serializers.requests import (
+    ConfirmPostSerializer,
+    CreateBatchSerializer,
+    CreatePostSerializer,
+    PostsOnDayQuery,
+    RejectPostSerializer,
+    ResolvePostSerializer,
+    RetryPostSerializer,
+    SearchPostsQuery,
+    UpdatePostSerializer,
+    ValidatePostSerializer,
+)
+from posts.serializers.responses import (
+    CancelPostPreview,
+    ConfirmPostPreview,
+    CreateBatchPreview,
+    CreatePostPreview,
+    PostCreatedSerializer,
+    PostGroupEnvelope,
+    PostGroupsEnvelope,
+    PostsOnDaySerializer,
+    RejectPostPreview,
+    ResolvePostPreview,
+    RetryPostPreview,
+    SearchedPostsSerializer,
+    UpdatePostPreview,
+    ValidationSerializer,
+)
+from posts.services.create import ANY_POSTS_SCOPE, CreationPreview
+from posts.services.review import REVIEWERS
+
+SPEND_ERRORS = (
+    "SPEND_CAP_EXCEEDED",
+    "PAYMENT_METHOD_REQUIRED",
+    "SOCIAL_URL_POST_CAP_EXCEEDED",
+    "POSTS_PER_DAY_CAP_EXCEEDED",
+)
+RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "WEBHOOK_URL_NOT_ALLOWED")
+
+
+def _replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """Return the data for a replayed request: the post group's current state."""
+    return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
+
+
+def _replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """Return the data for a replayed batch: the current state of its post groups, in order."""
+    ids: list[str] = record.body or []
+    found = selectors.groups_with_targets().in_bulk(ids)
+    return {"post_groups": [found[group_id] for group_id in ids]}
+
+
+# An operation that changes a stored post group and returns it.
+_group_operation = functools.partial(
+    operation, responses={200: PostGroupEnvelope}, idempotent="transaction", replay=_replay_post_group
+)
+
+
+class PostViewSet(OperationViewSet):
+    @operation(
+        "posts.validate",
+        summary="Check content against its targets' platforms",
+        scope=ANY_POSTS_SCOPE,
+        body=ValidatePostSerializer,
+        responses={200: ValidationSerializer},
+        writes=False,
+        errors=("ACCOUNT_NOT_ALLOWED",),
+    )
+    def validate(self, call: Call) -> Reply:
+        return Reply(services.validate_post(caller=call.caller, **call.data))
+
+    @operation(
+        "posts.create",
+        summary="Draft, schedule, publish or preview a post group",
+        description="The scope is posts.draft for drafts, posts.schedule with `scheduled_at`, posts.publish otherwise; "
+        "dry runs and sandbox posts (`sandbox: true`, or only sandbox accounts as targets) need any of them.",
+        scope=WRITE_SCOPES,
+        body=CreatePostSerializer,
+        responses={201: PostCreatedSerializer},
+        preview=CreatePostPreview,
+        preview_status=201,
+        idempotent="transaction",
+        replay=_replay_post_group,
+        errors=("CONTENT_INVALID", *RELEASE_ERRORS),
+    )
+    def create(self, call: Call) -> Reply | Preview:
+        wait = call.data.pop("wait", False)
+        result = services.create_post(caller=call.caller, dry_run=call.dry_run, **call.data)
+        if isinstance(result, CreationPreview):
+            [plan] = result.plans
+            request = {**call.data, "workspace_id": plan.group.workspace_id}
+            extra = {"validation": plan.validation, "spend_cap": result.spend_cap}
+            return Preview(request, _planned(plan), "would_create", extra=extra)
+        return _group_reply(call, result, status=201, wait=wait)
+
+    @operation(
+        "posts.create_batch",
+        summary="Create up to 100 post groups, all or none",
+        scope=WRITE_SCOPES,
+        body=CreateBatchSerializer,
+        responses={201: PostGroupsEnvelope},
+        preview=CreateBatchPreview,
+        preview_status=201,
+        idempotent="transaction",
+        replay=_replay_post_groups,
+        errors=("CONTENT_INVALID", *RELEASE_ERRORS),
+    )
+    def create_batch(self, call: Call) -> Reply | Preview:
+        result = services.create_batch(caller=call.caller, dry_run=call.dry_run, **call.data)
+        if isinstance(result, CreationPreview):
+            request = {**call.data, "workspace_id": result.plans[0].group.workspace_id}
+            planned = [_planned(plan) for plan in result.plans]
+            would = {"post_groups": planned, "cost_cents": sum(each["cost_cents"] for each in planned)}
+            extra = {"validations": [plan.validation for plan in result.plans], "spend_cap": result.spend_cap}
+            return Preview(request, would, "would_create", extra=extra)
+        return Reply({"post_groups": result}, 201, replay_data=[group.id for group in result])
+
+    @operation(
+        "posts.list",
+        summary="List the posts of a local calendar day",
+        scope="posts.read",
+        query=PostsOnDayQuery,
+        responses={200: PostsOnDaySerializer},
+    )
+    def list(self, call: Call) -> Reply:
+        day, timezone = call.query.pop("date"), call.query.pop("timezone")
+        window = local_day_window(day, timezone)
+        page = selectors.posts_on_day(caller=call.caller, window=window, **call.query)
+        shown = {"date": day, "window": {"start": window[0], "end": window[1]}}
+        return Reply({**shown, **page_body("posts", page), "timezone": timezone})
+
+    @operation(
+        "posts.search",
+        summary="Search post groups",
+        scope="posts.read",
+        query=SearchPostsQuery,
+        responses={200: SearchedPostsSerializer},
+    )
+    def search(self, call: Call) -> Reply:
+        page = selectors.search_posts(caller=call.caller, **call.query)
+        timezone = selectors.workspace_timezone(workspace_id=call.query["workspace_id"])
+        return Reply({**page_body("posts", page), "timezone": timezone})
+
+    @operation(
+        "posts.get",
+        summary="Read a post group with the status of each target",
+        scope="posts.read",
+        responses={200: PostGroupEnvelope},
+    )
+    def retrieve(self, call: Call, post_group_id: str) -> Reply:
+        return Reply({"post_group": selectors.get_post_group(caller=call.caller, post_group_id=post_group_id)})
+
+    @_group_operation(
+        "posts.update",
+        summary="Edit a draft, a scheduled group, or a group awaiting confirmation",
+        description="Raises content_version. An edit by an agent that needs confirmation sends the group back for approval.",
+        scope=WRITE_SCOPES,
+        body=UpdatePostSerializer,
+        preview=UpdatePostPreview,
+        errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
+    )
+    def partial_update(self, call: Call, post_group_id: str) -> Reply | Preview:
+        group = services.update_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
+        return _group_reply(call, group)
+
+    @_group_operation(
+        "posts.cancel",
+        summary="Cancel a draft or a scheduled post group",
+        scope=any_of("posts.schedule", "posts.draft"),
+        preview=CancelPostPreview,
+        errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
+    )
+    def cancel(self, call: Call, post_group_id: str) -> Reply | Preview:
+        group = services.cancel_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run)
+        return _group_reply(call, group)
+
+    @_group_operation(
+        "posts.retry",
+        summary="Retry the failed targets of a post group",
+        scope="posts.publish",
+        body=RetryPostSerializer,
+        preview=RetryPostPreview,
+        errors=("INVALID_STATE", *RELEASE_ERRORS),
+    )
+    def retry(self, call: Call, post_group_id: str) -> Reply | Preview:
+        wait = call.data.pop("wait", False)
+        group = services.retry_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
+        return _group_reply(call, group, wait=wait)
+
+    @_group_operation(
+        "posts.confirm",
+        summary="Approve a draft or a group awaiting confirmation",
+        description="For a signed-in owner or admin, or a workspace key; never for an agent.",
+        scope=REVIEWERS,
+        body=ConfirmPostSerializer,
+        preview=ConfirmPostPreview,
+        errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
+    )
+    def confirm(self, call: Call, post_group_id: str) -> Reply | Preview:
+        group = services.confirm_post(
+            caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data
+        )
+        return _group_reply(call, group)
+
+    @_group_operation(
+        "posts.reject",
+        summary="Reject a group awaiting confirmation",
+        description="For a signed-in owner or admin, or a workspace key; never for an agent.",
+        scope=REVIEWERS,
+        body=RejectPostSerializer,
+        preview=RejectPostPreview,
+        errors=("FORBIDDEN", "INVALID_STATE"),
+    )
+    def reject(self, call: Call, post_group_id: str) -> Reply | Preview:
+        group = services.reject_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
+        return _group_reply(call, group)
+
+    @_group_operation(
+        "posts.resolve",
+        summary="Say whether an unconfirmed target was published",
+        scope="posts.publish",
+        body=ResolvePostSerializer,
+        preview=ResolvePostPreview,
+        errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
+    )
+    def resolve(self, call: Call, post_group_id: str) -> Reply | Preview:
+        group = services.resolve_post(
+            caller=call.caller,
+            post_group_id=post_group_id,
+            target_id=call.data["target_id"],
+            permalink=call.data.get("permalink"),
+            dry_run=call.dry_run,
+        )
+        return _group_reply(call, group)
+
+
+def _planned(plan: PostPlan) -> dict[str, Any]:
+    cost = sum(target.price_cents for target in plan.targets)
+    return {"status": plan.group.status, "targets": plan.targets, "cost_cents": cost}
+
+
+def _group_reply(call: Call, group: PostGroup, *, status: int = 200, wait: bool = False) -> Reply | Preview:
+    """Return the response with a created or changed post group, or with the preview of its change for a dry run.
+
+    With `wait`, the response is sent once the group is finished.
+    """
+    if call.dry_run:
+        return Preview(call.data, group, "would_update")
+    finish = (lambda: {"post_group": services.wait_until_finished(group.id)}) if wait else None
+    return Reply({"post_group": group}, status, group.id, finish=finish)
