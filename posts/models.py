@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.types import Progress
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
 from posts.states import NEEDS_A_PERSON, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
@@ -140,6 +141,11 @@ class PostTarget(DueRow, TimestampedModel):
     def shown_text(self) -> str:
         """Return the text to publish for this target: its own text, or the post group's."""
         return self.group.text if self.text is None else self.text
+
+    @property
+    def steps_done(self) -> Progress:
+        """Return how far the publication has come, and which step is next."""
+        return Progress(self.phase, self.progress)
 
     @property
     def cost_cents(self) -> int:

@@ -238,6 +238,15 @@ class Content:
 
 
 @dataclass(frozen=True)
+class Published:
+    """A post that is published; `note` is a sentence for people about what is missing (a first comment, or the URL)."""
+
+    external_id: str
+    permalink: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Progress:
     """The state of a publication between two steps; the engine stores it before the next step begins.
 
@@ -256,14 +265,20 @@ class Progress:
     state: Mapping[str, Any] = field(default_factory=dict)
     ready_at: datetime | None = None
 
+    @property
+    def segments(self) -> int:
+        """The number of published segments of a thread; 0 without a thread."""
+        return len(self.state.get("sent", ()))
 
-@dataclass(frozen=True)
-class Published:
-    """A post that is published; `note` is a sentence for people about what is missing (a first comment, or the URL)."""
+    @property
+    def accepted(self) -> bool:
+        """Whether the platform has accepted the post."""
+        return TAKEN in self.state
 
-    external_id: str
-    permalink: str
-    note: str = ""
+    @property
+    def published(self) -> Published | None:
+        """The post, if it is published and only later steps are missing."""
+        return Published(**self.state[OUT]) if OUT in self.state else None
 
 
 @dataclass(frozen=True)

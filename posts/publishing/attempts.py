@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from django.db import Error
@@ -23,8 +23,9 @@ from config.db.outage import DATABASE_ERRORS, retry_while_database_down
 from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import outcomes
+from posts.publishing.decision_types import Decision, Postpone, State
 from posts.publishing.outcomes import ClaimLost
-from posts.publishing.preconditions import Stop, may_be_published, preflight, worker_losses
+from posts.publishing.preconditions import preflight, state_of, worker_losses
 from posts.publishing.writer import all_or_each
 from posts.states import TargetStatus
 
@@ -36,24 +37,29 @@ UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 class Attempt:
     """One attempt to publish a claimed target.
 
-    `doubtful`: an earlier attempt at the next step may have published. `fault`: an error that prevents the next step although
-    it was committed as begun. `stop`: a write that ends or postpones the target instead; no step was begun.
+    `unanswered`: the last attempt at the next step got no clear answer. `fault`: an error that prevents the next step
+    although it was committed as begun. `stop`: the decision that ends or postpones the target instead; no step was begun.
     """
 
     target: PostTarget
     adapter: Platform
-    doubtful: bool
+    unanswered: bool = False
     grant: Grant = field(default_factory=Grant)
     media: tuple[MediaFile, ...] = ()
     fault: errors.PlatformError | None = None
-    stop: Stop | None = None
-    renewed: bool = False
+    stop: Decision | None = None
+    tokens_renewed: bool = False
     began: float = field(default_factory=time.monotonic)
 
     @property
     def content(self) -> Content:
         target = self.target
         return Content(target.id, target.shown_text, target.options, target.round_attempts, self.media)
+
+    def state(self, progress: Progress) -> State:
+        """Return what is known about the target before the step `progress`."""
+        state = state_of(self.target, self.adapter, progress, unanswered=self.unanswered)
+        return replace(state, tokens_renewed=self.tokens_renewed)
 
 
 @contextmanager
@@ -73,7 +79,7 @@ def log_errors(target: PostTarget) -> Iterator[None]:
     except Exception:
         logger.exception("%s cannot be published by this service.", target.id)
         with suppress(ClaimLost, Error):
-            outcomes.postpone(target, timezone.now() + UNEXPECTED_ERROR_PAUSE)
+            outcomes.record(target, Postpone(timezone.now() + UNEXPECTED_ERROR_PAUSE))
 
 
 def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
@@ -87,7 +93,7 @@ def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
         with log_errors(target):
             adapter = publisher(target.platform, sandbox=target.sandbox)
             if stop := preflight(target, adapter):
-                stopped.append(Attempt(target, adapter, doubtful=False, stop=stop))
+                stopped.append(Attempt(target, adapter, stop=stop))
             else:
                 ready.append(_prepared_attempt(target, adapter))
     return stopped + _commit_first_steps(ready)
@@ -114,7 +120,7 @@ def _commit_first_steps(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 def _prepared_attempt(target: PostTarget, adapter: Platform) -> Attempt:
     """Build the attempt to publish a target, with credentials and media; an error is stored in its `fault`."""
-    attempt = Attempt(target, adapter, may_be_published(target, adapter))
+    attempt = Attempt(target, adapter, unanswered=target.step_begun_at is not None)
     try:
         attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
     except (SealedValueError, MediaGone) as fault:
@@ -136,7 +142,7 @@ def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformErr
     if isinstance(fault, SealedValueError):
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         return errors.Transient("The service cannot read the account's credentials at the moment.")
-    if attempt.doubtful:
+    if attempt.state(attempt.target.steps_done).in_doubt:
         return errors.OutcomeUnknown(
             f"An earlier attempt may have been published and cannot be repeated: {fault}", final=True
         )

@@ -1,52 +1,54 @@
-"""Publishes one claimed target, step by step.
+"""Publishes one claimed target: claim, preconditions, step, decide, record.
 
-Each step is committed as begun, runs outside any transaction, and its outcome is written together with the money and the
-events, guarded by the claim's fence. So the row of a dead worker shows how far it came, and a worker that lost its claim
-cannot write.
+1. `claim_due` (config/jobs/due.py) leases due targets to this worker, called by the worker loop (worker_loop.py).
+2. `preflight` (preconditions.py) ends or postpones those that must not be published now.
+3. `begin_attempts` (attempts.py) commits that the first step begins; here the step runs at the platform, outside any
+   transaction. Its result or error is a fact.
+4. `decide` (decision.py) says what follows from the fact: the next step, a later attempt or the end.
+5. `record` (outcomes.py) writes the decision with the money and the events, guarded by the claim's fence.
 
-If the outcome of an irreversible step is unknown, the step is repeated on idempotent platforms, searched for first on
-verifiable ones, and otherwise never repeated. After a search it is sent again only if the platform proves the post absent,
-or if a person asks for it.
+So the row of a dead worker shows how far it came, and a worker that lost its claim cannot write. If the outcome of a step
+that publishes is unknown, the step is repeated on idempotent platforms, searched for first on verifiable ones, and otherwise
+never repeated. After a search it is sent again only if the platform proves the post absent, or if a person asks for it.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import IntegrityError
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.platforms import errors
-from accounts.platforms.base import Platform
-from accounts.platforms.types import OUT, Absent, Progress, Published
+from accounts.platforms.types import Absent, Progress
 from accounts.services import BeingRenewed, hold_back, mark_needs_reauth, refresh_grant
 from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.attempts import Attempt, begin_attempts, begin_step, log_errors
+from posts.publishing.decision import decide
+from posts.publishing.decision_types import (
+    BelongsToOther,
+    Certainty,
+    Decision,
+    Fact,
+    Finish,
+    RenewTokens,
+    Searched,
+    State,
+    TakeStep,
+    TokensBeingRenewed,
+    TokensRenewed,
+)
 from posts.publishing.outcomes import LEASE, ClaimLost
 from posts.publishing.preconditions import stop_if_not_allowed
-from posts.publishing.segments import published_segments
 from posts.publishing.writer import run_on_writer
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class SendAgain:
-    """Result of a search: the step may be repeated once `settled_at` has passed.
-
-    Until then the platform may still process an unanswered attempt. `proven`: the platform does not have the post;
-    otherwise the post's state is unknown and a person asked to send it again.
-    """
-
-    settled_at: datetime
-    proven: bool
 
 
 def publishable_targets() -> QuerySet[PostTarget]:
@@ -63,185 +65,117 @@ def publish_target(target: PostTarget) -> None:
 def continue_attempt(attempt: Attempt) -> None:
     """Publish an attempt's target as far as possible now; errors are logged, not raised."""
     with log_errors(attempt.target):
-        if attempt.stop:
-            attempt.stop()
-        elif attempt.fault:
-            _record_fault(attempt, attempt.fault)
-        else:
-            _take_steps(attempt)
+        _record(attempt, attempt.stop or _take_steps(attempt))
 
 
-def _take_steps(attempt: Attempt) -> None:
-    progress = Progress(attempt.target.phase, attempt.target.progress)
+def _take_steps(attempt: Attempt) -> Decision:
+    """Take steps at the platform until the target ends or has to wait; returns that decision, which is not written yet."""
+    target, progress = attempt.target, attempt.target.steps_done
     while True:
-        try:
-            result = _search(attempt, progress) if _can_search(attempt) else _step(attempt, progress)
-        except errors.TokenExpired as stale:
-            try:
-                _renew_tokens(attempt, stale)
-            except errors.PlatformError as error:
-                return _record_fault(attempt, error)
-        except errors.PlatformError as error:
-            return _record_fault(attempt, error)
-        else:
-            next_step = _record_result(attempt, progress, result)
-            if next_step is None:
-                return None
-            progress = next_step
-        if _stopped_meanwhile(attempt, progress):
-            return None
-        begin_step(attempt.target, progress)
+        state = attempt.state(progress)
+        fact = attempt.fault or (_search(attempt, progress) if state.must_search else _step(attempt, progress))
+        decision = decide(state, fact)
+        if isinstance(decision, RenewTokens):
+            fact = _renew_tokens(attempt)
+            decision = decide(attempt.state(progress), fact)
+        if isinstance(fact, errors.PlatformError):
+            _update_account(attempt, fact)
+        if not isinstance(decision, TakeStep):
+            return decision
+        if decision.progress:
+            progress, target.step_begun_at, target.worker_losses = decision.progress, None, 0
+        attempt.unanswered, target.maybe_out = decision.unanswered, decision.certainty is Certainty.MAYBE_SENT
+        if stop := _stop_before(attempt, decision, attempt.state(progress)):
+            return stop
+        begin_step(target, progress)
 
 
-def _can_search(attempt: Attempt) -> bool:
-    return attempt.doubtful and attempt.adapter.capabilities.retry_safety == "verifiable"
+def _step(attempt: Attempt, progress: Progress) -> Fact:
+    """Take a step at the platform. An unexpected error in a step that publishes is an unknown outcome."""
+    try:
+        return attempt.adapter.publish(attempt.grant, attempt.content, progress)
+    except errors.PlatformError as error:
+        return error
+    except Exception:
+        logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
+        if progress.phase in attempt.adapter.irreversible:
+            return errors.OutcomeUnknown("The service failed while it was publishing.")
+        return errors.Transient("The service failed before it published anything.")
 
 
-def _search(attempt: Attempt, progress: Progress) -> Progress | Published | SendAgain:
-    target = attempt.target
-    settled_at = (target.step_begun_at or timezone.now()) + timedelta(seconds=attempt.adapter.settles_seconds)
+def _search(attempt: Attempt, progress: Progress) -> Fact:
+    """Ask the platform whether the last attempt at a step has published the post."""
+    now = timezone.now()
+    settled_at = (attempt.target.step_begun_at or now) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
         found = attempt.adapter.find(attempt.grant, attempt.content, progress)
-    except errors.OutcomeUnknown:
-        # A person asked for this retry although the post may already be published.
-        if target.maybe_out and target.round_attempts == 1:
-            return SendAgain(settled_at, proven=False)
-        raise
-    except errors.PlatformError:
-        raise
-    except Exception as fault:
+    except errors.OutcomeUnknown as error:
+        return Searched(settled_at, settled_at <= timezone.now(), error)
+    except errors.PlatformError as error:
+        return error
+    except Exception:
         logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
-        raise errors.Transient("The service failed while it searched for the post.") from fault
+        return errors.Transient("The service failed while it searched for the post.")
     if isinstance(found, Absent):
-        logger.info("%s is not at %s: %s", target.id, attempt.adapter.name, found.proof)
-        return SendAgain(settled_at, proven=True)
+        logger.info("%s is not at %s: %s", attempt.target.id, attempt.adapter.name, found.proof)
+        return Searched(settled_at, settled_at <= timezone.now())
     return found
 
 
-def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
-    """Run the attempt's next step at the platform. An unexpected error in an irreversible step is an unknown outcome."""
-    try:
-        return attempt.adapter.publish(attempt.grant, attempt.content, progress)
-    except errors.PlatformError:
-        raise
-    except Exception as fault:
-        logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
-        if progress.phase in attempt.adapter.irreversible:
-            raise errors.OutcomeUnknown("The service failed while it was publishing.") from fault
-        raise errors.Transient("The service failed before it published anything.") from fault
-
-
-def _record_result(attempt: Attempt, progress: Progress, result: Progress | Published | SendAgain) -> Progress | None:
-    """Write the result of a publishing step or search; returns the step to take next in this claim, if any.
-
-    A next step is not stored here: the write that begins it stores it.
-    """
-    target = attempt.target
-    if isinstance(result, Published):
-        _record_published(target, result)
-        return None
-    attempt.doubtful = False
-    if isinstance(result, SendAgain):
-        if result.settled_at > timezone.now():
-            retry_while_database_down(outcomes.search_again, target, result.settled_at)
-            return None
-        target.maybe_out = not result.proven
-        # The step is about to be sent again; for a retry that began with a search, this is its first sending.
-        if stop := stop_if_not_allowed(target, untried=target.round_attempts == 1):
-            stop()
-            return None
-        return progress
-    if len(result.state.get("sent", ())) > published_segments(target):
-        target.maybe_out = False  # the earlier unanswered attempt was about the segment that is now published
-    if result.ready_at is not None:
-        retry_while_database_down(outcomes.advance, target, result)
-        return None
-    target.step_begun_at, target.worker_losses = None, 0
-    return result
-
-
-def _record_published(target: PostTarget, result: Published) -> None:
-    try:
-        retry_while_database_down(outcomes.published, target, result)
-    except ClaimLost:
-        retry_while_database_down(run_on_writer, outcomes.published_late, target, result)
-    except IntegrityError:
-        retry_while_database_down(
-            outcomes.unconfirmed, target, "The platform has a matching post, but it belongs to another target."
-        )
-
-
-def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
-    """Stop the attempt if workspace or account changed during a long preparation; returns whether it was stopped."""
-    target = attempt.target
-    long = time.monotonic() - attempt.began > LEASE.total_seconds()
-    if not long or attempt.doubtful or progress.phase not in attempt.adapter.irreversible or OUT in progress.state:
-        return False
-    run_on_writer(target.group.workspace.refresh_from_db, fields=["status"])
-    run_on_writer(target.account.refresh_from_db, fields=["status"])
-    if stop := stop_if_not_allowed(target, untried=False):
-        stop()
-    return stop is not None
-
-
-def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
-    """Refresh the account's expired tokens, once per claim. Raises PlatformError if that fails."""
-    if attempt.renewed:
-        raise errors.Transient(f"The platform refuses tokens that it has just issued: {stale.message}")
-    attempt.renewed = True
+def _renew_tokens(attempt: Attempt) -> Fact:
+    """Renew the tokens of the attempt's account."""
+    attempt.tokens_renewed = True
     try:
         attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
-    except errors.PlatformError:
-        raise
-    except Exception as fault:
+    except BeingRenewed as error:
+        return TokensBeingRenewed(timezone.now() + timedelta(seconds=error.retry_after or 1.0))
+    except errors.TokenExpired as error:
+        return errors.AccountDisconnected(error.message)
+    except errors.PlatformError as error:
+        return error
+    except Exception:
         logger.exception("The tokens of %s could not be renewed.", attempt.target.account_id)
-        raise errors.Transient("The service failed while it renewed the account's tokens.") from fault
+        return errors.Transient("The service failed while it renewed the account's tokens.")
     finally:
         release_connection()
+    return TokensRenewed()
 
 
-def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
-    """Write the outcome of a platform error for the target: failed, retried later, or unconfirmed.
+def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
+    """Mark the account after an error that is about all of its posts: tokens refused for good, or a rate limit."""
+    if attempt.target.sandbox:
+        return
+    account_id = attempt.target.account_id
+    if isinstance(error, errors.AccountDisconnected):
+        retry_while_database_down(run_on_writer, mark_needs_reauth, account_id=account_id, stale=attempt.grant)
+    if isinstance(error, errors.RateLimited) and error.retry_after:
+        retry_while_database_down(run_on_writer, hold_back, account_id=account_id, seconds=error.retry_after)
 
-    A target that an earlier attempt may have published is not marked as failed, since a retry would publish it again. A
-    rejection proves it unpublished on idempotent platforms, or if it is the platform's answer about the earlier attempt.
+
+def _stop_before(attempt: Attempt, step: TakeStep, state: State) -> Decision | None:
+    """Return the decision that ends the target before its next step, or None.
+
+    Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
     """
-    target, adapter = attempt.target, attempt.adapter
-    if isinstance(error, BeingRenewed):
-        at = timezone.now() + timedelta(seconds=error.retry_after or 1.0)
-        return retry_while_database_down(outcomes.wait_for_tokens, target, at, may_be_out=attempt.doubtful)
-    if isinstance(error, errors.AccountDisconnected | errors.TokenExpired) and not target.sandbox:
-        retry_while_database_down(run_on_writer, mark_needs_reauth, account_id=target.account_id, stale=attempt.grant)
-    if isinstance(error, errors.RateLimited) and error.retry_after and not target.sandbox:
-        retry_while_database_down(run_on_writer, hold_back, account_id=target.account_id, seconds=error.retry_after)
-    code, final = _error_code(error, adapter)
-    doubtful = isinstance(error, errors.OutcomeUnknown) or (
-        attempt.doubtful and not isinstance(error, errors.ContentRejected)
-    )
-    if not final and retry_while_database_down(outcomes.retry, target, code, error, may_be_out=doubtful):
+    target = attempt.target
+    long = time.monotonic() - attempt.began > LEASE.total_seconds()
+    if not step.sends_again and (not long or state.in_doubt or not state.publishes or state.published):
         return None
-    if doubtful:
-        return retry_while_database_down(outcomes.unconfirmed, target, error.message)
-    action = error.suggested_action if final else "The service gave up after its last attempt; retry the post later."
-    proven = isinstance(error, errors.ContentRejected) and _applies_to_earlier_attempts(attempt)
-    return retry_while_database_down(outcomes.failed, target, code, error.message, action, proven=proven)
+    if long:
+        run_on_writer(target.group.workspace.refresh_from_db, fields=["status"])
+        run_on_writer(target.account.refresh_from_db, fields=["status"])
+    return stop_if_not_allowed(target, state, untried=step.sends_again and state.attempt == 1)
 
 
-def _applies_to_earlier_attempts(attempt: Attempt) -> bool:
-    """Return whether a rejection also applies to earlier attempts; it does not if the step sent the post once more."""
-    retry_safety = attempt.adapter.capabilities.retry_safety
-    searched_or_preparing = attempt.doubtful or attempt.target.phase not in attempt.adapter.irreversible
-    return retry_safety == "idempotent" or (retry_safety == "verifiable" and searched_or_preparing)
-
-
-def _error_code(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:
-    """Return the API error code for a platform error, and whether a further attempt would be pointless."""
-    if isinstance(error, errors.ContentRejected):
-        return "PLATFORM_REJECTED", True
-    if isinstance(error, errors.AccountDisconnected | errors.TokenExpired):
-        return "ACCOUNT_NEEDS_REAUTH", True
-    if isinstance(error, errors.OutcomeUnknown):
-        return "PUBLISH_OUTCOME_UNKNOWN", error.final or adapter.capabilities.retry_safety == "at_most_once"
-    if isinstance(error, errors.RateLimited):
-        return "PLATFORM_RATE_LIMITED", False
-    return "PLATFORM_UNAVAILABLE", isinstance(error, errors.ConnectionUnavailable)
+def _record(attempt: Attempt, decision: Decision) -> None:
+    """Write a decision. If the claim was lost or the post is another target's, write what is then true."""
+    target = attempt.target
+    try:
+        retry_while_database_down(outcomes.record, target, decision)
+    except ClaimLost:
+        if not isinstance(decision, Finish) or not decision.published:
+            raise
+        retry_while_database_down(run_on_writer, outcomes.record_late, target, decision)
+    except IntegrityError:
+        decision = decide(attempt.state(target.steps_done), BelongsToOther())
+        retry_while_database_down(outcomes.record, target, decision)

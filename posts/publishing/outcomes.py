@@ -1,4 +1,4 @@
-"""Writes the outcomes of publishing. completion.py adds the money, the group's status and the events of final outcomes.
+"""Writes decisions (decision.py) to targets; completion.py adds the money, the group's status and the events at the end.
 
 Every write is guarded by the claim's fence; ClaimLost means that another worker took over and nothing was written.
 """
@@ -14,21 +14,29 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.platforms.errors import PlatformError
-from accounts.platforms.types import OUT, TAKEN, Progress, Published
 from config import metrics
 from config.api.trace import current_trace_id
 from config.jobs.backoff import scheduled_pause
 from config.jobs.fenced_updates import Write, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.publishing.completion import finish_targets, lock_groups, write_final_outcomes
-from posts.publishing.segments import published_segments, unconfirmed_action, with_published_segments
+from posts.publishing.decision import unconfirmed_problem
+from posts.publishing.decision_types import (
+    AwaitPlatform,
+    Certainty,
+    Decision,
+    Finish,
+    Postpone,
+    Problem,
+    Retry,
+    TryUncounted,
+)
 from posts.publishing.writer import write_batched
 from posts.states import GroupStatus, TargetStatus, statuses_before
 
 logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=20)  # the lease is renewed while the target is being published (worker_loop.py)
-_OUTCOME_KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # written when a step's outcome is certain
+_ANSWERED: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # written when a step's outcome is certain
 
 
 class ClaimLost(Exception):
@@ -82,172 +90,118 @@ def begin(target: PostTarget) -> None:
         raise ClaimLost
 
 
-def advance(target: PostTarget, progress: Progress) -> None:
-    """Store a target's publishing progress; with `ready_at` the next step is postponed and the claim released."""
-    changes: dict[str, Any] = {"phase": progress.phase, "progress": dict(progress.state), **_OUTCOME_KNOWN}
-    if progress.ready_at is not None:
-        changes |= {"status": TargetStatus.PROCESSING, "due_at": progress.ready_at, "lease_until": None}
-    _write(target, **changes)
+def record(target: PostTarget, decision: Decision) -> None:
+    """Write a decision to the target's row, batched with other threads' writes. Raises ClaimLost.
 
-
-def postpone(target: PostTarget, until: datetime) -> None:
-    """Release the claim of a target and make it due later, without counting an attempt."""
-    _write(target, due_at=until, lease_until=None)
-
-
-def wait_for_turns(targets: Sequence[PostTarget]) -> None:
-    """Release the claims of targets until their turns at their accounts, which are stored in `turn_at`."""
-    update_rows(
-        [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
-    )
-
-
-def wait_for_turn(target: PostTarget) -> None:
-    """Release the claim of a target until its turn at its account."""
-    _write(target, due_at=target.turn_at, turn_at=target.turn_at, lease_until=None)
-
-
-def search_again(target: PostTarget, at: datetime) -> None:
-    """Schedule another search for the post: it was not found, but the platform may still process an unanswered attempt."""
-    _postpone_uncounted(target, at, step_begun_at=target.step_begun_at, worker_losses=0)
-
-
-def wait_for_tokens(target: PostTarget, at: datetime, *, may_be_out: bool) -> None:
-    """Postpone the target while another worker renews the account's tokens."""
-    _postpone_uncounted(target, at, **({"worker_losses": 0} if may_be_out else _OUTCOME_KNOWN))
-
-
-def _postpone_uncounted(target: PostTarget, at: datetime, **changes: Any) -> None:
-    """Make the target due at a later time, without counting this claim as an attempt."""
-    _write(
-        target,
-        status=TargetStatus.RETRYING,
-        due_at=at,
-        lease_until=None,
-        attempts=max(target.attempts - 1, 0),
-        round_attempts=max(target.round_attempts - 1, 0),
-        **changes,
-    )
-
-
-def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bool) -> bool:
-    """Schedule a further attempt to publish; returns False if none is left. The platform's own delay applies if it is longer.
-
-    `may_be_out`: the step may have published. It is stored until the step's outcome is certain, whatever later attempts
-    return.
+    Raises IntegrityError if the post already belongs to another target.
     """
-    retry_after = getattr(error, "retry_after", None) or 0.0
-    pause = scheduled_pause(settings.PUBLISH_RETRY_SCHEDULE, target.round_attempts, retry_after=retry_after)
-    if pause is None:
-        return False
-    message = with_published_segments(target, error.message, doubtful=may_be_out)
+    match decision:
+        case Postpone():
+            _write(target, due_at=decision.until, turn_at=target.turn_at, lease_until=None)
+        case AwaitPlatform(progress):
+            _write(
+                target,
+                status=TargetStatus.PROCESSING,
+                phase=progress.phase,
+                progress=dict(progress.state),
+                due_at=progress.ready_at,
+                lease_until=None,
+                maybe_out=decision.certainty is Certainty.MAYBE_SENT,
+                **_ANSWERED,
+            )
+        case TryUncounted():
+            _write(
+                target,
+                status=TargetStatus.RETRYING,
+                due_at=decision.at,
+                lease_until=None,
+                attempts=max(target.attempts - 1, 0),
+                round_attempts=max(target.round_attempts - 1, 0),
+                **(_ANSWERED | ({"step_begun_at": target.step_begun_at} if decision.unanswered else {})),
+            )
+        case Retry():
+            _retry(target, decision)
+        case Finish():
+            _finish(target, decision)
+        case _:
+            raise TypeError(f"{decision} is carried out by the engine.")
+
+
+def _retry(target: PostTarget, decision: Retry) -> None:
+    pause = scheduled_pause(
+        settings.PUBLISH_RETRY_SCHEDULE, target.round_attempts, retry_after=decision.retry_after
+    ) or timedelta(0)
     _write(
         target,
         status=TargetStatus.RETRYING,
         due_at=timezone.now() + pause,
         lease_until=None,
-        error=_error(code, message, error.suggested_action, auto_fixable=True),
-        **({"worker_losses": 0} if may_be_out else _OUTCOME_KNOWN),
+        error=_error(decision.problem, auto_fixable=True),
+        **({"worker_losses": 0} if decision.unanswered else _ANSWERED),
     )
     _count(target, TargetStatus.RETRYING, target.error)
-    return True
 
 
-def published(target: PostTarget, result: Published) -> None:
-    _finish(
-        target,
-        TargetStatus.PUBLISHED,
-        external_id=result.external_id,
-        permalink=result.permalink,
-        published_at=timezone.now(),
-        error=_note(result),
-        maybe_out=False,
+def _finish(target: PostTarget, decision: Finish) -> None:
+    changes = {
+        "status": decision.status,
+        "due_at": None,
+        "lease_until": None,
+        "turn_at": None,
+        **_ANSWERED,
+        **_final_values(decision),
+    }
+    if not write_batched(write_final_outcomes, (target, changes)):
+        raise ClaimLost
+    _count(target, decision.status, changes["error"])
+
+
+def _final_values(decision: Finish) -> dict[str, Any]:
+    post = decision.published
+    return {
+        "error": _error(decision.problem) if decision.problem else None,
+        "maybe_out": decision.certainty is Certainty.MAYBE_SENT,
+        **(
+            {"external_id": post.external_id, "permalink": post.permalink, "published_at": timezone.now()}
+            if post
+            else {}
+        ),
+    }
+
+
+def postpone_to_turns(targets: Sequence[PostTarget]) -> None:
+    """Release the claims of targets until their turns at their accounts (`turn_at`)."""
+    update_rows(
+        [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
     )
 
 
-def published_late(target: PostTarget, result: Published) -> None:
+def record_late(target: PostTarget, decision: Finish) -> None:
     """Mark an unconfirmed target as published, from a worker that lost its claim but got the platform's answer."""
-    logger.warning("%s was published as %s by a worker that lost its claim.", target.id, result.external_id)
+    logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():
         groups = lock_groups([target.group_id])
         rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
-        if rows.update(
-            status=TargetStatus.PUBLISHED,
-            external_id=result.external_id,
-            permalink=result.permalink,
-            published_at=timezone.now(),
-            error=_note(result),
-            maybe_out=False,
-            updated_at=timezone.now(),
-        ):
-            target.status = TargetStatus.PUBLISHED
+        if rows.update(status=decision.status, updated_at=timezone.now(), **_final_values(decision)):
+            target.status = decision.status
             finish_targets([target], groups)
-
-
-def failed(target: PostTarget, code: str, message: str, suggested_action: str, *, proven: bool = False) -> None:
-    """Mark the target as failed. `proven`: the failure also applies to the attempts of an earlier round.
-
-    A thread with published segments, or a post that the platform has accepted, becomes unconfirmed instead. A published post
-    stays published; only the steps after it have failed.
-    """
-    if OUT in target.progress:
-        published(target, Published(**target.progress[OUT], note=message))
-    elif (target.maybe_out or TAKEN in target.progress) and not proven:
-        unconfirmed(target, f"{message} An earlier attempt may have been published.")
-    elif published_segments(target):
-        unconfirmed(target, message, doubtful=False)
-    else:
-        _finish(target, TargetStatus.FAILED, error=_error(code, message, suggested_action), maybe_out=False)
-
-
-def unconfirmed(target: PostTarget, message: str, *, doubtful: bool = True) -> None:
-    """Mark the target as unconfirmed: unknown outcome, or (not `doubtful`) only a part was published.
-
-    The money stays held and only an explicit retry sends it again. A published post stays published, as in `failed`.
-    """
-    if OUT in target.progress:
-        published(target, Published(**target.progress[OUT], note=message))
-    else:
-        error = _unknown(with_published_segments(target, message, doubtful=doubtful), unconfirmed_action(target))
-        _finish(target, TargetStatus.UNCONFIRMED, error=error)
-
-
-def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
-    """Write a target's final status, batched with other threads' writes. Raises ClaimLost."""
-    columns = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_OUTCOME_KNOWN, **changes}
-    if not write_batched(write_final_outcomes, (target, columns)):
-        raise ClaimLost
-    _count(target, status, changes["error"])
 
 
 def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
     """Return the error of a target whose retry was cancelled, so that the attempt before the retry counts."""
-    message = with_published_segments(
-        target, "The retry was cancelled. The attempt before it may have been published.", doubtful=True
-    )
-    return _unknown(message, unconfirmed_action(target))
+    message = "The retry was cancelled. The attempt before it may have been published."
+    return _error(unconfirmed_problem(target.steps_done.segments, message))
 
 
 def not_published_error() -> dict[str, Any]:
     """Return the error of a target that a person marked as not published."""
-    return _error(
-        "PLATFORM_REJECTED", "A person checked: the post was not published.", "Retry the post to send it again."
-    )
+    message = "A person checked: the post was not published."
+    return _error(Problem("PLATFORM_REJECTED", message, "Retry the post to send it again."))
 
 
 def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) -> None:
     platform = "sandbox" if target.sandbox else target.platform
     metrics.OUTCOMES.labels(platform, outcome, error["code"] if error else "").inc()
-
-
-def _note(result: Published) -> dict[str, Any] | None:
-    """Return the error that describes what is missing from a published post, or None."""
-    action = "The post is published, so do not send it again. If needed, add what is missing at the platform."
-    return _error("PUBLISHED_INCOMPLETE", result.note, action) if result.note else None
-
-
-def _unknown(message: str, suggested_action: str) -> dict[str, Any]:
-    return _error("PUBLISH_OUTCOME_UNKNOWN", message, suggested_action)
 
 
 def _write(target: PostTarget, **changes: Any) -> None:
@@ -257,11 +211,11 @@ def _write(target: PostTarget, **changes: Any) -> None:
         raise ClaimLost
 
 
-def _error(code: str, message: str, suggested_action: str, *, auto_fixable: bool = False) -> dict[str, Any]:
+def _error(problem: Problem, *, auto_fixable: bool = False) -> dict[str, Any]:
     return {
-        "code": code,
-        "message": message,
-        "suggested_action": suggested_action,
+        "code": problem.code,
+        "message": problem.message,
+        "suggested_action": problem.suggested_action,
         "auto_fixable": auto_fixable,
         "trace_id": current_trace_id(),
     }

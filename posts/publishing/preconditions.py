@@ -1,15 +1,10 @@
-"""Checks before publishing: conditions that end or postpone a target before its platform is called.
-
-A `Stop` is a function that writes the resulting outcome.
-"""
+"""Checks before publishing: conditions that end or postpone a target before its platform is called."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
-from functools import partial
-from typing import cast
+from collections.abc import Sequence
+from datetime import timedelta
 
 from django.conf import settings
 from django.utils import timezone
@@ -18,23 +13,32 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected
 from accounts.platforms.registry import PLATFORMS, publisher
-from accounts.platforms.types import Pace
+from accounts.platforms.types import Pace, Progress
 from accounts.services import take_turns
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing import outcomes
+from posts.publishing.decision import MAX_WORKER_LOSSES, certainty_of, decide
+from posts.publishing.decision_types import Decision, Postpone, Problem, State, Stopped, TakeStep, WorkerDied
 from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
-Stop = Callable[[], None]
 PAUSED_WORKSPACE_DELAY = timedelta(seconds=30)
 TURN_VALIDITY = timedelta(seconds=2)  # a missed turn expires then, so that missed turns are not used all at once
-MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried again
 
 
-def may_be_published(target: PostTarget, adapter: Platform) -> bool:
-    """Return whether an earlier attempt at the target's next step may have published the post."""
-    return target.step_begun_at is not None and target.phase in adapter.irreversible
+def state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unanswered: bool) -> State:
+    """Return what is known about a target before the step `progress`."""
+    return State(
+        retry_safety=adapter.capabilities.retry_safety,
+        publishes=progress.phase in adapter.irreversible,
+        unanswered=unanswered,
+        certainty=certainty_of(progress, maybe_sent=target.maybe_out),
+        published=progress.published,
+        segments=progress.segments,
+        attempt=target.round_attempts,
+        attempts_left=target.round_attempts <= len(settings.PUBLISH_RETRY_SCHEDULE),
+    )
 
 
 def worker_losses(target: PostTarget) -> int:
@@ -42,64 +46,55 @@ def worker_losses(target: PostTarget) -> int:
     return target.worker_losses + (target.status == TargetStatus.PUBLISHING)
 
 
-def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
-    """Return the Stop that prevents a claimed target from being published, or None."""
+def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
+    """Return the decision that ends or postpones a claimed target before its attempt, or None."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
-        return partial(outcomes.postpone, target, timezone.now() + PAUSED_WORKSPACE_DELAY)
-    doubtful = may_be_published(target, adapter)
-    if doubtful and target.account.status != ConnectedAccount.Status.ACTIVE:
-        message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
-        return partial(outcomes.unconfirmed, target, message)
-    if stop := _stop_after_earlier_attempts(target, adapter, doubtful=doubtful):
-        return stop
-    untried = not target.round_attempts
-    if doubtful:
-        # A possibly published target is completed whatever has changed. But if the platform can only be checked by
-        # sending the post again, the time limit of a retry applies.
-        checked_by_sending = adapter.capabilities.retry_safety == "idempotent"
-        return _stop_if_too_late(target) if checked_by_sending and untried else None
-    return stop_if_not_allowed(target, untried=untried) or _stop_until_turn(target)
+        return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
+    state = state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
+    if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
+        return decide(state, Stopped(_inactive_account(target)))
+    losses = worker_losses(target)
+    if losses >= MAX_WORKER_LOSSES:
+        logger.error("%s ended %s workers and is not tried again.", target.id, losses)
+    ended = decide(state, WorkerDied(losses))
+    if not isinstance(ended, TakeStep):
+        return ended
+    untried = state.attempt == 0
+    if not state.in_doubt:
+        return stop_if_not_allowed(target, state, untried=untried) or _postpone_until_turn(target)
+    # A possibly published target is completed whatever has changed. But if the platform can only be checked by sending the
+    # post again, the time limit of a retry applies.
+    late = _too_late(target) if state.retry_safety == "idempotent" and untried else None
+    return decide(state, Stopped(late)) if late else None
 
 
-def _stop_after_earlier_attempts(target: PostTarget, adapter: Platform, *, doubtful: bool) -> Stop | None:
-    crashes_workers = worker_losses(target) >= MAX_WORKER_LOSSES
-    attempts_exhausted = target.step_begun_at is not None and target.round_attempts > len(
-        settings.PUBLISH_RETRY_SCHEDULE
-    )
-    if crashes_workers:
-        logger.error("%s ended %s workers and is not tried again.", target.id, MAX_WORKER_LOSSES)
-    if doubtful and (crashes_workers or attempts_exhausted or adapter.capabilities.retry_safety == "at_most_once"):
-        message = "The post may be published: the worker that sent it did not learn the outcome."
-        return partial(outcomes.unconfirmed, target, message)
-    if crashes_workers or attempts_exhausted:
-        message = "The worker died in every attempt to prepare this post."
-        action = "Report the trace_id to the operator of the service."
-        return partial(outcomes.failed, target, "PLATFORM_UNAVAILABLE", message, action)
-    return None
+def stop_if_not_allowed(target: PostTarget, state: State, *, untried: bool) -> Decision | None:
+    """Return the decision to end a target that its workspace, account or schedule no longer allows, or None.
 
-
-def stop_if_not_allowed(target: PostTarget, *, untried: bool) -> Stop | None:
-    """Return the Stop that its workspace, account or schedule imposes on a target, or None.
-
-    `untried`: nothing was sent since the release or the last retry. Only then a missed schedule stops it.
+    `untried`: nothing was sent since the release or the last retry. Only then a missed schedule ends the target.
     """
     if target.group.workspace.status == WorkspaceStatus.DELETED:
-        message, action = "The workspace was deleted.", "Nothing: the post was stopped."
-        return partial(outcomes.failed, target, "WORKSPACE_DELETED", message, action)
-    if target.account.status != ConnectedAccount.Status.ACTIVE:
-        message = f"The account is {target.account.status}."
-        action = AccountDisconnected.suggested_action
-        return partial(outcomes.failed, target, "ACCOUNT_NEEDS_REAUTH", message, action)
-    return _stop_if_too_late(target) if untried else None
+        problem: Problem | None = Problem(
+            "WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped."
+        )
+    elif target.account.status != ConnectedAccount.Status.ACTIVE:
+        problem = _inactive_account(target)
+    else:
+        problem = _too_late(target) if untried else None
+    return decide(state, Stopped(problem)) if problem else None
 
 
-def _stop_if_too_late(target: PostTarget) -> Stop | None:
+def _inactive_account(target: PostTarget) -> Problem:
+    message = f"The account is {target.account.status}."
+    return Problem("ACCOUNT_NEEDS_REAUTH", message, AccountDisconnected.suggested_action)
+
+
+def _too_late(target: PostTarget) -> Problem | None:
     scheduled_at, hours = target.group.scheduled_at, settings.SCHEDULE_GRACE_HOURS
     if scheduled_at is None or timezone.now() <= scheduled_at + timedelta(hours=hours):
         return None
     message = f"The post could not be published within {hours} hours of its time."
-    action = "Retry the post if it should still be published."
-    return partial(outcomes.failed, target, "SCHEDULE_MISSED", message, action)
+    return Problem("SCHEDULE_MISSED", message, "Retry the post if it should still be published.")
 
 
 def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
@@ -114,7 +109,7 @@ def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 def _take_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
     """Take a turn for each target without one, and release the claims of those whose turn comes later."""
     waiting = _with_later_turns(targets)
-    outcomes.wait_for_turns(waiting)
+    outcomes.postpone_to_turns(waiting)
     return waiting
 
 
@@ -126,11 +121,12 @@ def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
     return [target for target, _ in without_turn if target.turn_at and target.turn_at > timezone.now()]
 
 
-def _stop_until_turn(target: PostTarget) -> Stop | None:
-    """Return the Stop that postpones a target until its turn at the account, or None; pacing avoids rate limits."""
-    if _is_held_back(target):
-        return partial(outcomes.postpone, target, cast(datetime, target.account.held_until))
-    return partial(outcomes.wait_for_turn, target) if _with_later_turns([target]) else None
+def _postpone_until_turn(target: PostTarget) -> Postpone | None:
+    """Postpone a target until its turn at the account, if it is later; pacing avoids rate limits."""
+    if _is_held_back(target) and target.account.held_until:
+        return Postpone(target.account.held_until)
+    waits = _with_later_turns([target])
+    return Postpone(target.turn_at) if waits and target.turn_at else None
 
 
 def _is_unhindered(target: PostTarget) -> bool:

@@ -6,27 +6,18 @@ says which segments are published, and a retry continues after them.
 
 from __future__ import annotations
 
-from posts.models import PostTarget
 
-
-def published_segments(target: PostTarget) -> int:
-    """Return the number of published segments of the target's thread; 0 without a thread."""
-    return len(target.progress.get("sent", ()))
-
-
-def with_published_segments(target: PostTarget, message: str, *, doubtful: bool) -> str:
-    """Prefix the message with the published segments; `doubtful`: the next segment may be published, too."""
-    count = published_segments(target)
+def with_published_segments(count: int, message: str, *, in_doubt: bool) -> str:
+    """Prefix the message with the published segments; `in_doubt`: the next segment may be published, too."""
     if not count:
         return message
     published = "Segment 1 was" if count == 1 else f"Segments 1 {'and' if count == 2 else 'to'} {count} were"
-    following = f"it is not known whether segment {count + 1} was" if doubtful else f"segment {count + 1} was not"
+    following = f"it is not known whether segment {count + 1} was" if in_doubt else f"segment {count + 1} was not"
     return f"{published} published; {following}: {message}"
 
 
-def unconfirmed_action(target: PostTarget) -> str:
+def unconfirmed_action(count: int) -> str:
     """Return the suggested action for an unconfirmed target: check the account, then resolve or retry."""
-    count = published_segments(target)
     if not count:
         return "Check the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
     return (

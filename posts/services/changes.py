@@ -37,7 +37,7 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lte=now)
     waiting = targets.filter(free, status=TargetStatus.PENDING)
-    rows = list(waiting.select_for_update(of=("self",)).only("maybe_out", "progress"))
+    rows = list(waiting.select_for_update(of=("self",)).only("maybe_out", "phase", "progress"))
     doubtful = [row for row in rows if row.maybe_out and cancel]
     sure = [row.pk for row in rows if row not in doubtful]
     stopped = {"due_at": None, "lease_until": None, "turn_at": None, "fence": F("fence") + 1, "updated_at": now}

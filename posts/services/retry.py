@@ -20,7 +20,6 @@ from posts.attached_media import find_attached_assets, reserve_group_media, reso
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of, check_schedule, paying_agent_id, require_publishing_mode
-from posts.publishing.segments import published_segments
 from posts.services.changes import record_change
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
@@ -118,7 +117,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
     """
     doubtful = target.status == TargetStatus.UNCONFIRMED
     is_searched = doubtful and not _is_at_most_once(target)
-    continues = is_searched or (doubtful and published_segments(target))
+    continues = is_searched or (doubtful and target.steps_done.segments)
     fresh = {} if continues else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
         status=TargetStatus.PENDING,

@@ -15,12 +15,11 @@ from accounts.platforms.errors import Transient
 from accounts.platforms.types import OUT, Content, Progress
 from billing import selectors as billing
 from billing.models import MonthCounter
-from posts.publishing import outcomes
 from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.console.operators import operator_audit_entries
-from tests.posts.publishing.steps import begin, take_first_step, take_up
+from tests.posts.publishing.steps import await_platform, begin, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 
@@ -125,7 +124,7 @@ def failed_once(scripted: type[ScriptedPlatform]) -> None:
 def prepared(scripted: type[ScriptedPlatform]) -> None:
     worker = take_up()
     take_first_step(worker)
-    outcomes.advance(worker, Progress("send", dict(worker.progress), ready_at=NOON))
+    await_platform(worker, Progress("send", dict(worker.progress), ready_at=NOON))
 
 
 def begun(scripted: type[ScriptedPlatform]) -> None:
@@ -160,7 +159,7 @@ def test_published_posts_stay_published(
     worker = take_up()
     begin(worker)
     state = {OUT: {"external_id": "1", "permalink": LINK}}
-    outcomes.advance(worker, Progress("send", state, ready_at=NOON))
+    await_platform(worker, Progress("send", state, ready_at=NOON))
     clock.move_to(RESTORED)
 
     after_restore("--apply")

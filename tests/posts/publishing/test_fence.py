@@ -10,29 +10,30 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import Transient
 from accounts.platforms.types import Progress, Published
 from billing.models import LedgerEntry
 from posts.models import PostTarget
 from posts.publishing import outcomes
+from posts.publishing.decision_types import BelongsToOther, Postpone, Problem, Retry, Stopped, TryUncounted
 from posts.publishing.engine import LEASE, publish_target
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
-from tests.posts.publishing.steps import begin, take_first_step, take_up
+from tests.posts.publishing.steps import await_platform, begin, finish, take_first_step, take_up
 from tests.posts.rows import NOON, create, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
+REFUSED = Problem("PLATFORM_REJECTED", "Stale.", "Nothing.")
 WRITES: list[Callable[[PostTarget], Any]] = [
-    lambda target: outcomes.published(target, Published("stale", "https://t.me/stale")),
-    lambda target: outcomes.failed(target, "PLATFORM_REJECTED", "Stale.", "Nothing."),
-    lambda target: outcomes.unconfirmed(target, "Stale."),
-    lambda target: outcomes.retry(target, "PLATFORM_UNAVAILABLE", Transient("Stale."), may_be_out=False),
-    lambda target: outcomes.advance(target, Progress("send")),
-    lambda target: outcomes.advance(target, Progress("send", ready_at=timezone.now())),
-    lambda target: outcomes.postpone(target, timezone.now() + timedelta(seconds=30)),
+    lambda target: finish(target, Published("stale", "https://t.me/stale")),
+    lambda target: finish(target, Stopped(REFUSED)),
+    lambda target: finish(target, BelongsToOther()),
+    lambda target: outcomes.record(target, Retry(REFUSED, 0, unanswered=False)),
+    lambda target: outcomes.record(target, TryUncounted(timezone.now(), unanswered=False)),
+    lambda target: await_platform(target, Progress("send")),
+    lambda target: outcomes.record(target, Postpone(timezone.now() + timedelta(seconds=30))),
     begin,
 ]
-NAMES = ["published", "failed", "unconfirmed", "retry", "advance", "processing", "postpone", "begin"]
+NAMES = ["published", "failed", "unconfirmed", "retry", "uncounted", "processing", "postpone", "begin"]
 
 
 def written(group: dict[str, Any]) -> tuple[Any, ...]:

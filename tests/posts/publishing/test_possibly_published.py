@@ -14,12 +14,14 @@ from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.models import PostTarget
 from posts.publishing import outcomes
+from posts.publishing.decision_types import Certainty, Finish
 from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
+from posts.states import TargetStatus
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.posts.publishing.steps import begin, do, take_first_step, take_up
+from tests.posts.publishing.steps import begin, do, finish, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
@@ -94,11 +96,11 @@ def test_a_worker_of_the_previous_round_writes_nothing_after_a_retry(
     worker = take_up()
     take_first_step(worker)
     begin(worker)
-    outcomes.failed(worker, "PLATFORM_REJECTED", "Refused.", "Nothing.")
+    finish(worker, ContentRejected("Refused."))
     api.post(f"/posts/{group['id']}/retry")
 
     with pytest.raises(outcomes.ClaimLost):
-        outcomes.failed(worker, "PLATFORM_REJECTED", "Refused.", "Nothing.")
+        finish(worker, ContentRejected("Refused."))
     publish_due()
     assert (read(api, group)["status"], kinds_of(group)) == ("published", ["post.failed", "post.published"])
 
@@ -152,7 +154,7 @@ def test_a_result_of_a_worker_that_lost_its_claim_resolves_the_target(
     clock.shift(LEASE)
     publish_due()  # another worker, which does not know the outcome
 
-    outcomes.published_late(worker, published)
+    outcomes.record_late(worker, Finish(TargetStatus.PUBLISHED, Certainty.CONFIRMED, published=published))
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["external_id"], target["error"]) == ("published", published.external_id, None)

@@ -16,13 +16,12 @@ from accounts.platforms.registry import platform
 from accounts.platforms.types import Absent, Progress, Published
 from billing import selectors as billing
 from posts.models import PostTarget
-from posts.publishing import outcomes
 from posts.publishing.engine import LEASE
 from tests.accounts.platforms.contract.content import content, ended, kinds_of, post, shown
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import WORLDS
 from tests.conftest import ApiClient
-from tests.posts.publishing.steps import begin, do, take_up
+from tests.posts.publishing.steps import await_platform, begin, do, finish, take_up
 from tests.posts.rows import publish_rounds
 
 EVERY_KIND = [(name, kind) for name, world in WORLDS.items() for kind in kinds_of(world)]
@@ -43,9 +42,9 @@ def die_at(step: int, clock: Any, *, done: bool) -> str | None:
         if number == step:
             break
         if isinstance(result, Published):
-            outcomes.published(worker, result)
+            finish(worker, result)
             return None
-        outcomes.advance(worker, Progress(result.phase, result.state, result.ready_at or datetime.now(UTC)))
+        await_platform(worker, result)
     clock.shift(LEASE)
     return worker.phase
 

@@ -1,0 +1,198 @@
+"""Decides what happens to a target that is being published, from what is known about it and what has just been learnt.
+
+`decide(state, fact)` is a pure function: it uses no database, no clock and no platform names. engine.py collects the facts
+and outcomes.py writes the decisions. "May be out" means that the post may be at the platform: the last attempt at the next
+step is in doubt, or an attempt of an earlier round is (certainty `maybe_sent`), or the platform has accepted it (`sent`).
+
+| fact                   | decision                                                                                    |
+|------------------------|---------------------------------------------------------------------------------------------|
+| Published              | Finish published                                                                            |
+| Progress               | TakeStep, or AwaitPlatform if the step has a time. A new segment ends earlier doubt           |
+| Searched, absent       | TakeStep: send again, certainty `disproved`; TryUncounted while the request may still act     |
+| Searched, proves nothing | the same with `maybe_sent` if a person has just asked to send again; else as OutcomeUnknown |
+| TokenExpired           | RenewTokens, once per claim; after that as Transient                                        |
+| TokensRenewed          | TakeStep: the same step                                                                     |
+| TokensBeingRenewed     | TryUncounted                                                                                |
+| ContentRejected        | Finish failed if nothing can be out or the rejection proves it; else unconfirmed             |
+| Transient, RateLimited | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out      |
+| OutcomeUnknown         | Retry while attempts are left, unless nobody can find out; then Finish unconfirmed           |
+| AccountDisconnected    | Finish failed, or unconfirmed if the post may be out                                         |
+| WorkerDied             | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated       |
+| Stopped                | Finish failed, or unconfirmed if the post may be out                                         |
+| BelongsToOther         | Finish unconfirmed                                                                          |
+
+Two rules hold for every Finish. A post that is certainly published (`confirmed`) stays published; its error says what is
+missing. A thread of which some segments are published is never failed, since a retry would start it from the beginning.
+A failed target is refunded, a published one is charged, and the money of an unconfirmed one stays held.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from accounts.platforms import errors
+from accounts.platforms.types import Progress, Published, RetrySafety
+from posts.publishing.decision_types import (
+    AwaitPlatform,
+    BelongsToOther,
+    Certainty,
+    Decision,
+    Fact,
+    Finish,
+    Problem,
+    RenewTokens,
+    Retry,
+    Searched,
+    State,
+    Stopped,
+    TakeStep,
+    TokensBeingRenewed,
+    TokensRenewed,
+    TryUncounted,
+    WorkerDied,
+)
+from posts.publishing.segments import unconfirmed_action, with_published_segments
+from posts.states import TargetStatus
+
+MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried again
+
+
+def certainty_of(progress: Progress, *, maybe_sent: bool) -> Certainty:
+    """Return the certainty about a post with this progress; `maybe_sent`: an earlier attempt at it got no clear answer."""
+    if progress.published:
+        return Certainty.CONFIRMED
+    if progress.accepted:
+        return Certainty.SENT
+    return Certainty.MAYBE_SENT if maybe_sent else Certainty.NOT_SENT
+
+
+def decide(state: State, fact: Fact) -> Decision:
+    """Return what happens to a target in this state after this fact; the table is in the module's docstring."""
+    match fact:
+        case Published():
+            return _published(fact)
+        case Progress():
+            return _step_done(state, fact)
+        case Searched():
+            return _searched(state, fact)
+        case TokensRenewed() | TokensBeingRenewed() | errors.TokenExpired():
+            return _tokens(state, fact)
+        case WorkerDied():
+            return _worker_died(state, fact)
+        case Stopped():
+            return _failed(state, fact.problem)
+        case BelongsToOther():
+            message = "The platform has a matching post, but it belongs to another target."
+            return unconfirmed(replace(state, published=None), message)
+        case errors.PlatformError():
+            return _step_failed(state, fact)
+
+
+def _published(post: Published) -> Finish:
+    action = "The post is published, so do not send it again. If needed, add what is missing at the platform."
+    problem = Problem("PUBLISHED_INCOMPLETE", post.note, action) if post.note else None
+    return Finish(TargetStatus.PUBLISHED, Certainty.CONFIRMED, problem, post)
+
+
+def _step_done(state: State, progress: Progress) -> Decision:
+    # The doubt of an earlier round ends when the segment that it was about is published.
+    certainty = certainty_of(progress, maybe_sent=state.maybe_sent and progress.segments <= state.segments)
+    return TakeStep(certainty, progress) if progress.ready_at is None else AwaitPlatform(progress, certainty)
+
+
+def _searched(state: State, fact: Searched) -> TakeStep | TryUncounted | Retry | Finish:
+    # A person who retries an unconfirmed target wants it sent again even if the search before that proves nothing.
+    asked_by_person = state.maybe_sent and state.attempt == 1
+    if fact.error and not asked_by_person:
+        return _step_failed(state, fact.error)
+    if not fact.settled:
+        return TryUncounted(fact.settled_at, unanswered=True)
+    return TakeStep(Certainty.MAYBE_SENT if fact.error else Certainty.DISPROVED, sends_again=True)
+
+
+def _tokens(state: State, fact: TokensRenewed | TokensBeingRenewed | errors.TokenExpired) -> Decision:
+    if isinstance(fact, TokensRenewed):
+        return TakeStep(state.certainty, unanswered=state.unanswered)
+    if isinstance(fact, TokensBeingRenewed):
+        return TryUncounted(fact.until, state.in_doubt)
+    if not state.tokens_renewed:
+        return RenewTokens()
+    message = f"The platform refuses tokens that it has just issued: {fact.message}"
+    return _step_failed(state, errors.Transient(message))
+
+
+def _worker_died(state: State, fact: WorkerDied) -> Decision:
+    ends_workers = fact.losses >= MAX_WORKER_LOSSES
+    exhausted = state.unanswered and not state.attempts_left
+    if state.in_doubt and (ends_workers or exhausted or state.retry_safety == "at_most_once"):
+        return unconfirmed(state, "The post may be published: the worker that sent it did not learn the outcome.")
+    if ends_workers or exhausted:
+        message = "The worker died in every attempt to prepare this post."
+        action = "Report the trace_id to the operator of the service."
+        return _failed(state, Problem("PLATFORM_UNAVAILABLE", message, action))
+    return TakeStep(state.certainty, unanswered=state.unanswered)
+
+
+def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
+    """Decide after an error of the platform, or one that prevented the step.
+
+    A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
+    """
+    code, final = _error_code(error, state.retry_safety)
+    rejected = isinstance(error, errors.ContentRejected)
+    in_doubt = isinstance(error, errors.OutcomeUnknown) or (state.in_doubt and not rejected)
+    if not final and state.attempts_left:
+        message = with_published_segments(state.segments, error.message, in_doubt=in_doubt)
+        retry_after = getattr(error, "retry_after", None) or 0.0
+        return Retry(Problem(code, message, error.suggested_action), retry_after, in_doubt)
+    if in_doubt:
+        return unconfirmed(state, error.message)
+    action = error.suggested_action if final else "The service gave up after its last attempt; retry the post later."
+    return _failed(
+        state, Problem(code, error.message, action), disproves=rejected and _applies_to_earlier_attempts(state)
+    )
+
+
+def _applies_to_earlier_attempts(state: State) -> bool:
+    """Return whether a rejection is about the earlier attempts, too; it is not if the step has just sent the post again."""
+    searched_or_preparing = state.in_doubt or not state.publishes
+    return state.retry_safety == "idempotent" or (state.retry_safety == "verifiable" and searched_or_preparing)
+
+
+def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple[str, bool]:
+    """Return the API error code for a platform error, and whether a further attempt would be pointless."""
+    match error:
+        case errors.ContentRejected():
+            return "PLATFORM_REJECTED", True
+        case errors.AccountDisconnected():
+            return "ACCOUNT_NEEDS_REAUTH", True
+        case errors.OutcomeUnknown():
+            return "PUBLISH_OUTCOME_UNKNOWN", error.final or retry_safety == "at_most_once"
+        case errors.RateLimited():
+            return "PLATFORM_RATE_LIMITED", False
+    return "PLATFORM_UNAVAILABLE", isinstance(error, errors.ConnectionUnavailable)
+
+
+def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finish:
+    """End a target that cannot be published. `disproves`: the problem shows that no earlier attempt has published it."""
+    if state.published:
+        return _published(replace(state.published, note=problem.message))
+    if state.may_be_out and not disproves:
+        return unconfirmed(state, f"{problem.message} An earlier attempt may have been published.")
+    if state.segments:
+        return unconfirmed(state, problem.message, in_doubt=False)
+    return Finish(TargetStatus.FAILED, Certainty.DISPROVED if disproves else Certainty.NOT_SENT, problem)
+
+
+def unconfirmed(state: State, message: str, *, in_doubt: bool = True) -> Finish:
+    """End a target whose outcome is unknown, or (not `in_doubt`) a thread that is published in part."""
+    if state.published:
+        return _published(replace(state.published, note=message))
+    certainty = Certainty.MAYBE_SENT if in_doubt else Certainty.NOT_SENT
+    return Finish(TargetStatus.UNCONFIRMED, certainty, unconfirmed_problem(state.segments, message, in_doubt=in_doubt))
+
+
+def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> Problem:
+    """Return the problem of an unconfirmed target with so many published segments."""
+    message = with_published_segments(segments, message, in_doubt=in_doubt)
+    return Problem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_action(segments))

@@ -1,0 +1,173 @@
+"""The table of posts/publishing/decision.py: what follows from each fact in each kind of state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    ConnectionUnavailable,
+    ContentRejected,
+    OutcomeUnknown,
+    PlatformError,
+    RateLimited,
+    TokenExpired,
+    Transient,
+)
+from accounts.platforms.types import OUT, TAKEN, Progress, Published
+from posts.publishing.decision import MAX_WORKER_LOSSES, decide
+from posts.publishing.decision_types import (
+    AwaitPlatform,
+    BelongsToOther,
+    Certainty,
+    Fact,
+    Finish,
+    Problem,
+    RenewTokens,
+    Retry,
+    Searched,
+    State,
+    Stopped,
+    TakeStep,
+    TokensBeingRenewed,
+    TokensRenewed,
+    TryUncounted,
+    WorkerDied,
+)
+from tests.posts.rows import NOON
+
+POST = Published("42", "https://example.com/42")
+FIRST = State("at_most_once", publishes=True)
+LAST = replace(FIRST, attempts_left=False)
+DOUBTED = replace(FIRST, unanswered=True, retry_safety="verifiable")
+OUT_ALREADY = replace(LAST, certainty=Certainty.CONFIRMED, published=POST)
+THREAD = replace(LAST, segments=2)
+EARLIER_ROUND = replace(LAST, certainty=Certainty.MAYBE_SENT)
+ACCEPTED = replace(LAST, certainty=Certainty.SENT)
+DOWN, LOST, REFUSED = Transient("Down."), OutcomeUnknown("No answer."), ContentRejected("Refused.")
+STOPPED = Stopped(Problem("SCHEDULE_MISSED", "Too late.", "Retry."))
+
+
+@pytest.mark.parametrize(
+    ("state", "fact", "end"),
+    [
+        (FIRST, POST, "published"),
+        (FIRST, REFUSED, "failed PLATFORM_REJECTED"),
+        (FIRST, AccountDisconnected("Gone."), "failed ACCOUNT_NEEDS_REAUTH"),
+        (FIRST, ConnectionUnavailable("Not set up."), "failed PLATFORM_UNAVAILABLE"),
+        (FIRST, LOST, "unconfirmed"),
+        (FIRST, STOPPED, "failed SCHEDULE_MISSED"),
+        (FIRST, BelongsToOther(), "unconfirmed"),
+        (LAST, DOWN, "failed PLATFORM_UNAVAILABLE"),
+        (LAST, RateLimited("Slow down."), "failed PLATFORM_RATE_LIMITED"),
+        # An earlier attempt may have published the post.
+        (EARLIER_ROUND, DOWN, "unconfirmed"),
+        (EARLIER_ROUND, REFUSED, "unconfirmed"),
+        (EARLIER_ROUND, STOPPED, "unconfirmed"),
+        (replace(EARLIER_ROUND, retry_safety="verifiable"), REFUSED, "unconfirmed"),
+        (replace(EARLIER_ROUND, retry_safety="idempotent"), REFUSED, "failed PLATFORM_REJECTED"),
+        (replace(DOUBTED, attempts_left=False), DOWN, "unconfirmed"),
+        (DOUBTED, REFUSED, "failed PLATFORM_REJECTED"),
+        (DOUBTED, OutcomeUnknown("Nobody can say.", final=True), "unconfirmed"),
+        (replace(DOUBTED, attempts_left=False), Searched(NOON, True, LOST), "unconfirmed"),
+        # The platform has accepted the post: only its own rejection ends it.
+        (ACCEPTED, DOWN, "unconfirmed"),
+        (replace(ACCEPTED, retry_safety="verifiable", publishes=False), REFUSED, "failed PLATFORM_REJECTED"),
+        # A published post stays published; its error says what is missing.
+        (OUT_ALREADY, DOWN, "published PUBLISHED_INCOMPLETE"),
+        (OUT_ALREADY, REFUSED, "published PUBLISHED_INCOMPLETE"),
+        (OUT_ALREADY, LOST, "published PUBLISHED_INCOMPLETE"),
+        (OUT_ALREADY, STOPPED, "published PUBLISHED_INCOMPLETE"),
+        (OUT_ALREADY, BelongsToOther(), "unconfirmed"),
+        # A thread that is published in part never starts from the beginning.
+        (THREAD, REFUSED, "unconfirmed"),
+        (THREAD, DOWN, "unconfirmed"),
+        # Workers died.
+        (replace(FIRST, unanswered=True), WorkerDied(1), "unconfirmed"),
+        (FIRST, WorkerDied(MAX_WORKER_LOSSES), "failed PLATFORM_UNAVAILABLE"),
+        (DOUBTED, WorkerDied(MAX_WORKER_LOSSES), "unconfirmed"),
+        (replace(DOUBTED, publishes=False, attempts_left=False), WorkerDied(0), "failed PLATFORM_UNAVAILABLE"),
+    ],
+)
+def test_a_target_ends(state: State, fact: Fact, end: str) -> None:
+    decision = decide(state, fact)
+
+    assert isinstance(decision, Finish)
+    status, _, code = end.partition(" ")
+    assert decision.status == status
+    if code:
+        assert decision.problem is not None
+        assert decision.problem.code == code
+    assert (decision.status == "published") == (decision.certainty is Certainty.CONFIRMED)
+
+
+@pytest.mark.parametrize(
+    ("state", "fact", "decision"),
+    [
+        (FIRST, Progress("send"), TakeStep(Certainty.NOT_SENT, Progress("send"))),
+        (EARLIER_ROUND, Progress("send"), TakeStep(Certainty.MAYBE_SENT, Progress("send"))),
+        (FIRST, Progress("poll", {TAKEN: True}), TakeStep(Certainty.SENT, Progress("poll", {TAKEN: True}))),
+        (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), Certainty.NOT_SENT)),
+        (DOUBTED, Searched(NOON, True), TakeStep(Certainty.DISPROVED, sends_again=True)),
+        (DOUBTED, Searched(NOON, False), TryUncounted(NOON, unanswered=True)),
+        (
+            replace(DOUBTED, certainty=Certainty.MAYBE_SENT),
+            Searched(NOON, True, LOST),
+            TakeStep(Certainty.MAYBE_SENT, sends_again=True),
+        ),
+        (FIRST, TokenExpired("Stale."), RenewTokens()),
+        (DOUBTED, TokensRenewed(), TakeStep(Certainty.NOT_SENT, unanswered=True)),
+        (DOUBTED, TokensBeingRenewed(NOON), TryUncounted(NOON, unanswered=True)),
+        (DOUBTED, WorkerDied(1), TakeStep(Certainty.NOT_SENT, unanswered=True)),
+    ],
+)
+def test_a_target_goes_on(state: State, fact: Fact, decision: Any) -> None:
+    assert decide(state, fact) == decision
+
+
+def test_a_published_segment_ends_the_doubt_about_it() -> None:
+    state = replace(EARLIER_ROUND, segments=1)
+
+    assert decide(state, Progress("send", {"sent": ["1"]})) == TakeStep(
+        Certainty.MAYBE_SENT, Progress("send", {"sent": ["1"]})
+    )
+    assert decide(state, Progress("send", {"sent": ["1", "2"]})) == TakeStep(
+        Certainty.NOT_SENT, Progress("send", {"sent": ["1", "2"]})
+    )
+
+
+def test_what_is_published_already_is_certain() -> None:
+    progress = Progress("comment", {OUT: {"external_id": "42", "permalink": ""}})
+
+    assert decide(FIRST, progress) == TakeStep(Certainty.CONFIRMED, progress)
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "unanswered"),
+    [
+        (FIRST, DOWN, False),
+        (FIRST, RateLimited("Slow down.", retry_after=90), False),
+        (replace(FIRST, retry_safety="verifiable"), LOST, True),
+        (DOUBTED, DOWN, True),
+        (replace(FIRST, tokens_renewed=True), TokenExpired("Stale."), False),
+    ],
+)
+def test_a_further_attempt_is_scheduled(state: State, error: PlatformError, unanswered: bool) -> None:
+    decision = decide(state, error)
+
+    assert isinstance(decision, Retry)
+    assert decision.unanswered == unanswered
+    assert decision.retry_after == (getattr(error, "retry_after", None) or 0)
+
+
+def test_a_message_says_which_segments_are_published() -> None:
+    retry, end = decide(replace(THREAD, attempts_left=True), DOWN), decide(THREAD, REFUSED)
+
+    assert isinstance(retry, Retry)
+    assert retry.problem.message == "Segments 1 and 2 were published; segment 3 was not: Down."
+    assert isinstance(end, Finish)
+    assert end.problem is not None
+    assert end.problem.suggested_action.endswith("which continues at segment 3.")
