@@ -87,9 +87,9 @@ class ConnectionAttempt(TimestampedModel):
     """An OAuth connection attempt; it is open until `expires_at`, and its row is deleted afterwards.
 
     The state and the code are stored only as SHA-256 digests. Three values are stored encrypted: `begun` {state,
-    authorization_url}, for a repeat of the call that began the attempt; `kept`, the values that the exchange needs; `opened`,
-    the connections that the exchange returned. A single connection is deleted from `opened` when it is attached; several
-    remain until the attempt expires. `used_at` is set when the exchange begins, which happens once.
+    authorization_url}, for a repeat of the call that began the attempt; `stored`, the values that the exchange needs;
+    `opened`, the connections that the exchange returned. A single connection is deleted from `opened` when it is attached;
+    several remain until the attempt expires. `used_at` is set when the exchange begins, which happens once.
     """
 
     id = PrefixedIdField("con")
@@ -100,7 +100,7 @@ class ConnectionAttempt(TimestampedModel):
     state_sha256 = models.CharField(max_length=64, unique=True)
     redirect_uri = models.CharField(max_length=2048)
     begun = EncryptedJSONField(null=True)
-    kept = EncryptedJSONField(null=True)
+    stored = EncryptedJSONField(null=True, db_column="kept")
     opened = EncryptedJSONField(null=True)
     code_sha256 = models.CharField(max_length=64, blank=True)
     used_at = models.DateTimeField(null=True)

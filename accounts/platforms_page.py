@@ -56,7 +56,7 @@ def _application(application: PlatformApplication) -> Iterator[str]:
     yield f"An application for {application.connects}, at <{application.portal}>. It needs:\n"
     yield from (f"- {product}" for product in application.products)
     yield ""
-    facts = [
+    rows = [
         ("Redirect address", f"`<BASE_URL>{application.redirect_path}`"),
         ("Scopes", _names(application.scopes)),
         ("Settings", _names(application.settings)),
@@ -66,7 +66,7 @@ def _application(application: PlatformApplication) -> Iterator[str]:
         ("Costs and limits", " ".join(application.notes)),
     ]
     yield "| | |\n|---|---|"
-    yield from (f"| {name} | {words} |" for name, words in facts if words)
+    yield from (f"| {name} | {words} |" for name, words in rows if words)
     yield ""
 
 

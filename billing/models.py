@@ -181,7 +181,7 @@ class Subscription(TimestampedModel):
     """A workspace's subscription as last received from the processor; `status` is the processor's, "" without a subscription.
 
     Only events and the reconciliation write it. Each write raises `version`, so that an answer that the processor gave before
-    another write is not saved. `told_at` and `told_rank` are time and rank of the last event whose copy was applied.
+    another write is not saved. `last_event_at` and `last_event_rank` belong to the last event whose copy was applied.
     """
 
     workspace_id = models.CharField(max_length=ids.LENGTH, primary_key=True)
@@ -194,8 +194,8 @@ class Subscription(TimestampedModel):
     began_at = models.DateTimeField(null=True)
     current_period_end = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
-    told_at = models.DateTimeField(null=True)
-    told_rank = models.PositiveSmallIntegerField(default=0)
+    last_event_at = models.DateTimeField(null=True, db_column="told_at")
+    last_event_rank = models.PositiveSmallIntegerField(default=0, db_column="told_rank")
     version = models.PositiveIntegerField(default=0)
     # For a deleted workspace: the last attempt to cancel its subscriptions, and when none was running any more.
     end_tried_at = models.DateTimeField(null=True)

@@ -64,7 +64,7 @@ class HostShares(FairShares):
         self._silences: Counter[str] = Counter()
         self._tally: Tally | None = None
 
-    def free_places_at_quick(self) -> dict[str, int]:
+    def free_places_of_quick_holders(self) -> dict[str, int]:
         """Return how many more attempts may begin for each quick holder that has a quarter of its share free."""
         free_places = {}
         for holder in self._quick:
@@ -74,7 +74,7 @@ class HostShares(FairShares):
                 free_places[holder] = free
         return free_places
 
-    def total_places_at_quick(self, free_places: Mapping[str, int]) -> int:
+    def total_free_places(self, free_places: Mapping[str, int]) -> int:
         """Return how many more attempts may begin for these quick holders together."""
         tally = self._counted()[ALL]
         workspaces: Counter[Group] = Counter()
@@ -100,11 +100,11 @@ class HostShares(FairShares):
                     is_full = group != EVERYONE and _free_of_sender(kind, tally[kind], group) <= 0
                 if is_full:
                     found[level].add(name)
-        silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_room(holder)}
-        return FullShares(self.left_out() | silent, found["workspace"], found["domain"], found["host"])
+        silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_place(holder)}
+        return FullShares(self.holders_to_skip() | silent, found["workspace"], found["domain"], found["host"])
 
-    def has_room(self, holder: str) -> bool:
-        return super().has_room(holder) and self._free_places(holder) > 0
+    def has_free_place(self, holder: str) -> bool:
+        return super().has_free_place(holder) and self._free_places(holder) > 0
 
     def take(self, holder: str) -> bool:
         taken = super().take(holder)

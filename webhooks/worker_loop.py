@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from config.jobs.due import LookPast, give_back
+from config.jobs.due import SearchPauses, give_back
 from config.jobs.worker_loop import WorkerLoop
 from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, holder_key
 from webhooks.models import Delivery
@@ -31,7 +31,7 @@ class DeliverLoop(WorkerLoop):
         self._shares = HostShares()
         self._in_flight: dict[str, Delivery] = {}
         self._unrecorded: list[tuple[str, Outcome]] = []
-        self._past_quick = LookPast()
+        self._search_pauses = SearchPauses()
         self._found = False  # whether the last claim for quick holders returned any deliveries
 
     def start(self) -> None:
@@ -73,15 +73,17 @@ class DeliverLoop(WorkerLoop):
     def _claim(self) -> list[Delivery]:
         """Claim due deliveries within their shares: first of quick holders, then of the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
-        free_places = self._shares.free_places_at_quick()
-        limit = min(CLAIM_QUICK, self._shares.total_places_at_quick(free_places))
-        quick = deliveries.claim_deliveries(rows.filter(holder__in=free_places), limit=limit, looked=self._found)
+        free_places = self._shares.free_places_of_quick_holders()
+        limit = min(CLAIM_QUICK, self._shares.total_free_places(free_places))
+        quick = deliveries.claim_deliveries(
+            rows.filter(holder__in=free_places), limit=limit, due_rows_found=self._found
+        )
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
         others = rows.exclude(self._shares.full().query())
-        if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip LookPast
+        if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
             return deliveries.claim_deliveries(others, limit=limit)
-        return quick + self._past_quick(lambda: deliveries.claim_deliveries(others, limit=limit))
+        return quick + self._search_pauses(lambda: deliveries.claim_deliveries(others, limit=limit))
 
     def _begin(self, row: Delivery, prepared: DeliveryRequest | Outcome) -> None:
         self._in_flight[row.pk] = row

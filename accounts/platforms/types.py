@@ -23,10 +23,9 @@ TAKEN, OUT = "taken", "out"  # keys in it
 class TextRules:
     """A platform's limits for a text. `count` measures the text; `also` has the limits in a second unit.
 
-    `max_length_with_media` is the limit of a text that is the caption of media, if it differs; `max_length_with_images` is
-    the limit with images alone, if it differs from the limit with other media. `max_length_with_poll` is the limit of a text
-    that is the question of a poll, if it differs. `advised` are limits that the platform recommends, in such units as `also`:
-    a longer text gets a warning. `taken_by_options` says how much of the length a target's options use (a content warning).
+    `max_length_with_media` is the limit of a text that is the caption of media, if it differs; `max_length_with_images` that
+    with images alone; `max_length_with_poll` that of a poll's question. `advised` are limits that the platform recommends, as in
+    `also`; a longer text gets a warning. `taken_by_options`: how much of the length the options use.
     """
 
     max_length: int
@@ -208,8 +207,7 @@ class MediaInfo:
 class MediaFile(MediaInfo):
     """A media asset of a post, with access to its file.
 
-    `open` returns the file at its start; `url` is a signed public URL, valid for a day, for platforms that fetch files.
-    `filename` is a label that is safe in a multipart header.
+    `open` returns the file at its start. `url` is a signed public URL, valid for a day. `filename` is safe in a header.
     """
 
     id: str = ""
@@ -252,13 +250,8 @@ class Progress:
 
     `phase` names the next step, `state` is what that step needs (ids and frozen records, never bytes). `ready_at` postpones
     the step (a platform that transcodes). After an attempt of a phase in the platform's `irreversible`, the phase is repeated
-    only if `Platform.find` allows it.
-
-    For a thread, `sent` in the state lists the platform's ids of the published segments, in order. The engine shows their
-    number to people, and never starts such a publication from the beginning. `TAKEN: True` in the state says that the
-    platform has accepted the post and will show it unless it rejects it. The only failure of such a post is a rejection.
-    `OUT: {external_id, permalink}` says that the post is published: if a later step (a first comment) fails, the publication
-    still succeeds, with a note of what is missing.
+    only if `Platform.find` allows it. The properties read `sent` (the ids of a thread's published segments, in order),
+    `TAKEN: True` and `OUT: {external_id, permalink}` from the state.
     """
 
     phase: str
@@ -267,17 +260,17 @@ class Progress:
 
     @property
     def segments(self) -> int:
-        """The number of published segments of a thread; 0 without a thread."""
+        """The number of published segments; a thread with some never starts from the beginning again."""
         return len(self.state.get("sent", ()))
 
     @property
     def accepted(self) -> bool:
-        """Whether the platform has accepted the post."""
+        """Whether the platform has accepted the post, so that only a rejection can prevent it."""
         return TAKEN in self.state
 
     @property
     def published(self) -> Published | None:
-        """The post, if it is published and only later steps are missing."""
+        """The published post, if only later steps (a first comment) are missing; they may fail."""
         return Published(**self.state[OUT]) if OUT in self.state else None
 
 
@@ -292,17 +285,16 @@ class AskedById:
 class CompleteList:
     """A proof of absence: a list of the account's posts was read in full and does not contain the post.
 
-    `back_to`: how far the list was read, which is before the first attempt. `kind_listed`: the evidence that the list
-    contains posts of this kind for this account: a post of the kind that was seen in it, or the platform's documentation.
+    `back_to`: how far the list was read, which is before the first attempt. `kind_evidence`: why the list contains posts of
+    this kind for this account: such a post was seen in it, or the platform documents it.
     """
 
     back_to: str
-    kind_listed: str
+    kind_evidence: str
 
 
 @dataclass(frozen=True)
 class Absent:
-    """Returned by `Platform.find` with the proof that the post is not at the platform, so that the step may be repeated.
-    A search that found nothing is no proof: without one `find` raises OutcomeUnknown."""
+    """The proof that the post is not at the platform (`Platform.find`). A search that found nothing is no proof."""
 
     proof: AskedById | CompleteList

@@ -65,7 +65,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
             state_sha256=_digest(state),
             redirect_uri=redirect_uri,
             begun={"state": state, "authorization_url": authorization.url},
-            kept=dict(authorization.stored),
+            stored=dict(authorization.stored),
             expires_at=timezone.now() + OPEN_FOR,
         )
         record(
@@ -126,7 +126,7 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[Connection, .
     if not row.filter(used_at=None).update(used_at=timezone.now(), code_sha256=_digest(code)):
         raise OAuthStateInvalid()
     try:
-        stored = attempt.kept or {}
+        stored = attempt.stored or {}
         opened = platform(attempt.platform).exchange(code=code, redirect_uri=attempt.redirect_uri, stored=stored)
         if not opened:
             raise CredentialsRejected("This login opens no account that can be connected.")
@@ -134,11 +134,11 @@ def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[Connection, .
         row.update(used_at=None, code_sha256="")
         raise as_api_error(error) from error
     except PlatformError as error:
-        row.update(kept=None, begun=None)
+        row.update(stored=None, begun=None)
         raise as_api_error(error) from error
     sealed = ConnectionAttempt._meta.get_field("opened").seal(attempt.id, [_to_json(each) for each in opened])
     attempt.expires_at = timezone.now() + OPEN_FOR  # time for the owner to choose an account
-    row.update(opened=sealed, kept=None, begun=None, expires_at=attempt.expires_at)
+    row.update(opened=sealed, stored=None, begun=None, expires_at=attempt.expires_at)
     return opened
 
 

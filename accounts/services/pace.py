@@ -19,7 +19,7 @@ from config.api.gcra import LeakyBucket
 from config.jobs.fenced_updates import Write, update_rows
 
 
-def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
+def reserve_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
     """Reserve times at which posts may be published to connected accounts; returns a time for each post, which may be now.
 
     An account may occur several times. Takes three statements for any number of posts.
@@ -41,7 +41,7 @@ def _next_turn(account: ConnectedAccount, pace: Pace, now: datetime) -> datetime
     return now + timedelta(seconds=bucket.wait(backlog))
 
 
-def hold_back(*, account_id: str, seconds: float) -> None:
+def pause_account(*, account_id: str, seconds: float) -> None:
     """Stop posts to a connected account for `seconds`, because its platform asked for a pause; earlier turns wait too."""
     until = timezone.now() + timedelta(seconds=seconds)
     earlier = Q(held_until=None) | Q(held_until__lt=until)

@@ -65,12 +65,15 @@ def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
         Subscription.objects.get_or_create(workspace_id=workspace_id)
         row = Subscription.objects.select_for_update().get(pk=workspace_id)
         if row.subscription_id == state.subscription_id:
-            is_newer = event.rank != SESSION_RANK and _order(event) >= (_seconds(row.told_at), row.told_rank)
+            is_newer = event.rank != SESSION_RANK and _order(event) >= (
+                _seconds(row.last_event_at),
+                row.last_event_rank,
+            )
         else:
             is_newer = not row.subscription_id or _precedence(state) > _precedence(row)
         if not is_newer:
             return False
-        order = {"told_at": event.occurred_at, "told_rank": event.rank}
+        order = {"last_event_at": event.occurred_at, "last_event_rank": event.rank}
         return bool(_write(row, state, customer_id=event.customer_id, **order))
 
 
@@ -92,7 +95,9 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
     if state.is_running:  # a deleted workspace's running subscription is then cancelled again
         changes["closed_at"] = None
     changed = any(
-        getattr(row, name) != value for name, value in changes.items() if name not in ("told_at", "told_rank")
+        getattr(row, name) != value
+        for name, value in changes.items()
+        if name not in ("last_event_at", "last_event_rank")
     )
     rows = Subscription.objects.filter(pk=row.pk, version=row.version)
     if not rows.update(**changes, version=row.version + 1, updated_at=now):

@@ -40,7 +40,7 @@ class _NoticesAdmin(ReadOnlyAdmin):
 
 admin.site.register(Heartbeat, ReadOnlyAdmin, list_display=("duty", "beat_at"))
 admin.site.register(Notice, _NoticesAdmin, list_display=("id", "workspace", "kind", "occurrence", "at", "settled_at"))
-admin.site.register(Digest, _NoticesAdmin, list_display=("id", "workspace", "kind", "due_at", "told_at", "pause"))
+admin.site.register(Digest, _NoticesAdmin, list_display=("id", "workspace", "kind", "due_at", "sent_at", "pause"))
 admin.site.register(NewsCursor, ReadOnlyAdmin, list_display=("kind", "seen_until"))
 admin.site.register(
     NoticeChoice,

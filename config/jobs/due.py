@@ -20,10 +20,13 @@ from config.db.models import DueRow
 from config.jobs.fenced_updates import Write, update_rows
 
 Row = TypeVar("Row", bound=DueRow)
-REST, LONGEST_REST = 20, 2.0  # the pause after an empty search: a multiple of its duration, at most so many seconds
+PAUSE_FACTOR, LONGEST_PAUSE = (
+    20,
+    2.0,
+)  # the pause after an empty search: a multiple of its duration, at most so many seconds
 
 
-class LookPast:
+class SearchPauses:
     """Limits how often a worker searches for due rows behind the backlog of busy holders.
 
     Such a search reads all due rows of the busy holders, however many there are. While searches find nothing, pauses limit
@@ -40,7 +43,7 @@ class LookPast:
             return []
         found = claim()
         now = time.monotonic()
-        self._again_at = now if found else now + min(REST * (now - began), LONGEST_REST)
+        self._again_at = now if found else now + min(PAUSE_FACTOR * (now - began), LONGEST_PAUSE)
         return found
 
 
@@ -51,16 +54,16 @@ def due(queryset: QuerySet[Row], *, now: datetime | None = None) -> QuerySet[Row
     return queryset.filter(free, due_at__lte=now).order_by("due_at", "pk")
 
 
-def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, looked: bool = False) -> list[Row]:
+def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows_found: bool = False) -> list[Row]:
     """Claim up to `limit` due rows for `lease`; two workers never hold a claim of the same row at once.
 
     PostgreSQL skips rows that another worker is claiming; on SQLite only one IMMEDIATE transaction runs at a time. The
-    query before the transaction avoids taking SQLite's only write lock in an idle poll; `looked` skips that query, for
-    callers that have just found due rows. The claiming query runs without the queryset's joins, which are read for the
+    query before the transaction avoids taking SQLite's only write lock in an idle poll; `due_rows_found` skips that query,
+    for callers that have just found due rows. The claiming query runs without the queryset's joins, which are read for the
     claimed rows only: otherwise the database could join and sort all due rows before it applies the limit.
     """
     now = timezone.now()
-    if limit <= 0 or not (looked or due(queryset, now=now).exists()):
+    if limit <= 0 or not (due_rows_found or due(queryset, now=now).exists()):
         return []
     with transaction.atomic():
         free = due(queryset, now=now).order_by("due_at").select_related(None).only("pk")

@@ -46,24 +46,26 @@ class FairShares:
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
         return min(self.places, self.shares.slow_together - held)
 
-    def room_at_quick(self) -> dict[str, int]:
+    def quick_holders_free_places(self) -> dict[str, int]:
         """Return how many more attempts each quick holder with at least a quarter of its places free may start.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """
-        room = {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_room(holder)}
+        room = {
+            holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_free_place(holder)
+        }
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
-    def left_out(self) -> set[str]:
+    def holders_to_skip(self) -> set[str]:
         """Return the holders to skip when claiming for slow ones: quick holders, and those without a free place."""
-        return self._quick | {holder for holder in self._in_flight if not self.has_room(holder)}
+        return self._quick | {holder for holder in self._in_flight if not self.has_free_place(holder)}
 
-    def has_room(self, holder: str) -> bool:
+    def has_free_place(self, holder: str) -> bool:
         return self._in_flight[holder] < (self.shares.quick if holder in self._quick else self.shares.slow)
 
     def take(self, holder: str) -> bool:
         """Count a new attempt of the holder; returns False if the holder has no free place."""
-        if not self.has_room(holder):
+        if not self.has_free_place(holder):
             return False
         self._in_flight[holder] += 1
         return True

@@ -52,7 +52,7 @@ class Digest(models.Model):
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
     kind = models.CharField(max_length=10, choices=NoticeKind.choices)
     due_at = models.DateTimeField(null=True)
-    told_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True, db_column="told_at")
     pause = models.DurationField(default=timedelta(0))
 
     class Meta:
@@ -66,16 +66,16 @@ class Digest(models.Model):
     def schedule(self, now: datetime) -> None:
         """Make the digest due: now, or at the end of the pause since the last e-mail."""
         if self.due_at is None:
-            self.due_at = max(now, self.told_at + self.pause) if self.told_at else now
+            self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
     def mark_sent(self, now: datetime, *, sent: bool) -> None:
         """Clear `due_at` after all notices were processed; `sent` is False if no e-mail was needed."""
         self.due_at = None
         if sent:
-            goes_on = self.told_at is not None and now < self.told_at + 2 * self.pause
+            goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause
             longer = goes_on and self.kind in REPEATING_KINDS
             self.pause = min(2 * self.pause, MAX_PAUSE) if longer else MIN_PAUSE
-            self.told_at = now
+            self.sent_at = now
 
 
 class Notice(models.Model):

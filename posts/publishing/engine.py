@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from accounts.platforms import errors
 from accounts.platforms.types import Absent, Progress
-from accounts.services import BeingRenewed, hold_back, mark_needs_reauth, refresh_grant
+from accounts.services import BeingRenewed, mark_needs_reauth, pause_account, refresh_grant
 from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
 from posts.models import PostTarget
@@ -149,7 +149,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
     if isinstance(error, errors.AccountDisconnected):
         retry_while_database_down(run_on_writer, mark_needs_reauth, account_id=account_id, stale=attempt.grant)
     if isinstance(error, errors.RateLimited) and error.retry_after:
-        retry_while_database_down(run_on_writer, hold_back, account_id=account_id, seconds=error.retry_after)
+        retry_while_database_down(run_on_writer, pause_account, account_id=account_id, seconds=error.retry_after)
 
 
 def _stop_before(attempt: Attempt, step: TakeStep, state: State) -> Decision | None:

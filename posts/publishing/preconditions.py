@@ -14,7 +14,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected
 from accounts.platforms.registry import PLATFORMS, publisher
 from accounts.platforms.types import Pace, Progress
-from accounts.services import take_turns
+from accounts.services import reserve_turns
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing import outcomes
@@ -102,11 +102,11 @@ def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
     The claims of the others are released until their turn. Targets that something else stops take no turn.
     """
-    waiting = _take_turns([target for target in targets if _is_unhindered(target)])
+    waiting = _reserve_turns([target for target in targets if _is_unhindered(target)])
     return [target for target in targets if target not in waiting]
 
 
-def _take_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
+def _reserve_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
     """Take a turn for each target without one, and release the claims of those whose turn comes later."""
     waiting = _with_later_turns(targets)
     outcomes.postpone_to_turns(waiting)
@@ -115,7 +115,7 @@ def _take_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
     without_turn = [(target, pace) for target in targets if (pace := _pace(target)) and _needs_turn(target, pace)]
-    turns = take_turns([(target.account_id, pace) for target, pace in without_turn]) if without_turn else []
+    turns = reserve_turns([(target.account_id, pace) for target, pace in without_turn]) if without_turn else []
     for (target, _), turn_at in zip(without_turn, turns, strict=True):
         target.turn_at = turn_at
     return [target for target, _ in without_turn if target.turn_at and target.turn_at > timezone.now()]

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from config import metrics
 from config.db.connection import release_connection
-from config.jobs.due import LookPast, claim_due, due, give_back
+from config.jobs.due import SearchPauses, claim_due, due, give_back
 from config.jobs.fair_shares import FairShares, Shares
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
@@ -57,7 +57,7 @@ class PublishLoop(WorkerLoop):
         self._in_progress: dict[int, PostTarget] = {}  # keyed by the id() of each attempt
         self._due: list[str] = []
         self._claimed_at: dict[str, float] = {}
-        self._past_quick: defaultdict[str, LookPast] = defaultdict(LookPast)
+        self._search_pauses: defaultdict[str, SearchPauses] = defaultdict(SearchPauses)
         self._queried_at = float("-inf")
         self._stopped = threading.Event()
 
@@ -139,7 +139,7 @@ class PublishLoop(WorkerLoop):
         """Claim due targets of a platform: first of quick accounts, then of the others."""
         free = self._free_places(platform)
         with self._lock:
-            quick_places, excluded = self._shares.room_at_quick(), self._shares.left_out()
+            quick_places, excluded = self._shares.quick_holders_free_places(), self._shares.holders_to_skip()
             free_for_slow = self._shares.places_for_slow
             here = [each for each in self._in_progress.values() if each.platform == platform]
             slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
@@ -151,11 +151,11 @@ class PublishLoop(WorkerLoop):
             rows.filter(account_id__in=quick_places),
             limit=min(free, sum(quick_places.values())),
             lease=LEASE,
-            looked=True,
+            due_rows_found=True,
         )
         limit = min(free - len(quick), free_for_slow, MAX_SLOW_PER_PLATFORM - slow_here)
         others = rows.exclude(account_id__in=excluded)
-        return quick + self._past_quick[platform](lambda: claim_due(others, limit=limit, lease=LEASE))
+        return quick + self._search_pauses[platform](lambda: claim_due(others, limit=limit, lease=LEASE))
 
     def _submit(self, attempt: Attempt) -> None:
         try:

@@ -131,7 +131,7 @@ def test_an_exchange_that_the_platform_refuses_ends_the_state(
     assert body["suggested_action"] == "Start the connection again."
     assert_envelope(complete(api, brought), 422, "OAUTH_STATE_INVALID")
     attempt = ConnectionAttempt.objects.get()
-    assert (attempt.kept, attempt.begun, attempt.opened) == (None, None, None)
+    assert (attempt.stored, attempt.begun, attempt.opened) == (None, None, None)
     assert not ConnectedAccount.objects.exists()
 
 

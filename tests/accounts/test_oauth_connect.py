@@ -61,10 +61,10 @@ def test_state_url_and_verifier_appear_in_no_table(
     body = begin(api, workspace, idempotency_key="one").json()
 
     [attempt] = ConnectionAttempt.objects.all()
-    assert attempt.kept is not None
+    assert attempt.stored is not None
     stored = everything_stored()
     assert attempt.id in stored
-    for secret in (body["state"], body["authorization_url"], attempt.kept["verifier"]):
+    for secret in (body["state"], body["authorization_url"], attempt.stored["verifier"]):
         assert secret not in stored
 
 

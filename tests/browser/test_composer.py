@@ -116,7 +116,7 @@ def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, work
     later = first + timedelta(days=1, minutes=90)
     page.get_by_label("When to publish").fill(f"{later:%Y-%m-%dT%H:%M}")
     page.get_by_role("button", name="Reschedule").click()
-    expect(page.locator("dl.facts").first).to_contain_text(f"{later:%A}, {later.day} {later:%B %Y}, 09:30")
+    expect(page.locator("dl.properties").first).to_contain_text(f"{later:%A}, {later.day} {later:%B %Y}, 09:30")
     page.get_by_role("button", name="Cancel post").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
 

@@ -74,7 +74,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
             code_sha256=DIGEST,
             redirect_uri="https://example.com/",
             begun={"state": SECRET},
-            kept={"verifier": SECRET},
+            stored={"verifier": SECRET},
             opened=[{"tokens": SECRET}],
             expires_at=now,
         ),

@@ -69,9 +69,9 @@ def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
 def test_a_holder_that_answered_quickly_gets_more() -> None:
     shares = quick(at("a.com"))
 
-    assert shares.free_places_at_quick() == {at("a.com"): SHARES.quick}
+    assert shares.free_places_of_quick_holders() == {at("a.com"): SHARES.quick}
     assert takes(shares, at("a.com")) == SHARES.quick
-    assert shares.free_places_at_quick() == {}
+    assert shares.free_places_of_quick_holders() == {}
 
 
 def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -> None:
@@ -80,7 +80,7 @@ def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -
     offered = []
     for _ in range(quarter):
         shares.ended(at("a.com"), 0.1, silent=False)
-        offered.append(shares.free_places_at_quick())
+        offered.append(shares.free_places_of_quick_holders())
 
     assert offered == [{}] * (quarter - 1) + [{at("a.com"): quarter}]
 
@@ -116,14 +116,14 @@ def test_a_place_that_is_released_is_free_again() -> None:
     takes(shares, at("a.com"))
     shares.ended(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
 
-    assert shares.has_room(at("a.com"))
+    assert shares.has_free_place(at("a.com"))
     assert shares.places == MAX_IN_FLIGHT - SHARES.slow + 1
 
 
 def test_the_memory_of_quick_holders_is_bounded() -> None:
     holders = alone(REMEMBERED + 1)
 
-    assert quick(*holders).free_places_at_quick() == {holders[-1]: SHARES.quick}
+    assert quick(*holders).free_places_of_quick_holders() == {holders[-1]: SHARES.quick}
 
 
 def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
@@ -268,9 +268,7 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     shares = quick(*holders)
     takes(shares, *holders[:7])
 
-    free_places = shares.free_places_at_quick()
+    free_places = shares.free_places_of_quick_holders()
     assert (
-        sum(free_places.values())
-        > shares.total_places_at_quick(free_places)
-        == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
+        sum(free_places.values()) > shares.total_free_places(free_places) == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
     )

@@ -41,13 +41,13 @@ CLAIMED_FIELDS = (
 )
 
 
-def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
+def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_found: bool = False) -> list[Delivery]:
     """Claim up to `limit` due deliveries, with the related rows needed to send them.
 
-    `looked`: skip the check whether any delivery is due.
+    `due_rows_found`: the caller has just found due deliveries, so that is not checked again.
     """
     rows = deliveries.select_related("event", "workspace").only(*CLAIMED_FIELDS)
-    return claim_due(rows, limit=limit, lease=LEASE, looked=looked)
+    return claim_due(rows, limit=limit, lease=LEASE, due_rows_found=due_rows_found)
 
 
 def signing_keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:

@@ -43,7 +43,7 @@ COMMENTS = FirstComments(
         "limit": PAGE_SIZE,
     },
     max_pages=MAX_PAGES,
-    kind_listed="graph-api/reference/object/comments, filter=stream: all comments below the post",
+    kind_evidence="graph-api/reference/object/comments, filter=stream: all comments below the post",
     unreadable=UNREADABLE,
 )
 
@@ -56,7 +56,7 @@ def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | 
     with ERRORS.search_errors("the page's posts", UNREADABLE):
         if kind_of(content) == "photo_story":
             story = _story(page, state["photos"][0])
-            return story or Absent(CompleteList(back_to="the first story", kind_listed=STORIES_ARE_LISTED))
+            return story or Absent(CompleteList(back_to="the first story", kind_evidence=STORIES_ARE_LISTED))
         return _find_post(page, content, state)
 
 
@@ -79,7 +79,7 @@ def _find_post(page: Page, content: Content, state: Mapping[str, Any]) -> Publis
         has_doubt |= same_words or (not has_media and not content.media and _is_edited(post))
     if has_doubt:
         raise OutcomeUnknown("A post of the page may be this one, edited.", final=True)
-    return Absent(CompleteList(back_to=earliest_post_time(state["since"]).isoformat(), kind_listed=POSTS_ARE_LISTED))
+    return Absent(CompleteList(back_to=earliest_post_time(state["since"]).isoformat(), kind_evidence=POSTS_ARE_LISTED))
 
 
 def _is_the_post(

@@ -29,7 +29,7 @@ COMMENTS = FirstComments(
     text_field="text",
     params={"fields": "id,text", "limit": PAGE_SIZE},
     max_pages=10,
-    kind_listed="instagram-graph-api/reference/ig-media/comments: all comments to a media object",
+    kind_evidence="instagram-graph-api/reference/ig-media/comments: all comments to a media object",
 )
 
 

@@ -80,7 +80,7 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
     if not reaches_back:
         raise OutcomeUnknown("The account's server does not list what was posted before this post.", final=True)
     back_to = parent or state["after"] or "the account's first status"
-    return Absent(CompleteList(back_to, kind_listed=_proof_of_kind(server, content, [*older, *newer])))
+    return Absent(CompleteList(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer])))
 
 
 def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:

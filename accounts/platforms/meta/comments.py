@@ -24,7 +24,7 @@ class FirstComments:
     text_field: str  # the field with a comment's text
     params: Mapping[str, str]  # parameters of the request that lists the comments below a post
     max_pages: int
-    kind_listed: str  # the documentation that says that all comments are listed (CompleteList)
+    kind_evidence: str  # the documentation that says that all comments are listed (CompleteList)
     unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product permanently refuses the list
 
     def next_step(self, content: Content, state: Mapping[str, Any], published: Published) -> Progress | Published:
@@ -57,4 +57,4 @@ class FirstComments:
                 by_account = not isinstance(author, dict) or author.get("id") == account.id
                 if by_account and same_text(each.get(self.text_field), text):
                     return Published(**state[OUT])
-        return Absent(CompleteList(back_to="the first comment below the post", kind_listed=self.kind_listed))
+        return Absent(CompleteList(back_to="the first comment below the post", kind_evidence=self.kind_evidence))

@@ -133,7 +133,7 @@ def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> st
         is_doubtful |= _letters(sent_text) == _letters(text) or len(_list(post.get("edit_history_tweet_ids"))) > 1
     if is_doubtful:
         raise OutcomeUnknown("The account has a post that may be this one with changes.", final=True)
-    return Absent(CompleteList(back_to=parent or newer["start_time"], kind_listed=DOCUMENTED_LIST))
+    return Absent(CompleteList(back_to=parent or newer["start_time"], kind_evidence=DOCUMENTED_LIST))
 
 
 def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:

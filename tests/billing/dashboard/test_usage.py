@@ -120,7 +120,7 @@ def test_the_owner_is_warned_before_the_budget_is_used_up(
 
     page = pages.get("usage")
 
-    warned = re.findall(r'<p class="told (?:error|warning)">([^<]*)', page.content.decode())
+    warned = re.findall(r'<p class="message (?:error|warning)">([^<]*)', page.content.decode())
     assert [_plain(each)[: len(said or "")] for each in warned] == ([said] if said else [])
 
 

@@ -1,4 +1,4 @@
-// Files that a page's form takes beside htmx: dropped onto a .dropzone, with #upload-progress, and what is told when it fails.
+// Files for a page with a form sent by htmx: files dropped onto a .dropzone, the progress, and the message when it fails.
 // Without it a button sends the whole form, and the server answers the page.
 "use strict";
 
@@ -56,10 +56,10 @@ document.addEventListener("htmx:sendError", () => {
 });
 
 function failed(words) {
-  const told = document.createElement("p");
-  told.className = "told error";
-  told.textContent = words;
-  document.querySelector("#messages").replaceChildren(told);
+  const message = document.createElement("p");
+  message.className = "message error";
+  message.textContent = words;
+  document.querySelector("#messages").replaceChildren(message);
   const bar = document.querySelector("#upload-progress");
   if (bar) bar.hidden = true;
 }

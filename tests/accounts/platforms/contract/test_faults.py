@@ -55,7 +55,7 @@ def test_haste_is_answered_by_waiting_as_long_as_the_platform_says(
     assert (ended(target), len(world.posts())) == (PUBLISHED, 1)
 
 
-def test_what_is_refused_for_good_is_told_at_once(
+def test_a_permanent_refusal_is_reported_at_once(
     api: ApiClient, world: World, account: ConnectedAccount, clock: Any
 ) -> None:
     """First the content of a post, then the account."""

@@ -55,7 +55,7 @@ def test_a_private_status_is_absent_if_the_server_lists_others(
     absent = find(mastodon, grant, content, progress)
     assert isinstance(absent, Absent)
     assert isinstance(absent.proof, CompleteList)
-    assert seen in absent.proof.kind_listed
+    assert seen in absent.proof.kind_evidence
 
 
 @hidden
