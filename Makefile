@@ -34,7 +34,7 @@ format: .venv/development ## format the code and sort its imports
 peers: .venv/development ## run tests against third-party programs (BLUESKY_PDS_URL=http://…, CLAMAV_TEST_ADDRESS=host:port)
 	$(BIN)/python -m pytest -m peer tests/peers $(ARGS)
 
-contract: .venv/development .venv-contract/installed ## fuzz a running service, lint its OpenAPI document, generate clients (ARGS=60)
+contract: .venv/development .venv-contract/installed ## fuzz a test service, lint its OpenAPI document, generate clients (ARGS=60)
 	tests/contract/run_contract.sh $(ARGS)
 
 browser-setup: .venv/development ## install what the browser tests need: Playwright, Chromium, axe-core
