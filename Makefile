@@ -1,4 +1,4 @@
-# `make run` starts the service, `make test` runs its tests; both set up what is missing first.
+# `make run` starts the service, `make test` runs its tests. Both first install missing dependencies.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +9,7 @@ endif
 
 .PHONY: help run test check format lock peers contract browser-setup browser chaos hostile bench scale clean
 
-help: ## list what make can do
+help: ## list all targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 run: .venv/runtime ## start the service at http://127.0.0.1:8000 (ARGS="--port 9000 --data-dir DIR")
@@ -18,7 +18,7 @@ run: .venv/runtime ## start the service at http://127.0.0.1:8000 (ARGS="--port 9
 test: .venv/development ## run the tests (ARGS="tests/posts -k cancel")
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
-check: .venv/development ## lint, types, import floors, migrations, the OpenAPI document
+check: .venv/development ## check lint, types, import layers, migrations, the OpenAPI document, and dependencies for vulnerabilities
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -31,31 +31,31 @@ format: .venv/development ## format the code and sort its imports
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
 
-peers: .venv/development ## tests against third-party programs (BLUESKY_PDS_URL=http://…, CLAMAV_TEST_ADDRESS=host:port)
+peers: .venv/development ## run tests against third-party programs (BLUESKY_PDS_URL=http://…, CLAMAV_TEST_ADDRESS=host:port)
 	$(BIN)/python -m pytest -m peer tests/peers $(ARGS)
 
-contract: .venv/development .venv-contract/installed ## fuzz a service, lint its document, generate clients (ARGS=60)
+contract: .venv/development .venv-contract/installed ## fuzz a test service, lint its OpenAPI document, generate clients (ARGS=60)
 	tests/contract/run_contract.sh $(ARGS)
 
-browser-setup: .venv/development ## bring what the browser tests need: Playwright, chromium, axe-core
+browser-setup: .venv/development ## install what the browser tests need: Playwright, Chromium, axe-core
 	tests/browser/setup.sh
 
-browser: .venv/development ## drive the running service with a browser, screenshots in var/screenshots (ARGS="-k composer")
+browser: .venv/development ## test the running service in a browser, with screenshots in var/screenshots (ARGS="-k composer")
 	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
 
-chaos: .venv/development ## kill, freeze and cut the running service, and prove that nothing is lost or doubled (ARGS="--seed 7 --minutes 10")
+chaos: .venv/development ## kill, freeze and disconnect the running service, and check that no post is lost or published twice (ARGS="--seed 7 --minutes 10")
 	$(BIN)/python -m tests.chaos $(ARGS)
 
 hostile: .venv/development ## attack the running service while a second tenant uses it (ARGS="--embedded", "--only slow")
 	$(BIN)/python -m tests.hostile $(ARGS)
 
-bench: .venv/development .venv-bench/installed ## measure the hot paths beside their references and goals (ARGS="--only lateness", --embedded, --json)
+bench: .venv/development .venv-bench/installed ## measure the performance-critical paths against references and goals (ARGS="--only lateness", --embedded, --json)
 	$(BIN)/python -m tests.bench $(ARGS)
 
-scale: .venv/development ## the hot reads with ten million targets (ARGS="--groups 100000")
+scale: .venv/development ## measure the most frequent queries with ten million targets (ARGS="--groups 100000")
 	$(BIN)/python -m tests.bench.scale $(ARGS)
 
-lock: .venv/development ## pin requirements.in and requirements-dev.in anew, with hashes and without addresses
+lock: .venv/development ## lock all requirements files again, with hashes and without index URLs
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-options \
 		--output-file requirements-dev.txt requirements-dev.in
@@ -71,7 +71,7 @@ lock: .venv/development ## pin requirements.in and requirements-dev.in anew, wit
 clean: ## remove the virtual environments and everything under var/
 	rm -rf .venv .venv-contract .venv-bench var
 
-# The stamps say which requirements are installed. uv installs several times faster and is used where it is at hand.
+# The stamp files record which requirements are installed. uv is used if available, because it installs several times faster.
 INSTALL = if command -v uv >/dev/null 2>&1 && [ -z "$$NO_UV" ] && uv pip install --python $(BIN)/python --quiet --require-hashes -r $(1); \
 	then :; else $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1); fi
 
@@ -90,13 +90,13 @@ $(BIN)/python:
 	@touch $@ .venv/runtime
 
 .venv-contract/installed: requirements-contract.txt
-	@echo "Installing the tools that read the contract …"
+	@echo "Installing the tools that test the OpenAPI document …"
 	@$(PYTHON) -m venv .venv-contract
 	@.venv-contract/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-contract.txt
 	@touch $@
 
 .venv-bench/installed: requirements-bench.txt
-	@echo "Installing what the benchmark measures the API beside …"
+	@echo "Installing the reference programs of the benchmark …"
 	@$(PYTHON) -m venv .venv-bench
 	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.txt
 	@touch $@
