@@ -24,8 +24,8 @@ class TextRules:
     """A platform's limits for a text. `count` measures the text; `also` has the limits in a second unit.
 
     `max_length_with_media` is the limit of a text that is the caption of media, if it differs; `max_length_with_images` that
-    with images alone; `max_length_with_poll` that of a poll's question. `advised` are limits that the platform recommends, as in
-    `also`; a longer text gets a warning. `taken_by_options`: how much of the length the options use.
+    with images alone; `max_length_with_poll` that of a poll's question. `advised` are recommended limits, given as in `also`;
+    a longer text gets a warning. `taken_by_options`: how much of the length the options use.
     """
 
     max_length: int
