@@ -7,6 +7,7 @@ from django.core import checks
 from django.core.signals import request_started
 
 import config.celery  # noqa: F401 - every process needs the Celery app to send wake-ups
+from config import metrics
 from config.checks import check_production
 from config.db.connection import trust_if_fresh
 
@@ -16,5 +17,6 @@ class ConfigConfig(AppConfig):
     label = "config"
 
     def ready(self) -> None:
+        metrics.join_folder()
         checks.register(check_production)
         request_started.connect(trust_if_fresh)  # after Django's receiver, which requests a health check

@@ -2,7 +2,7 @@
 
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
 the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
-deletes them. Gauges are read from the database at each scrape (config/console/metrics.py).
+deletes them (`join_folder`, when Django has started). Gauges are read from the database at each scrape (config/console/metrics.py).
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ OPERATOR_SIGN_INS = Counter(
 
 _codes: dict[str, set[str]] = defaultdict(set)
 _lock = threading.Lock()
+_folder_lock: IO[str] | None = None
 
 
 def count_unmapped(platform: str, code: object) -> None:
@@ -64,19 +65,16 @@ def count_unmapped(platform: str, code: object) -> None:
     UNMAPPED.labels(platform, text).inc()
 
 
-def _lock_folder(directory: Path) -> IO[str]:
-    """Lock the metrics folder (shared) until this process ends; delete old files if no other process uses it."""
-    directory.mkdir(mode=0o700, exist_ok=True)
-    file = (directory / "lock").open("w")
+def join_folder() -> None:
+    """Share the metrics folder until this process ends; delete the files of ended processes if no other one uses it."""
+    global _folder_lock  # the lock lasts as long as its file is open
+    FOLDER.mkdir(mode=0o700, exist_ok=True)
+    _folder_lock = (FOLDER / "lock").open("w")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(_folder_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         pass
     else:
-        for left in directory.glob("*.db"):
+        for left in FOLDER.glob("*.db"):
             left.unlink()
-    fcntl.flock(file, fcntl.LOCK_SH)
-    return file
-
-
-_folder_lock = _lock_folder(FOLDER)
+    fcntl.flock(_folder_lock, fcntl.LOCK_SH)
