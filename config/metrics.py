@@ -2,7 +2,8 @@
 
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
 the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
-deletes them (`join_folder`, when Django has started). Gauges are read from the database at each scrape (config/console/metrics.py).
+deletes them when Django starts (`join_folder`). Gauges are read from the database at each scrape, by
+config/console/metrics.py.
 """
 
 from __future__ import annotations
