@@ -12,8 +12,6 @@ ApiError
 
 from __future__ import annotations
 
-from typing import Any
-
 from config.api.errors import ApiError
 
 
@@ -63,10 +61,7 @@ class BillingUnavailable(ApiError):
     status, code = 503, "BILLING_UNAVAILABLE"
     message = "This service is in free beta: nothing is invoiced, so there is nothing to subscribe to or to pay."
     suggested_action = "Continue without it; GET /capabilities lists the available actions under `billing`."
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.headers.setdefault("Retry-After", "3600")
+    default_headers = {"Retry-After": "3600"}
 
 
 class NotAtProcessor(BillingUnavailable):

@@ -85,7 +85,7 @@ def logging_config() -> dict[str, Any]:
         "loggers": {
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
-            "python_multipart": {"level": "ERROR"},  # it logs a warning for each malformed log_format
+            "python_multipart": {"level": "ERROR"},  # it logs a warning for each malformed form
             "gunicorn.error": {"handlers": ["console"], "level": level, "propagate": False},
             **{name: {"level": "WARNING"} for name in quiet},
         },

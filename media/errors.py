@@ -26,6 +26,7 @@ class MediaScanUnavailable(ApiError):
     message = "The file could not be scanned, so it was not stored."
     suggested_action = "Send it again in a minute."
     auto_fixable = True
+    default_headers = {"Retry-After": "60"}
 
 
 class MediaInUse(Conflict):

@@ -71,7 +71,7 @@ def scan(path: Path) -> ScanResult:
                 raise _too_large()
         except OSError as error:
             logger.error("The scanner at %s sent no valid reply: %s", settings.CLAMAV_ADDRESS, error)
-            raise MediaScanUnavailable(headers={"Retry-After": "60"}) from error
+            raise MediaScanUnavailable from error
     return ScanResult("clean", _engine(clamd))
 
 

@@ -46,7 +46,7 @@ class FairShares:
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
         return min(self.places, self.shares.slow_together - held)
 
-    def quick_holders_free_places(self) -> dict[str, int]:
+    def free_places_of_quick_holders(self) -> dict[str, int]:
         """Return how many more attempts each quick holder with at least a quarter of its places free may start.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.

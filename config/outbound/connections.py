@@ -141,9 +141,12 @@ class PinnedConnection(HTTPConnection):
 class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
     """A PinnedConnection over TLS, which checks the certificate against the destination's name."""
 
+    def __init__(self, destination: Destination, exchange: Exchange) -> None:
+        super().__init__(destination, exchange, ssl_context=tls_context())
+
 
 def connection_to(destination: Destination, exchange: Exchange) -> PinnedConnection:
     """Return an unopened connection to `destination`, with or without TLS by its scheme."""
     if destination.scheme == "https":
-        return PinnedTLSConnection(destination, exchange, ssl_context=tls_context())
+        return PinnedTLSConnection(destination, exchange)
     return PinnedConnection(destination, exchange)

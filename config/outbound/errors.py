@@ -3,7 +3,7 @@
 OutboundError
   NotSent               no part of the request was sent: it may be repeated
     DestinationRefused  the destination is not allowed: repeating does not help
-    DestinationUnresolved
+    DestinationUnresolved  no address was found in time: repeating may help
   NoAnswer              the request may have been processed: repeat it only if that is harmless
     ResponseTooLarge    the answer is longer than the caller reads
 """

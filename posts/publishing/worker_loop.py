@@ -139,7 +139,7 @@ class PublishLoop(WorkerLoop):
         """Claim due targets of a platform: first of quick accounts, then of the others."""
         free = self._free_places(platform)
         with self._lock:
-            quick_places, excluded = self._shares.quick_holders_free_places(), self._shares.holders_to_skip()
+            quick_places, excluded = self._shares.free_places_of_quick_holders(), self._shares.holders_to_skip()
             free_for_slow = self._shares.places_for_slow
             here = [each for each in self._in_progress.values() if each.platform == platform]
             slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)

@@ -13,9 +13,9 @@ from workspaces.services.mail import queue_mail
 from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, lock_workspace, remove_member
 from workspaces.services.users import (
     delete_user,
-    end_every_session,
     end_other_sessions,
     end_session,
+    end_sessions,
     export_user,
     sign_in_user,
     sign_out_everywhere,

@@ -80,7 +80,7 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple
         user.erase()
         if not dry_run:
             user.save()
-            end_every_session(user)
+            end_sessions(user)
             Member.objects.filter(user=user).exclude(role=Member.Role.OWNER).delete()
             for workspace in owned:
                 mark_deleted(caller=caller, workspace=workspace)
@@ -91,7 +91,7 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple
 def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") -> None:
     """End all sessions of the caller, in all browsers. Access tokens of the provider stay valid until they expire."""
     with transaction.atomic():
-        end_every_session(User.objects.get(pk=caller.actor_id))
+        end_sessions(User.objects.get(pk=caller.actor_id))
         _record_session_end(caller, operation)
 
 
@@ -112,16 +112,16 @@ def end_other_sessions(*, caller: Caller, session_key: str) -> User:
     """
     with transaction.atomic():
         user = User.objects.get(pk=caller.actor_id)
-        end_every_session(user, except_key=session_key)
+        end_sessions(user, except_key=session_key)
         _record_session_end(caller, "users.end_other_sessions")
     user.refresh_from_db()
     return user
 
 
-def end_every_session(user: User, *, except_key: str = "") -> None:
-    """End all sessions of the user, in the row of django_session and by the session epoch. Needs a transaction.
+def end_sessions(user: User, *, except_key: str = "") -> None:
+    """End the user's sessions: delete their rows and raise the session epoch. Needs a transaction.
 
-    The new epoch also ends sessions without a row of UserSession. The session with `except_key` can be moved to it.
+    The epoch also ends sessions without a row of UserSession. The session `except_key` stays; it can be moved to the epoch.
     """
     User.objects.filter(pk=user.pk).update(session_epoch=F("session_epoch") + 1)
     Session.objects.filter(user_session__user=user).exclude(pk=except_key).delete()

@@ -14,7 +14,7 @@ from config.api.caller import system_caller
 from config.console.models import SecondFactor
 from config.db.retention import ExpiredRows
 from workspaces.models import User
-from workspaces.services import end_every_session
+from workspaces.services import end_sessions
 
 UNCONFIRMED_TTL = timedelta(days=1)
 
@@ -33,7 +33,7 @@ def reset_second_factor(name: str) -> bool:
         raise NoSuchOperator(name)
     with transaction.atomic():
         removed, _ = SecondFactor.objects.filter(user=user).delete()
-        end_every_session(user)
+        end_sessions(user)
         record(
             caller=replace(system_caller(), retention_tier="enterprise"),
             operation="operators.reset_second_factor",
