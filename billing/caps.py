@@ -70,7 +70,8 @@ class SpendCap:
 class MonthlyCaps:
     """The monthly caps of a workspace or an agent (its `holder_kind`) on spending and on posts with a URL.
 
-    None means no cap of its own. `pays` says whether spending beyond the free credit is paid for; in paid mode that needs a subscription.
+    None means no cap of its own. `pays` says whether spending beyond the free credit is paid for; in paid mode that needs a
+    subscription.
     """
 
     holder_id: str

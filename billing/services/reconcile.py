@@ -1,4 +1,4 @@
-"""The nightly reconciliation of subscriptions, reported usage and ledger. Differences are corrected or raise alarms."""
+"""The nightly billing reconciliation of subscriptions, reported usage and ledger; it fixes differences or raises alarms."""
 
 from __future__ import annotations
 
