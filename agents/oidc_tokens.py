@@ -79,7 +79,7 @@ def caller_of_token(token: str) -> Caller:
 
 
 def _authenticated_at(claims: Mapping[str, Any]) -> datetime | None:
-    """Return when the access token's user authenticated at the provider (`auth_time`), as far as it is known.
+    """Return when the access token's user authenticated at the identity provider, by the claim `auth_time`.
 
     Without `auth_time` it is None, or NEVER with OIDC_REQUIRE_AUTH_TIME.
     """

@@ -145,18 +145,18 @@ class Caps:
 
 
 def day_of(at: datetime) -> date:
-    """Return the UTC day of a time, to which a charge counts."""
+    """Return the UTC day that contains a time; daily caps count by UTC days."""
     return at.astimezone(UTC).date()
 
 
 def month_of(at: datetime) -> date:
-    """Return the first day of a time's UTC month, which identifies the month of caps and counters."""
+    """Return the first day of the UTC month that contains a time; monthly caps count by UTC months."""
     return day_of(at).replace(day=1)
 
 
 @dataclass(frozen=True)
 class Period:
-    """A billing period: one UTC calendar month. `end` is the first instant of the next month."""
+    """A billing period, to which the monthly caps apply: one UTC calendar month. `end` is the start of the next month."""
 
     start: datetime
     end: datetime

@@ -77,14 +77,14 @@ class AgentUsage:
 
 
 def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> Usage:
-    """Return the workspace's usage in the UTC month of `at`, with this spend cap. Raises ScopeMissing, NotFound."""
+    """Return the workspace's usage in the UTC month of `at`, against the given spend cap. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     cap = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
     return Usage(workspace_id, "", Period.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
 
 def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> Usage:
-    """Return the agent's usage in the UTC month of `at`, with its own spend cap. Raises ScopeMissing, NotFound."""
+    """Return the agent's usage in the UTC month of `at`, against its own spend cap. Raises ScopeMissing, NotFound."""
     workspace_id = agent_of(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
     cap = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
     totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
@@ -92,7 +92,7 @@ def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> Usage:
 
 
 def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> Bill:
-    """Return the workspace's bill for the UTC month of `at`, with this cap and credit. Raises ScopeMissing, NotFound."""
+    """Return the workspace's bill for the UTC month of `at`, with the given cap and credit. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     cap = spend_cap(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)

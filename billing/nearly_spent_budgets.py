@@ -33,7 +33,7 @@ class BudgetUse:
 
 
 def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None = None) -> list[BudgetUse]:
-    """Return the workspaces' monthly budgets, from the month `since` on, that are spent by at least `percent`.
+    """Return the monthly budgets of workspaces, from the month `since` on, of which at least `percent` % are used.
 
     A budget is free credit plus cap, or the free credit alone if nobody pays for more. Deleted workspaces are left out.
     """
@@ -52,7 +52,7 @@ def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None 
 
 
 def _nearly_spent(percent: int) -> Exists:
-    """Return a filter for budgets that may be spent by `percent`; it uses floats, because sums may exceed 64 bits."""
+    """Return a filter for months with a nearly spent budget; it uses floats, because sums may exceed 64 bits."""
     free, cap = (Cast(name, FloatField()) for name in ("free_monthly_credit_cents", "monthly_spend_cap_cents"))
     reached = OuterRef("used") * 100.0 / percent
     live = Workspace.objects.filter(pk=OuterRef("holder_id")).exclude(status=WorkspaceStatus.DELETED)
@@ -73,6 +73,6 @@ def _paying(workspaces: dict[str, Workspace]) -> set[str]:
 
 
 def _limit(workspace: Workspace, *, pays: bool) -> int:
-    """Return the workspace's monthly budget in cents: free credit plus spend cap, or the credit alone if it may not pay."""
+    """Return the workspace's monthly budget in cents: the free credit plus, if it may spend more, the spend cap."""
     free, cap = workspace.free_monthly_credit_cents, workspace.monthly_spend_cap_cents
     return MonthlyCaps(workspace.pk, "workspace", cap, free, None, pays=pays).limit_cents or 0

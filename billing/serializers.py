@@ -74,7 +74,7 @@ class UsageTotalsSerializer(serializers.Serializer):
 
 
 class MonthSerializer(serializers.Serializer):
-    """The workspace and the UTC calendar month of a usage or billing response; it ends when the next month starts."""
+    """The workspace and the UTC calendar month in a usage or billing response; `period_end` starts the next month."""
 
     workspace_id = serializers.CharField()
     period_start = serializers.DateTimeField(source="period.start")

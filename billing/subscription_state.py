@@ -159,13 +159,13 @@ def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> Subscription
 
 
 def _object_id(value: object) -> str:
-    """Return the id of an object in the payment processor's JSON, which has either the id or the whole object; else ""."""
+    """Return the id of an object in a subscription or event, which has either the id or the whole object; else ""."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found[:255] if isinstance(found, str) else ""
 
 
 def _unix_time(value: object) -> datetime | None:
-    """Return a time that the payment processor's JSON gives in Unix seconds; None for any other value."""
+    """Return a time that a subscription or event of the payment processor gives in Unix seconds; None for other values."""
     try:
         return datetime.fromtimestamp(value, UTC) if isinstance(value, int) and not isinstance(value, bool) else None
     except (OverflowError, ValueError, OSError):
@@ -206,5 +206,5 @@ def _period_end(part: Mapping[str, Any]) -> datetime | None:
 
 
 def _as_mapping(value: object) -> Mapping[str, Any]:
-    """Return a value of the payment processor's JSON if it is a mapping, else an empty mapping."""
+    """Return a part of a subscription or event of the payment processor if it is a mapping, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}

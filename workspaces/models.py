@@ -199,7 +199,7 @@ class OutgoingMail(DueRow):
 
     @property
     def has_failed(self) -> bool:
-        """Return whether the e-mail could not be sent and is not tried again."""
+        """Return whether the outgoing e-mail could not be sent and no further attempt is made."""
         return self.sent_at is None and self.due_at is None
 
 

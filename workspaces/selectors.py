@@ -90,7 +90,7 @@ def user_of_identity(*, issuer: str, subject: str) -> User | None:
 
 
 def user_names(*, user_ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of the users with these ids."""
+    """Return the names of the users with these ids, by id."""
     return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
 
 

@@ -25,7 +25,7 @@ from workspaces.serializers import (
 
 
 def _owner(call: Call) -> str:
-    """Return the actor of the Idempotency-Key when a workspace is created: the owner, for all keys of their workspaces."""
+    """Return the actor whose Idempotency-Keys count when a workspace is created: the owner of the new workspace."""
     owner_user_id = call.data.get("owner_user_id", "")  # missing in an invalid body
     services.require_workspace_creator(call.caller, owner_user_id)
     return f"owner:{owner_user_id}"

@@ -81,7 +81,7 @@ class WorkspacePage:
         return self.redirect(_referring_page(self))
 
     def redirect(self, address: str) -> HttpResponse:
-        """Redirect from a dashboard page with status 303, so that a reload does not repeat the write."""
+        """Redirect from a workspace's dashboard page with status 303, so that a reload does not repeat the write."""
         response = HttpResponseRedirect(address)
         response.status_code = 303
         return response
@@ -139,7 +139,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
 
 
 def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> HttpResponseBase:
-    """Read a dashboard form with its files and check its CSRF token, after its sender was authenticated."""
+    """Read a workspace page's form with its files and check its CSRF token, after its sender was authenticated."""
     try:
         take_files(page.request)
     except PayloadTooLarge as error:

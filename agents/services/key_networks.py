@@ -80,7 +80,7 @@ def record_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
 
 
 def _key_body(key: ApiKey) -> dict[str, Any]:
-    """Return an API key for the event about a new network, with the same content as from ApiKeySerializer."""
+    """Return an API key's data for the event about its new network; the data is the same as from ApiKeySerializer."""
     moment = fields.Timestamp().to_representation
     return {
         "id": key.id,

@@ -190,7 +190,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
 
 
 def _retire(agent: Agent, now: datetime) -> ApiKey | None:
-    """End the agent's claim token and older keys, and let its current key expire soon; returns the current key.
+    """At a key rotation, end the claim token and older keys of the agent, and let its current key expire; returns that key.
 
     The claim token ends first, so that a concurrent claim has already issued its key or fails.
     """

@@ -157,7 +157,7 @@ def _add(
     *,
     refuse: Callable[[Any], None],
 ) -> None:
-    """Add amounts to a month, day or usage counter by one database update, which changes only the rows in `allowed`.
+    """Add the amounts of charges to one counter, by one database update, which changes nothing if a cap refuses it.
 
     If the update changes nothing, `refuse` checks the counter and raises. It does not raise if the row is missing (then
     `first` is inserted) or if a concurrent release has made the amounts fit; in both cases the update is repeated. Raises

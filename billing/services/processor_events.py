@@ -108,7 +108,7 @@ def _process(event: ProcessorEvent) -> None:
 
 
 def _refresh(workspace_id: str, customer_id: str) -> None:
-    """Update the subscription of a workspace from the payment processor; save the customer id if it has none yet."""
+    """Process an event: update the workspace's subscription from the processor, save the customer id if there is none."""
     refresh_subscription(workspace_id=workspace_id, customer_id=customer_id)
     stored_id = save_customer_id(workspace_id=workspace_id, customer_id=customer_id)
     if stored_id != customer_id:

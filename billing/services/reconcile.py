@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
-    """Ignore the progress lines of a reconciliation, which is the default."""
+    """Ignore a progress line of the billing reconciliation, because no caller shows it."""
 
 
 @dataclass(frozen=True)

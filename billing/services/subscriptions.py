@@ -112,7 +112,7 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
 
 
 def _send_waiting_reports(workspace_id: str) -> None:
-    """Make the usage reports of a workspace due that waited for a paying subscription."""
+    """Make the usage reports of a workspace due at once, because its subscription now pays for them."""
     rows = UsageReport.objects.filter(workspace_id=workspace_id, status=UsageReport.Status.PENDING, attempts=0)
     if rows.update(due_at=timezone.now()):
         wake(USAGE_REPORTS_LOOP)

@@ -47,7 +47,7 @@ def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
 
 
 def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str], None]) -> None:
-    """Find out from the payment processor's sums of single minutes which unresolved usage reports had arrived."""
+    """Find out which unresolved usage reports had arrived, by the payment processor's sums of single minutes."""
     unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
         minute = row.settled_at.replace(second=0, microsecond=0)

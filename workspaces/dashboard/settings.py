@@ -87,7 +87,7 @@ def delete(page: WorkspacePage) -> HttpResponse:
 
 
 def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpResponse:
-    """Render the workspace's settings page; submitted forms with errors replace the empty ones."""
+    """Render the workspace's settings page; submitted `forms` with errors are shown in place of new ones."""
     fresh = {"general": GeneralForm, "caps": CapsForm, "deletion": DeletionForm}
     shown = {name: forms.get(name) or form(workspace=page.workspace) for name, form in fresh.items()}
     return page.render(

@@ -98,7 +98,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def saved_form_page(request: HttpRequest) -> HttpResponse:
-    """The page that shows the form that was saved before a new sign-in, with a button to submit it."""
+    """The page after a new sign-in that shows the form that was saved before, with a button to submit it."""
     form = saved_form.load_form(request)
     if form is None:
         return redirect("dashboard")
@@ -135,7 +135,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
 
 
 def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Find or create the user of the identity provider's verified ID token, as the step of social-auth's pipeline.
+    """Find or create the user of the provider's verified ID token, as the only step of social-auth's pipeline.
 
     Raises InvalidSubject, Forbidden (a closed account).
     """

@@ -99,7 +99,7 @@ def get_open_invitation(*, caller: Caller, token: str) -> Invitation:
 
 
 def accept_invitation(*, caller: Caller, token: str) -> Workspace:
-    """Accept an invitation: make the caller, whose verified e-mail address must be the invited one, a member.
+    """Accept an invitation: the caller, whose verified e-mail address must be the invited one, becomes a member.
 
     Raises InvalidState (no longer valid), Forbidden (another address, or an unverified one), WorkspacePaused.
     """
@@ -131,7 +131,7 @@ def _require_invited_person(caller: Caller, invitation: Invitation) -> None:
 
 
 def _replace_open_invitation(workspace: Workspace, address: str) -> None:
-    """Delete the address's earlier invitation. Raises ValidationFailed for members, Conflict at the limit."""
+    """Delete an earlier invitation to the address. Raises ValidationFailed (a member), Conflict (too many open)."""
     members = Member.objects.filter(workspace=workspace, user__email_verified=True)
     if members.filter(user__email=address).exists():
         raise ValidationFailed.of("email", "Somebody with this address is already a member.", "taken")

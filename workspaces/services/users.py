@@ -158,7 +158,7 @@ def _create(identity: Identity) -> User:
 
 
 def _deleted_since(identity: Identity, issued_at: int | None) -> bool:
-    """Return whether the user of this identity was deleted in the second of the token's issue or later."""
+    """Return whether the user of this identity was deleted after the token was issued, or in the same second."""
     issued = datetime.fromtimestamp(issued_at or 0, UTC)
     digests = EndedIdentity.digests(identity.issuer, identity.subject)
     return EndedIdentity.objects.filter(digest__in=digests, ended_at__gte=issued).exists()

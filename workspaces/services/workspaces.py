@@ -194,7 +194,7 @@ def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False)
 
 
 def resume_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """End the owner's or the operator's pause of the workspace, whichever is the caller's; the other one stays.
+    """Resume the workspace: end the caller's own pause (the owner's or the operator's); one by the other side stays.
 
     Raises the errors of `pause_workspace`, and WorkspacePaused for an owner if only an operator has paused it.
     """

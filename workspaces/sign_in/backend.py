@@ -46,7 +46,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
 
     @property
     def authenticated_at(self) -> datetime | None:
-        """Return when the user last authenticated at the provider (`auth_time`), or None."""
+        """Return when the user last authenticated at the provider, by the ID token's `auth_time`; None without it."""
         return auth_time_from_claims(self.id_token or {})
 
     def get_key_and_secret(self) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from workspaces.sign_in.sessions import operator_session_expired, record_session
 
 
 class UserSessionMiddleware:
-    """Middleware that records a session's last use and ends an operator's expired session, at each request with a cookie."""
+    """Middleware that records the use of a session and ends an operator's expired session, if there is a session cookie."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

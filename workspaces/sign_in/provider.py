@@ -39,11 +39,11 @@ Value = TypeVar("Value")
 
 
 class ProviderUnavailable(Exception):
-    """The error if something that the identity provider publishes is neither cached nor can be fetched."""
+    """The error if the identity provider's discovery document or keys are neither cached nor can be fetched."""
 
 
 class CachedValue(Generic[Value]):
-    """A cache in this process for one thing that the identity provider publishes: its document or its keys.
+    """A cache in this process for the identity provider's discovery document or for its keys.
 
     `fetch` gets the value with its own time limit, or raises ProviderUnavailable.
     """
@@ -63,7 +63,7 @@ class CachedValue(Generic[Value]):
         return self._value
 
     def get_newer(self) -> Value:
-        """Return the document or keys, fetched again if older than RENEWAL_PAUSE. Raises ProviderUnavailable, RateLimited."""
+        """Return the provider's document or keys, at most RENEWAL_PAUSE old. Raises ProviderUnavailable, RateLimited."""
         if self._is_old(RENEWAL_PAUSE):
             self._refresh(wait=True)
             if self._is_old(RENEWAL_PAUSE):
@@ -96,7 +96,7 @@ class CachedValue(Generic[Value]):
 
 
 class Provider:
-    """One OpenID provider. Its methods raise ProviderUnavailable if the provider cannot be reached."""
+    """An OpenID provider's discovery document and keys. ProviderUnavailable is raised if they cannot be fetched."""
 
     def __init__(self, issuer: str) -> None:
         self._issuer = issuer

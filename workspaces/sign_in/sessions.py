@@ -63,7 +63,7 @@ def authenticated_at(request: HttpRequest) -> datetime:
 
 
 def record_session_use(request: HttpRequest, user: User) -> datetime:
-    """Record the session's use, at most once per LAST_USED_INTERVAL; returns when it was used before."""
+    """Record the use of a sign-in session, at most once per LAST_USED_INTERVAL; returns when it was used before."""
     now = timezone.now()
     began = datetime.fromtimestamp(request.session.setdefault(SIGNED_IN_AT, now.timestamp()), UTC)
     seen = {
