@@ -1,4 +1,4 @@
-"""Admin classes of agents, API keys and claim tokens in the operators' console. Tokens are never shown."""
+"""The admin tables of agents, API keys and claim tokens in the operators' console. Tokens are never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bearer authentication by workspace keys, agent keys, claim tokens and the identity provider's access tokens.
+"""Bearer authentication of API requests by workspace keys, agent keys, claim tokens and the provider's access tokens.
 
 In development without a provider, the service's own user tokens are accepted too.
 """
@@ -28,7 +28,7 @@ CLIENT_NAMES = ("cli", "mcp", "agent_runtime")
 
 
 class BearerAuthentication(BaseAuthentication):
-    """Sets `request.user` to the Caller of the request's bearer token.
+    """Bearer authentication of API requests: sets `request.user` to the Caller whose token is sent.
 
     Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked, Forbidden (from a network that the key does not allow),
     ServiceUnavailable.
@@ -55,7 +55,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 def _authenticate_token(token: str) -> tuple[Caller, ApiKey | None]:
-    """Return the token's caller, and the API key if the token is one."""
+    """Return the caller who holds this bearer token and, if the token is an API key, also the key."""
     if token.startswith(tokens.USER_TOKEN_PREFIX):
         return _user_caller(token), None
     if oidc_tokens.is_provider_token(token):
@@ -97,7 +97,7 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
 
 
 def _record_use(caller: Caller, key: ApiKey) -> None:
-    """Save the time and network of an API key's use, at most once a minute for a network seen before."""
+    """Save when and from which network an API key is used, at most once a minute for a network seen before."""
     now = timezone.now()
     if record_network(caller=caller, key=key, now=now):
         return
@@ -107,7 +107,10 @@ def _record_use(caller: Caller, key: ApiKey) -> None:
 
 
 def _claim_caller(token: str) -> Caller:
-    """Return the caller of a claim token, which may only call POST /agents/claim. Expiry and use are checked there."""
+    """Return the caller who holds this claim token as a bearer token; it may only call POST /agents/claim.
+
+    That operation checks whether the token has expired or was used.
+    """
     claim = ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.digest(token)).first()
     if claim is None:
         raise Unauthenticated("This token is not one of this service's.")
@@ -123,7 +126,7 @@ def _claim_caller(token: str) -> Caller:
 
 
 def _user_caller(token: str) -> Caller:
-    """Return the caller of a user token of this service, which works only in development without a provider."""
+    """Return the user who holds this service's own user token, which works only in development without a provider."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Unauthenticated("User tokens of this service are for development; use the identity provider's.")
     user = User.objects.filter(pk=tokens.read_user_token(token), is_active=True).first()

@@ -1,4 +1,4 @@
-"""Errors of claim tokens."""
+"""The API errors for claim tokens of agents that are invalid, used or expired."""
 
 from __future__ import annotations
 

@@ -15,7 +15,10 @@ KEY_OVERLAP_HOURS = 24  # period in which a rotated key still works beside the n
 
 
 class Agent(TimestampedModel):
-    """A registered program that posts by itself. `default_mode` is its ceiling; a null cap means the workspace's cap only."""
+    """An agent: a registered program that posts by itself. Its `default_mode` is the most that it may do.
+
+    A null cap means that only the workspace's cap applies.
+    """
 
     class Status(models.TextChoices):
         ACTIVE = "active"
@@ -49,13 +52,13 @@ class Agent(TimestampedModel):
 
     @property
     def effective_rate_limit(self) -> int | None:
-        """Return the agent's requests per minute, at most MAX_RATE_LIMIT_PER_MINUTE; None means the limit of every key."""
+        """Return the agent's limit of requests per minute, at most MAX_RATE_LIMIT_PER_MINUTE; None means the default."""
         own = self.rate_limit_per_minute
         return None if own is None else min(own, settings.MAX_RATE_LIMIT_PER_MINUTE)
 
 
 class ApiKey(TimestampedModel):
-    """A bearer token of a workspace or of an agent; only its SHA-256 is stored.
+    """An API key: a bearer token of a workspace or of an agent. Only the token's SHA-256 is stored.
 
     `allowed_networks` are the networks it may be used from (CIDR); null means anywhere. `seen_networks` are those it was used
     from, the newest last; `new_network_at` is when the newest was first seen, null for a key with only one network.
@@ -88,7 +91,7 @@ class ApiKey(TimestampedModel):
 
     @property
     def status(self) -> str:
-        """Return active, retiring (rotated, but still working during the overlap), revoked or expired."""
+        """Return the key's status: active, retiring (rotated but still working for a while), revoked or expired."""
         if self.revoked_at:
             return "revoked"
         if self.expires_at and self.expires_at <= timezone.now():
@@ -97,12 +100,12 @@ class ApiKey(TimestampedModel):
 
     @property
     def held_scopes(self) -> list[str]:
-        """Return the key's scopes; an agent key has the current scopes of its agent."""
+        """Return the scopes of the API key; an agent's key has the current scopes of its agent."""
         return list(self.agent.scopes if self.agent else self.scopes)
 
 
 class ClaimToken(models.Model):
-    """The one-time token that an agent exchanges for its key."""
+    """The one-time claim token that an agent exchanges for its API key."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="claim_tokens")
     token_sha256 = models.CharField(max_length=64, unique=True)

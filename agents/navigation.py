@@ -1,4 +1,4 @@
-"""Navigation entries of agents and API keys."""
+"""The entry of the API keys page in the dashboard's navigation."""
 
 from __future__ import annotations
 

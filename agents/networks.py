@@ -1,4 +1,4 @@
-"""IP networks of API keys: parse a network, check an address against networks, find an address's network.
+"""IP networks of API keys: parse a network, look up an address in networks, find the network of an address.
 
 An IPv4 address in IPv6 form (`::ffff:203.0.113.7`) counts as the IPv4 address that it is.
 """
@@ -17,7 +17,7 @@ IPV4_PREFIX_LENGTH, IPV6_PREFIX_LENGTH = (
 
 
 def parse_network(text: str) -> str:
-    """Return a network in CIDR notation, or a single address, in normal form. Raises ValueError with a message for users."""
+    """Return an API key's network (CIDR or one address) in normal form. Raises ValueError with a text for users."""
     try:
         network = ip_network(text)
     except ValueError:
@@ -28,7 +28,7 @@ def parse_network(text: str) -> str:
 
 
 def is_in_networks(address: str | None, networks: Iterable[str]) -> bool:
-    """Return whether the address is in one of the networks; an unknown address (None) is in none."""
+    """Return whether the caller's IP address is in one of an API key's networks; an unknown address (None) is not."""
     if address is None:
         return False
     found = _plain(address)
@@ -37,7 +37,7 @@ def is_in_networks(address: str | None, networks: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
-    """Return the network of an address for a key's `seen_networks`: a /24 of IPv4 or a /48 of IPv6."""
+    """Return the network to which an IP address belongs, for a key's `seen_networks`: an IPv4 /24 or an IPv6 /48."""
     found = _plain(address)
     if isinstance(found, IPv4Address):
         return str(IPv4Network((int(found), IPV4_PREFIX_LENGTH), strict=False))

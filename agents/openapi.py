@@ -1,4 +1,4 @@
-"""The OpenAPI security scheme of bearer tokens."""
+"""The security scheme of bearer tokens in the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retention rules for agents and keys of deleted workspaces."""
+"""Retention rules for the agents and API keys of deleted workspaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PurgedWorkspaceKeys(ExpiredRows):
 
 
 class PurgedWorkspaceAgents(ExpiredRows):
-    """Deletes agents and their claim tokens, once their keys are deleted."""
+    """The retention rule that deletes the agents of deleted workspaces after their API keys were deleted."""
 
     name = "agents"
 

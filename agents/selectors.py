@@ -1,4 +1,4 @@
-"""Queries of agents and API keys."""
+"""Database queries of agents and API keys."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from config.db.ids import is_id
 
 
 def agents_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
-    """Return the workspace's agents, including revoked ones, newest first. Raises NotFound."""
+    """Return the workspace's agents, also revoked ones, newest first. Raises NotFound."""
     require(caller, workspace_id, None, write=False)
     return paginate(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
 def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: bool = False) -> Agent:
-    """Return an agent that the caller may access. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Return the agent with this id if the caller may access it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     agent = Agent.objects.filter(pk=agent_id).first() if is_id(agent_id, "agt") else None
     if agent is None:
         raise not_found_error(None, "agent")
@@ -27,7 +27,7 @@ def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: 
 
 
 def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
-    """Return the workspace's agents with information about their keys, newest first. Raises NotFound.
+    """Return the workspace's agents, newest first, each with information about its API keys. Raises NotFound.
 
     Adds `has_key` (a key was ever issued), `claim_until` (expiry of the unused claim token) and `last_used_at`.
     """
@@ -36,7 +36,7 @@ def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, curso
 
 
 def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
-    """Return one agent of the workspace as `agents_with_key_info` does. Raises NotFound."""
+    """Return one agent of the workspace with the information about its API keys. Raises NotFound."""
     require(caller, workspace_id, None, write=False)
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
     agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
@@ -46,7 +46,7 @@ def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> 
 
 
 def keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[ApiKey]:
-    """Return the agent's latest keys, newest first. Raises NotFound, ScopeMissing."""
+    """Return the latest API keys of the agent, newest first. Raises NotFound, ScopeMissing."""
     require(caller, agent.workspace_id, "api_keys.write", write=False, noun="agent")
     return list(ApiKey.objects.filter(agent=agent).order_by("-pk")[:limit])
 
@@ -62,13 +62,13 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
 
 
 def live_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
-    """Return the workspace's own active keys: no agent keys, and none that is revoked, retiring or expired."""
+    """Return the workspace's own active API keys, without agents' keys and without revoked, retiring and expired ones."""
     own = ApiKey.objects.filter(workspace_id=workspace_id, agent=None, revoked_at=None, retiring_since=None)
     return own.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
 
 
 def api_key_of(*, caller: Caller, api_key_id: str) -> ApiKey:
-    """Return an API key that the caller may change. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Return the API key with this id if the caller may change it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first() if is_id(api_key_id, "key") else None
     if key is None:
         raise not_found_error(None, "API key")

@@ -1,4 +1,4 @@
-"""Serializers of agents, API keys and claim tokens."""
+"""API serializers of agents, API keys and claim tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def scope_list(**kwargs: Any) -> StrictList:
 
 
 class AgentSerializer(serializers.ModelSerializer):
-    """An agent, with the same fields in every response."""
+    """The API representation of an agent, with the same fields in every response."""
 
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPE_CHOICES))
 
@@ -36,7 +36,7 @@ class AgentSerializer(serializers.ModelSerializer):
 
 
 class AgentSettingsSerializer(serializers.ModelSerializer):
-    """The agent's settings besides its scopes and mode."""
+    """The API representation of an agent's settings, without its scopes and mode."""
 
     account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
     rate_limit_per_minute = serializers.IntegerField(source="effective_rate_limit", allow_null=True)
@@ -69,7 +69,7 @@ class AgentsQuery(PageQuery):
 
 
 class CreateAgentSerializer(WriteBody):
-    """The agent to register."""
+    """The request to register an agent."""
 
     workspace_id = fields.Identifier("wrk")
     owner_user_id = fields.Identifier("usr", help_text="The workspace's owner.")
@@ -90,14 +90,14 @@ class CreateAgentSerializer(WriteBody):
 
 
 class AgentCreatedSerializer(AgentEnvelope):
-    """The agent with its claim token, which is shown once."""
+    """The answer to registering an agent: the agent with its claim token, which is shown once."""
 
     claim_token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
     claim_expires_at = serializers.DateTimeField()
 
 
 class UpdateAgentSerializer(WriteBody):
-    """The fields of an agent to change. A field that is left out does not change; null removes a setting."""
+    """The request to change an agent. A field that is left out does not change; null removes a setting."""
 
     name = fields.Name(required=False)
     scopes = scope_list(required=False)
@@ -119,7 +119,7 @@ class UpdateAgentSerializer(WriteBody):
     showcase_opt_in = fields.Boolean(required=False)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """Return only the given fields, because null has a meaning here."""
+        """Return only the requested changes of an agent, because null would remove a setting."""
         return {name: value for name, value in super().to_representation(instance).items() if name in instance}
 
 
@@ -135,7 +135,7 @@ CreateAgentPreview = preview_of("AgentCreate", request=CreateAgentSerializer, wo
 
 
 class ApiKeySerializer(serializers.ModelSerializer):
-    """A key, without its token."""
+    """The API representation of an API key, without its token."""
 
     agent_id = serializers.CharField(allow_null=True)
     status = serializers.ChoiceField(choices=KEY_STATUSES)
@@ -162,13 +162,13 @@ class ApiKeySerializer(serializers.ModelSerializer):
 
 
 class ClaimSerializer(StrictSerializer):
-    """The claim token to exchange for the agent's key."""
+    """The request of an agent to exchange its claim token for its API key."""
 
     claim_token = fields.Text(max_length=200)
 
 
 class AgentClaimedSerializer(serializers.Serializer):
-    """The agent with its key, whose token is shown once."""
+    """The answer to a claim token: the agent and its API key, whose token is shown once."""
 
     agent = AgentSerializer()
     api_key = ApiKeySerializer()
@@ -176,7 +176,7 @@ class AgentClaimedSerializer(serializers.Serializer):
 
 
 class NetworkField(fields.Text):
-    """A network in CIDR notation, IPv4 or IPv6, or one address."""
+    """The serializer field of a network that an API key may be used from: IPv4 or IPv6 in CIDR notation, or one address."""
 
     def to_internal_value(self, data: Any) -> str:
         try:
@@ -186,7 +186,7 @@ class NetworkField(fields.Text):
 
 
 class CreateApiKeySerializer(WriteBody):
-    """The workspace key to create."""
+    """The request to create a workspace API key."""
 
     workspace_id = fields.Identifier("wrk")
     name = fields.Name()
@@ -202,14 +202,14 @@ class CreateApiKeySerializer(WriteBody):
 
 
 class KeyIssuedSerializer(serializers.Serializer):
-    """A key with its token, which is shown once."""
+    """The answer to the creation of an API key: the key with its token, which is shown once."""
 
     api_key = ApiKeySerializer()
     token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
 
 
 class RetiringKeySerializer(serializers.ModelSerializer):
-    """The previous key, which still works during the overlap."""
+    """The API representation of an agent's previous key, which still works for a while after a rotation."""
 
     expires_at = serializers.DateTimeField()
     overlap_hours = serializers.SerializerMethodField()
@@ -223,7 +223,7 @@ class RetiringKeySerializer(serializers.ModelSerializer):
 
 
 class KeyRotatedSerializer(KeyIssuedSerializer):
-    """The new key with its token, which is shown once, and the previous key."""
+    """The answer to a key rotation: the agent's new key, its token, which is shown once, and the previous key."""
 
     retiring_key = RetiringKeySerializer(allow_null=True)
 

@@ -1,4 +1,4 @@
-"""URLs of agents, API keys and their dashboard pages."""
+"""The URLs of the API of agents and API keys, and of the dashboard's API key pages."""
 
 from __future__ import annotations
 

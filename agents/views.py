@@ -1,4 +1,4 @@
-"""API views of agents, claim tokens and API keys."""
+"""The API views of agents, claim tokens and API keys."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from config.api.views import OperationViewSet
 
 
 def _claim(call: Call) -> str:
-    """Return the idempotency actor of a claim: all callers with the same claim token share Idempotency-Keys."""
+    """Return the actor whose Idempotency-Keys count when an agent is claimed: the holder of the claim token."""
     claim = services.find_claim_token(caller=call.caller, claim_token=str(call.data.get("claim_token")))
     return f"claim:{claim.token_sha256}"
 

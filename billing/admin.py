@@ -1,4 +1,4 @@
-"""Read-only admin classes of the ledger, counters, processor events, subscriptions, usage reports and billing alarms."""
+"""The read-only admin tables of billing: ledger entries, counters, processor events, subscriptions, usage reports, alarms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from config.api.admin import ReadOnlyAdmin, WaitingFilter
 
 
 def _by_agent(agent_id: str) -> Q:
-    """Return a filter of usage totals by the agent and its workspace, in the order of the index."""
+    """Return the filter by which the admin table of usage totals finds an agent's rows; it uses the database index."""
     return Q(workspace_id__in=Agent.objects.filter(pk=agent_id).values("workspace_id"), agent_id=agent_id)
 
 

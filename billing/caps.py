@@ -1,4 +1,4 @@
-"""Caps on spending and posting as plain values, and the checks against them. No database access.
+"""Monthly and daily caps on spending and posting as plain values, and the checks against them, without database access.
 
 `services.hold` and `selectors.check_charges` use the same checks, so a dry run cannot promise what the real call refuses.
 """
@@ -25,7 +25,7 @@ from config.api.fields import INT64
 
 @dataclass(frozen=True)
 class ChargeTotals:
-    """The sum of several charges or ledger entries: cents, URL posts and number of targets."""
+    """The sum of several charges or ledger entries, to check against caps: cents, posts with a URL, number of targets."""
 
     cents: int
     url_posts: int
@@ -38,7 +38,7 @@ class ChargeTotals:
 
 @dataclass(frozen=True)
 class SpendCap:
-    """The spending of one month against its cap, in cents. `cap_cents` is None for an agent without its own cap.
+    """A workspace's or agent's spending in a month against its spend cap, in cents; an agent may have no cap (None).
 
     `dataclasses.replace(spend_cap, cap_cents=…)` shows the same month with another cap.
     """
@@ -50,27 +50,28 @@ class SpendCap:
 
     @property
     def limit_cents(self) -> int | None:
-        """Return free credit plus cap, at most what a 64-bit column holds; None without a cap."""
+        """Return the spend cap plus the free credit, at most the largest 64-bit number; None without a spend cap."""
         return None if self.cap_cents is None else min(self.free_credit_cents + self.cap_cents, INT64)
 
     @property
     def remaining_cents(self) -> int | None:
-        """Return the cents that may still be spent in the month; None without a cap."""
+        """Return the cents that the spend cap still allows in the month; None without a spend cap."""
         if self.limit_cents is None:
             return None
         return max(0, self.limit_cents - self.spent_cents - self.reserved_cents)
 
     @property
     def exceeded(self) -> bool:
-        """Return whether more is spent and held than the limit, which happens only after the limit was lowered."""
+        """Return whether more is spent and held than the spend cap allows, which happens only after it was lowered."""
         return self.limit_cents is not None and self.spent_cents + self.reserved_cents > self.limit_cents
 
 
 @dataclass(frozen=True)
 class MonthlyCaps:
-    """The monthly caps of a workspace or an agent (`holder_kind`). None means no cap of its own.
+    """The monthly caps of a workspace or an agent (its `holder_kind`) on spending and on posts with a URL.
 
-    `pays` says whether spending beyond the free credit is paid for; in paid mode that needs a subscription.
+    None means no cap of its own. `pays` says whether spending beyond the free credit is paid for; in paid mode that needs a
+    subscription.
     """
 
     holder_id: str
@@ -82,7 +83,7 @@ class MonthlyCaps:
 
     @property
     def limit_cents(self) -> int | None:
-        """Return the cents that may be held and spent in a month altogether; None means unlimited."""
+        """Return how many cents the monthly caps allow to spend and to hold together; None means any amount."""
         limit = self.spend_cap(MonthCounter()).limit_cents
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
@@ -90,12 +91,12 @@ class MonthlyCaps:
         return SpendCap(self.cap_cents, self.free_credit_cents, counter.settled_cents, counter.held_cents)
 
     def check(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Check caps, then payment, for further charges. Raises the errors of `check_caps` and `check_payment`."""
+        """Check further charges against the monthly caps, then whether they are paid for; each check raises its errors."""
         self.check_caps(counter, demand)
         self.check_payment(counter, demand)
 
     def check_caps(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Raise SpendCapExceeded or SocialUrlPostCapExceeded if the month cannot take the further charges."""
+        """Raise SpendCapExceeded or SocialUrlPostCapExceeded if further charges would exceed a monthly cap."""
         left_cents = self.spend_cap(counter).remaining_cents
         if demand.cents and left_cents is not None and demand.cents > left_cents:
             raise SpendCapExceeded(
@@ -112,7 +113,7 @@ class MonthlyCaps:
                 )
 
     def check_payment(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Raise PaymentMethodRequired if the charges exceed the free credit and no subscription pays for them."""
+        """Raise PaymentMethodRequired if charges exceed the free credit and no subscription pays for them."""
         free = self.free_credit_cents
         left = max(0, free - counter.settled_cents - counter.held_cents)
         if demand.cents > left and not self.pays:
@@ -125,13 +126,13 @@ class MonthlyCaps:
 
 @dataclass(frozen=True)
 class Caps:
-    """All caps that apply to a workspace or to one of its agents; `months` is in locking order."""
+    """All caps that apply to the charges of a workspace or of one of its agents; `months` is in the order of locking."""
 
     months: tuple[MonthlyCaps, ...]
     posts_per_day: int | None = None
 
     def check_day_cap(self, day: date, taken: int, demand: ChargeTotals) -> None:
-        """Raise PostsPerDayCapExceeded if the charges exceed the agent's cap of targets on that day."""
+        """Raise PostsPerDayCapExceeded if the charges exceed the agent's daily cap on targets to post to."""
         if self.posts_per_day is None or not demand.targets:
             return
         left = max(0, self.posts_per_day - taken)
@@ -144,25 +145,25 @@ class Caps:
 
 
 def day_of(at: datetime) -> date:
-    """Return the UTC day of a time."""
+    """Return the UTC day that contains a time; daily caps count by UTC days."""
     return at.astimezone(UTC).date()
 
 
 def month_of(at: datetime) -> date:
-    """Return the first day of the UTC month of a time."""
+    """Return the first day of the UTC month that contains a time; monthly caps count by UTC months."""
     return day_of(at).replace(day=1)
 
 
 @dataclass(frozen=True)
 class Period:
-    """A UTC calendar month; `end` is the first instant of the next one."""
+    """A billing period, to which the monthly caps apply: one UTC calendar month. `end` is the start of the next month."""
 
     start: datetime
     end: datetime
 
     @classmethod
     def containing(cls, at: datetime) -> Period:
-        """Return the UTC month that contains a time. Raises OverflowError for the last month of the year 9999."""
+        """Return the billing period (UTC month) that contains a time. Raises OverflowError for December 9999."""
         start = datetime.combine(month_of(at), time.min, UTC)
         return cls(start, (start + timedelta(days=32)).replace(day=1))
 

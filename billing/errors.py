@@ -1,4 +1,4 @@
-"""Errors of billing. billing/caps.py raises those of the caps with the amounts.
+"""The API errors of billing: exceeded caps, missing payment method, and problems with the payment processor.
 
 ApiError
 ├── SignatureInvalid 400
@@ -22,7 +22,7 @@ class SpendCapExceeded(ApiError):
 
 
 class PaymentMethodRequired(ApiError):
-    """Usage exceeds the free credit, and no subscription pays for it."""
+    """The billing error for charges beyond the free credit that no subscription pays for."""
 
     status, code = 402, "PAYMENT_METHOD_REQUIRED"
     message = "The free credit of the month is used up, and no subscription pays for more."
@@ -39,7 +39,7 @@ class SocialUrlPostCapExceeded(ApiError):
 
 
 class PostsPerDayCapExceeded(ApiError):
-    """The agent's daily cap is reached. Always has `Retry-After`: the seconds until the end of that day."""
+    """The error for an agent at its daily cap of targets; `Retry-After` is the seconds until that day ends."""
 
     status, code = 429, "POSTS_PER_DAY_CAP_EXCEEDED"
     message = "This agent may not post to more targets on this day."
@@ -48,7 +48,7 @@ class PostsPerDayCapExceeded(ApiError):
 
 
 class SignatureInvalid(ApiError):
-    """The signature of a processor event is missing, wrong or too old."""
+    """The error for an event of the payment processor whose signature is missing, wrong or too old."""
 
     status, code = 400, "SIGNATURE_INVALID"
     message = "The signature does not match the body."
@@ -56,7 +56,7 @@ class SignatureInvalid(ApiError):
 
 
 class BillingUnavailable(ApiError):
-    """The payment processor is not configured or does not answer. Always has `Retry-After`."""
+    """The error for a payment processor that is not configured or does not answer; it sets `Retry-After`."""
 
     status, code = 503, "BILLING_UNAVAILABLE"
     message = "This service is in free beta: nothing is invoiced, so there is nothing to subscribe to or to pay."
@@ -65,4 +65,4 @@ class BillingUnavailable(ApiError):
 
 
 class NotAtProcessor(BillingUnavailable):
-    """The customer or subscription does not exist at the payment processor."""
+    """The error for a customer or subscription that does not exist at the payment processor."""

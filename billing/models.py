@@ -1,4 +1,4 @@
-"""Models of billing: ledger and counters, processor events, subscriptions, usage reports and alarms.
+"""Models of billing: ledger entries, counters, processor events, subscriptions, usage reports and billing alarms.
 
 The monthly and daily counters and the usage totals must always agree with the ledger. Workspaces, agents and targets are
 plain ids: the rows outlive them, and a frequently updated counter needs no foreign key lock. Every amount is a Positive…
@@ -24,7 +24,10 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
     def with_capacity_for(
         self, *, cents: int, limit_cents: int | None, url_posts: int, url_post_cap: int | None
     ) -> MonthCounterQuerySet:
-        """Return the month counters that can take these amounts. An amount of zero passes even if its cap was lowered."""
+        """Return the month counters that stay within the limits when these amounts are added.
+
+        An amount of zero passes even if its cap was lowered.
+        """
         rows = self
         if cents and limit_cents is not None:
             rows = rows.filter(held_cents__lte=Value(limit_cents - cents) - F("settled_cents"))
@@ -34,7 +37,7 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
 
 
 class MonthCounter(models.Model):
-    """The held and spent cents of a workspace or an agent (`holder_id`) in a UTC month (`month` is its first day).
+    """The held and spent cents of one workspace or agent (the holder) in one UTC month, for its caps.
 
     `url_posts` counts held and published posts with URLs.
     """
@@ -56,7 +59,7 @@ class MonthCounter(models.Model):
 
 
 class DayCounter(models.Model):
-    """The number of an agent's published and pending targets that are due on a UTC day."""
+    """An agent's number of published and pending targets on one UTC day, for its daily cap."""
 
     agent_id = models.CharField(max_length=ids.LENGTH)
     day = models.DateField()
@@ -70,7 +73,7 @@ class DayCounter(models.Model):
 
 
 class UsageTotal(models.Model):
-    """Published and failed targets and their cost by month, agent and platform; without an agent `agent_id` is ""."""
+    """Published and failed targets of a month and their cost, by platform and agent (`agent_id` is "" without an agent)."""
 
     workspace_id = models.CharField(max_length=ids.LENGTH)
     month = models.DateField()
@@ -95,7 +98,7 @@ SPENT_ENTRIES = Q(kind="settle") | Q(kind="adjust")
 
 
 class LedgerEntry(models.Model):
-    """One movement of money in the ledger. Entries are added, never changed.
+    """One row of the billing ledger: money was held, settled, released or adjusted. Rows are only added, never changed.
 
     A target's first hold has round 1, its next hold after a release round 2, and so on. A settle or release has the round,
     amounts and due day of the hold that it closes. `adjust` corrects a settled amount, up or down.
@@ -144,12 +147,12 @@ class LedgerEntry(models.Model):
         return f"{self.kind} {self.cents} {self.target_id}"
 
     def belongs_to(self, holder_id: str) -> bool:
-        """Return whether the ledger entry counts for this workspace or agent."""
+        """Return whether this ledger entry counts for the workspace or agent with this id."""
         return holder_id in (self.workspace_id, self.agent_id)
 
 
 class ProcessorEvent(DueRow):
-    """An event of the payment processor as received, stored once for each event id.
+    """An event that the payment processor sent, stored as received and only once for each event id.
 
     `processed_at` is null until the event is processed; `due_at` is the next attempt, null if there will be none.
     """
@@ -178,7 +181,7 @@ class ProcessorEvent(DueRow):
 
 
 class Subscription(TimestampedModel):
-    """A workspace's subscription as last received from the processor; `status` is the processor's, "" without a subscription.
+    """A workspace's subscription with the payment processor's status; the status is "" if there is no subscription.
 
     Only events and the reconciliation write it. Each write raises `version`, so that an answer that the processor gave before
     another write is not saved. `last_event_at` and `last_event_rank` belong to the last event whose copy was applied.
@@ -209,7 +212,7 @@ class Subscription(TimestampedModel):
         return self.status in RUNNING_STATUSES
 
     def entitles(self, now: datetime) -> bool:
-        """Return whether the subscription pays for usage beyond the free credit at `now`."""
+        """Return whether the subscription pays, at this time, for the workspace's usage beyond its free credit."""
         if self.status == PAST_DUE:
             grace = timedelta(days=settings.PAST_DUE_GRACE_DAYS)
             return self.status_since is None or now < self.status_since + grace
@@ -217,7 +220,7 @@ class Subscription(TimestampedModel):
 
 
 class UsageReport(DueRow):
-    """The part of one settled ledger entry beyond the free credit, calculated when the entry was settled.
+    """A report to the payment processor: the part of one settled ledger entry that exceeds the month's free credit.
 
     `unknown_since` is the time of the first attempt with an unknown outcome. The report may be sent again only for a while
     after it, as long as the processor recognizes duplicates by the identifier, which is the entry's id.
@@ -260,7 +263,7 @@ class UsageReport(DueRow):
 
 
 class BillingAlarm(models.Model):
-    """A problem with billing, open until `resolved_at`. There is at most one open alarm for each kind and subject.
+    """A billing problem for the operators, open until it is resolved; each kind and subject has at most one open alarm.
 
     `subject` is the id of the affected workspace, ledger entry, event or customer; "" means the whole service.
     """

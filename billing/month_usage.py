@@ -1,4 +1,4 @@
-"""Queries of a month's usage: totals and bill, days, agents, single charges, and the alarms about a workspace."""
+"""Queries of a workspace's usage in a month: totals, bill, days, agents, single charges, and open billing alarms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_MONTHS = 36
 
 @dataclass(frozen=True)
 class Usage:
-    """Usage of a workspace or an agent in a month; `totals` as in the API. `agent_id` is "" for a whole workspace."""
+    """The usage of a workspace or an agent in a month; `agent_id` is "" for the usage of a whole workspace."""
 
     workspace_id: str
     agent_id: str
@@ -34,7 +34,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Bill:
-    """The bill of a month in cents, with the free credit and the cap of `spend_cap`.
+    """The bill of a workspace for a month, in cents, with its spend cap and free credit.
 
     `subscription` is the stored one, even if it has ended; None if there was none.
     """
@@ -58,7 +58,7 @@ class Bill:
 
 @dataclass(frozen=True)
 class DayUsage:
-    """Published targets and spending of one UTC day."""
+    """A workspace's published targets and spending on one UTC day of the month."""
 
     day: date
     published: int
@@ -67,7 +67,7 @@ class DayUsage:
 
 @dataclass(frozen=True)
 class AgentUsage:
-    """Targets and spending of one agent in a month; `agent_id` and `name` are "" for posts without an agent."""
+    """An agent's targets and spending in a month; `agent_id` and `name` are "" for posts without an agent."""
 
     agent_id: str
     name: str
@@ -77,14 +77,14 @@ class AgentUsage:
 
 
 def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> Usage:
-    """Return the workspace's usage in the UTC month of `at`, with this cap. Raises ScopeMissing, NotFound."""
+    """Return the workspace's usage in the UTC month of `at`, against the given spend cap. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     cap = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
     return Usage(workspace_id, "", Period.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
 
 def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> Usage:
-    """Return the agent's usage in the UTC month of `at`, with its own cap. Raises ScopeMissing, NotFound."""
+    """Return the agent's usage in the UTC month of `at`, against its own spend cap. Raises ScopeMissing, NotFound."""
     workspace_id = agent_of(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
     cap = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
     totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
@@ -92,7 +92,7 @@ def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> Usage:
 
 
 def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> Bill:
-    """Return the workspace's bill of the UTC month of `at`, with this cap and free credit. Raises ScopeMissing, NotFound."""
+    """Return the workspace's bill for the UTC month of `at`, with the given cap and credit. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     cap = spend_cap(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
@@ -100,7 +100,7 @@ def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, 
 
 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:
-    """Return the month's usage totals, overall and by platform."""
+    """Return the usage totals of a workspace's or agent's month, overall and by platform."""
     names = ("published", "failed", "url_posts", "spend_cents")
     rows = UsageTotal.objects.filter(**holder, month=month_of(at)).values_list("platform")
     by_platform = [
@@ -111,21 +111,21 @@ def _totals(at: datetime, **holder: str) -> dict[str, Any]:
 
 
 def months_of(*, caller: Caller, workspace_id: str) -> list[date]:
-    """Return the UTC months in which the workspace held or spent money, latest first. Raises ScopeMissing, NotFound."""
+    """Return the months in which the workspace held or spent money, latest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     months = MonthCounter.objects.filter(holder_id=workspace_id).values_list("month", flat=True)
     return list(months.order_by("-month")[:MAX_MONTHS])
 
 
 def charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
-    """Return the ledger entries spent in the UTC month of `at`, ordered by day. Raises ScopeMissing, NotFound."""
+    """Return the ledger entries that count as spent in the month of `at`, by day. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=month_of(at))
     return spent.order_by("day", "pk")
 
 
 def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
-    """Return usage and spending of each day in the UTC month of `at`. Raises ScopeMissing, NotFound."""
+    """Return the workspace's usage on each day in the UTC month of `at`. Raises ScopeMissing, NotFound."""
     spent = charges_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
     sums = spent.annotate(published=Count("kind", filter=Q(kind=Kind.SETTLE)), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
@@ -133,7 +133,7 @@ def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[Day
 
 
 def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: int) -> list[AgentUsage]:
-    """Return the month's usage by agent, the highest spending first, at most `limit`. Raises ScopeMissing, NotFound."""
+    """Return a month's usage by agent, for the agents with the highest spending. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     totals = UsageTotal.objects.filter(workspace_id=workspace_id, month=month_of(at)).values_list("agent_id")
     sums = totals.annotate(published=Sum("published"), failed=Sum("failed"), cents=Sum("spend_cents"))

@@ -1,4 +1,4 @@
-"""Navigation entry of the usage page."""
+"""The entry of billing's usage page in the dashboard's navigation."""
 
 from __future__ import annotations
 

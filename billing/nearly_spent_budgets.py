@@ -1,4 +1,4 @@
-"""Finds monthly budgets of all workspaces that are nearly or fully used."""
+"""Finds the monthly budgets of workspaces that are nearly or fully spent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workspaces.models import Workspace
 
 @dataclass(frozen=True)
 class BudgetUse:
-    """The used (spent or held) part of a workspace's budget in a UTC month (`month` is its first day)."""
+    """How many cents of a workspace's budget for a UTC month are spent or held, and how high the budget is."""
 
     workspace_id: str
     month: date
@@ -28,14 +28,14 @@ class BudgetUse:
 
     @property
     def used_percent(self) -> int:
-        """Return the used part in whole percent, rounded down; 100 for a budget of 0."""
+        """Return the used part of the budget in whole percent, rounded down; 100 for a budget of 0."""
         return 100 * self.used_cents // self.limit_cents if self.limit_cents else 100
 
 
 def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None = None) -> list[BudgetUse]:
-    """Return the monthly budgets since `since` of which at least `percent` are used, without deleted workspaces.
+    """Return the monthly budgets of workspaces, from the month `since` on, of which at least `percent` % are used.
 
-    A budget is free credit plus cap, or the free credit alone if nobody pays for more.
+    A budget is free credit plus cap, or the free credit alone if nobody pays for more. Deleted workspaces are left out.
     """
     used = F("held_cents") + F("settled_cents")
     rows = MonthCounter.objects.filter(month__gte=since).annotate(used=used).filter(_nearly_spent(percent), used__gt=0)
@@ -52,7 +52,7 @@ def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None 
 
 
 def _nearly_spent(percent: int) -> Exists:
-    """Return a filter for counters of workspaces that may reach `percent`. Uses floats, because sums may exceed 64 bits."""
+    """Return a filter for months with a nearly spent budget; it uses floats, because sums may exceed 64 bits."""
     free, cap = (Cast(name, FloatField()) for name in ("free_monthly_credit_cents", "monthly_spend_cap_cents"))
     reached = OuterRef("used") * 100.0 / percent
     live = Workspace.objects.filter(pk=OuterRef("holder_id")).exclude(status=WorkspaceStatus.DELETED)
@@ -64,7 +64,7 @@ def _nearly_spent(percent: int) -> Exists:
 
 
 def _paying(workspaces: dict[str, Workspace]) -> set[str]:
-    """Return the workspaces that may spend beyond the free credit: those with a paying subscription, in free beta all."""
+    """Return the workspaces that may spend more than the free credit; in free beta these are all workspaces."""
     if not is_paid():
         return set(workspaces)
     now = timezone.now()
@@ -73,6 +73,6 @@ def _paying(workspaces: dict[str, Workspace]) -> set[str]:
 
 
 def _limit(workspace: Workspace, *, pays: bool) -> int:
-    """Return the workspace's monthly budget in cents."""
+    """Return the workspace's monthly budget in cents: the free credit plus, if it may spend more, the spend cap."""
     free, cap = workspace.free_monthly_credit_cents, workspace.monthly_spend_cap_cents
     return MonthlyCaps(workspace.pk, "workspace", cap, free, None, pays=pays).limit_cents or 0

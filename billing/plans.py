@@ -1,4 +1,4 @@
-"""The plans and billing actions that this service offers, depending on the payment processor's settings."""
+"""The subscription plans and billing actions that this service offers, as the payment processor's settings allow."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def is_paid() -> bool:
 
 
 def billing_mode() -> str:
-    """Return the billing mode, `paid` or `free_beta`."""
+    """Return the billing mode of this service: `paid`, or `free_beta` without a payment processor."""
     return "paid" if is_paid() else "free_beta"
 
 
 def available_plans() -> list[str]:
-    """Return the plans with a configured price, to which a workspace can subscribe."""
+    """Return the subscription plans that have a configured price, so that a workspace can subscribe to them."""
     return [plan for plan in PLANS if is_paid() and settings.STRIPE_PRICES[plan]]
 
 
 def billing_capabilities() -> dict[str, Any]:
-    """Return the `billing` part of GET /capabilities."""
+    """Return the `billing` part of GET /capabilities: the billing mode and the available plans and pages."""
     return {
         "mode": billing_mode(),
         "checkout_available": bool(available_plans()),

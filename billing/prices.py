@@ -1,4 +1,4 @@
-"""Prices of published targets in US cents, from the setting PRICE_LIST."""
+"""The prices of published posts in US cents, from the setting PRICE_LIST."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ URL_SUFFIX = "+url"
 
 @dataclass(frozen=True)
 class Charge:
-    """The cost of publishing one target. `url_posts` is how many of its posts contain a URL, for the monthly cap on them."""
+    """The price of publishing one target; `url_posts` is the number of its posts with a URL, which have a monthly cap."""
 
     target_id: str
     platform: str
@@ -21,7 +21,7 @@ class Charge:
 
 
 def price_of(platform: str, *, has_url: bool) -> int:
-    """Return the price of one published post in cents; `has_url` says that its text has a URL that the platform links."""
+    """Return the price of publishing one post on a platform, in cents; a post whose text has a linked URL may cost more."""
     prices: dict[str, int] = settings.PRICE_LIST
     if has_url and platform + URL_SUFFIX in prices:
         return prices[platform + URL_SUFFIX]

@@ -1,4 +1,4 @@
-"""The API of the payment processor, Stripe: customers, checkout and portal pages, subscriptions, and metered usage.
+"""The client of the payment processor Stripe: customers, checkout and portal pages, subscriptions, and metered usage.
 
 Functions raise BillingUnavailable if the processor does not answer.
 
@@ -34,7 +34,10 @@ MAX_SUBSCRIPTIONS = 100  # maximum of one page of the processor's API, newest fi
 
 
 class OutboundClient(stripe.HTTPClient):
-    """HTTP client for the processor's client library. The cause of each APIConnectionError is an OutboundError."""
+    """The HTTP client of Stripe's library that sends every request through config/outbound.
+
+    The cause of each APIConnectionError is an OutboundError.
+    """
 
     name = "outbound"
 
@@ -52,11 +55,11 @@ class OutboundClient(stripe.HTTPClient):
         return answer.body.decode(errors="replace"), answer.status, answer.headers
 
     def close(self) -> None:
-        """Do nothing, because no connection is open between requests."""
+        """Do nothing when Stripe's library closes its HTTP client, because no connection stays open."""
 
 
 def _new_client(*, retries: int) -> stripe.StripeClient:
-    """Return a client of the payment processor's API that repeats a failed request up to `retries` times."""
+    """Return a Stripe client for the payment processor's API that repeats a failed request up to `retries` times."""
     return stripe.StripeClient(
         settings.STRIPE_SECRET_KEY,
         base_addresses={"api": settings.STRIPE_API_BASE},
@@ -67,7 +70,7 @@ def _new_client(*, retries: int) -> stripe.StripeClient:
 
 @contextmanager
 def _processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
-    """Yield a client of the processor's API whose errors become BillingUnavailable, or NotAtProcessor for an unknown id.
+    """Yield a Stripe client whose errors become BillingUnavailable, or NotAtProcessor for an unknown id.
 
     Use `retries=0` for work that is repeated anyway.
     """
@@ -85,20 +88,20 @@ def _processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
 
 
 def _loggable_fault(error: stripe.StripeError) -> str:
-    """Return a processor error's type, status and ids for the log, without its message, which may quote the request."""
+    """Return a Stripe error's type, status and ids for the log; its message is left out, as it may quote the request."""
     return f"{type(error).__name__}, status {error.http_status}, code {error.code}, request {error.request_id}"
 
 
 @dataclass(frozen=True)
 class Session:
-    """A checkout or portal page of the payment processor, valid for a limited time. Both fields are None in a preview."""
+    """A checkout or portal session of the payment processor: a page for a limited time. Both fields are None in a dry run."""
 
     id: str | None
     url: str | None
 
 
 def create_customer(workspace_id: str, name: str) -> str:
-    """Create a customer at the payment processor and return its id. A second call within a day returns the same customer."""
+    """Create the workspace's customer at the payment processor; returns the same id if repeated within a day."""
     with _processor_client() as client:
         customer = client.v1.customers.create(
             {"name": name, "metadata": {"workspace_id": workspace_id}},
@@ -108,7 +111,7 @@ def create_customer(workspace_id: str, name: str) -> str:
 
 
 def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> Session:
-    """Create the payment processor's checkout page where the customer subscribes to the plan."""
+    """Create the payment processor's checkout page, where the customer subscribes to the plan."""
     metadata = {"workspace_id": workspace_id, "plan": plan}
     with _processor_client() as client:
         session = client.v1.checkout.sessions.create(
@@ -134,19 +137,19 @@ def create_portal_session(workspace_id: str, customer_id: str) -> Session:
 
 
 def _line_items(plan: str) -> list[Any]:
-    """Return the plan's price and the metered price, by which every plan pays for usage beyond the free credit."""
+    """Return what a checkout page sells: the plan's price, and the metered price for usage beyond the free credit."""
     metered = settings.STRIPE_PRICES[METERED_PLAN]
     items: list[Any] = [{"price": metered}] if metered else []  # a metered price takes no quantity
     return items if plan == METERED_PLAN else [{"price": settings.STRIPE_PRICES[plan], "quantity": 1}, *items]
 
 
 def _page(workspace_id: str) -> str:
-    """Return the URL of the usage page, to which the processor redirects back."""
+    """Return the URL of the dashboard's usage page, to which the payment processor's pages lead back."""
     return settings.BASE_URL + reverse("usage", kwargs={"workspace_id": workspace_id})
 
 
 def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
-    """Return all of a customer's subscriptions at the payment processor, including ended ones. Raises NotAtProcessor."""
+    """Return all subscriptions of a customer at the payment processor, also ended ones. Raises NotAtProcessor."""
     with _processor_client(retries=retries) as client:
         found = client.v1.subscriptions.list(
             {"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}
@@ -155,7 +158,7 @@ def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[Subscription
 
 
 def cancel_subscription(subscription_id: str) -> None:
-    """Cancel a subscription at the payment processor now. Open usage is invoiced; advance payments are not refunded."""
+    """Cancel a subscription at the payment processor now; open usage is invoiced, advance payments not refunded."""
     try:
         with _processor_client(retries=0) as client:
             client.v1.subscriptions.cancel(subscription_id, {"invoice_now": True, "prorate": False})
@@ -172,7 +175,7 @@ class ReportOutcome(Enum):
 
 @dataclass(frozen=True)
 class MeterEvent:
-    """A usage report as sent to the processor."""
+    """A usage report as the payment processor receives it: a meter event of Stripe."""
 
     identifier: str
     customer_id: str
@@ -183,14 +186,14 @@ class MeterEvent:
 
 @dataclass(frozen=True)
 class ReportResult:
-    """The result of one attempt to report usage; `fault` may be logged and stored."""
+    """The payment processor's result of one attempt to report usage; `fault` has no secrets and may be logged."""
 
     outcome: ReportOutcome
     fault: str = ""
 
 
 def report_usage(event: MeterEvent) -> ReportResult:
-    """Send a usage report to the payment processor once; the caller repeats an attempt with an unknown outcome."""
+    """Send a usage report to the payment processor once; the caller sends it again if the outcome is unknown."""
     try:
         _new_client(retries=0).v1.billing.meter_events.create(
             {
@@ -210,7 +213,7 @@ def report_usage(event: MeterEvent) -> ReportResult:
 
 
 def find_meter() -> str | None:
-    """Return the id of the active meter for STRIPE_METER_EVENT; None if the processor has none."""
+    """Return the id of the payment processor's active meter for STRIPE_METER_EVENT; None if there is none."""
     with _processor_client() as client:
         for meter in client.v1.billing.meters.list({"status": "active", "limit": 100}).auto_paging_iter():
             if meter.event_name == settings.STRIPE_METER_EVENT:
@@ -219,7 +222,7 @@ def find_meter() -> str | None:
 
 
 def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
-    """Return the payment processor's sum of a customer's usage from `start` until before `end`, both on whole minutes."""
+    """Return the usage of a customer that the payment processor has recorded between two whole minutes, in cents."""
     with _processor_client() as client:
         found = client.v1.billing.meters.event_summaries.list(
             meter_id,
@@ -246,7 +249,7 @@ def _outcome(error: stripe.StripeError) -> ReportOutcome:
 
 
 def _is_duplicate(error: stripe.StripeError) -> bool:
-    """Return whether the processor already has this identifier, because an earlier attempt arrived."""
+    """Return whether the payment processor refused a usage report because an earlier attempt has already arrived."""
     return error.code == "duplicate_meter_event" or (
         error.http_status == 400 and "already exists with identifier" in (error.user_message or "")
     )

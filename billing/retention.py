@@ -1,4 +1,4 @@
-"""Retention rules for the processor's events, which may contain personal data, and for customer ids of deleted workspaces.
+"""Retention rules of billing: old events of the payment processor, and customer ids of deleted workspaces.
 
 Ledger, counters, usage totals and usage reports are not deleted: they hold only ids and amounts, operators must be able to
 show them for years, and the nightly reconciliation compares them.
@@ -24,7 +24,7 @@ EVENT_RETENTION = timedelta(days=90)
 
 
 class FinishedProcessorEvents(ExpiredRows):
-    """Deletes the payment processor's events that are finished and older than EVENT_RETENTION."""
+    """The retention rule that deletes finished events of the payment processor after EVENT_RETENTION."""
 
     name = "processor_events"
 
@@ -33,7 +33,7 @@ class FinishedProcessorEvents(ExpiredRows):
 
 
 class CustomersOfDeletedWorkspaces(ExpiredRows):
-    """Clears subscription and customer id of deleted workspaces that have no running subscription at the processor."""
+    """The retention rule that clears the customer ids of deleted workspaces whose subscriptions have ended."""
 
     name = "processor_customers"
 

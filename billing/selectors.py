@@ -1,4 +1,4 @@
-"""Queries of billing: spending against the caps, subscriptions, and the check of the counters against the ledger."""
+"""Queries of billing: checks of charges against the caps, subscriptions, and differences between counters and ledger."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_charges(
     due: datetime,
     instead_of: Sequence[str] = (),
 ) -> SpendCap:
-    """Check whether these charges are allowed, without writing; returns the workspace's month as it would be afterwards.
+    """Check without writing whether the caps allow charges; returns the workspace's spend cap and spending after them.
 
     Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
@@ -44,7 +44,7 @@ def check_charges_by_due_time(
     parts: Sequence[tuple[datetime, Sequence[Charge]]],
     instead_of: Sequence[str] = (),
 ) -> SpendCap:
-    """Check charges that are due at several times, like `check_charges`; returns the month of the first."""
+    """Check charges with several due times like `check_charges`; returns the spend cap of the first month."""
     caps, released_holds = caps_of(workspace_id=workspace_id, agent_id=agent_id), _open_holds(instead_of)
     months, checks = [], []
     for month in dict.fromkeys(month_of(due) for due, _ in parts):
@@ -94,24 +94,24 @@ def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None
 
 
 def spend_cap(*, workspace_id: str, at: datetime) -> SpendCap:
-    """Return the workspace's spending against its cap in the UTC month of `at`."""
+    """Return the workspace's spend cap and its spending in the UTC month of `at`."""
     return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=None), month_of(at))
 
 
 def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCap:
-    """Return the agent's spending against its own cap in the UTC month of `at`. Agents have no free credit."""
+    """Return the agent's own spend cap and its spending in the UTC month of `at`. Agents have no free credit."""
     return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=agent_id), month_of(at))
 
 
 class AgentCapUsage(NamedTuple):
-    """An agent's counters besides money: targets of a day and URL posts of a month."""
+    """An agent's use of its caps on posts: targets on one day, and posts with a URL in one month."""
 
     targets_of_day: int
     url_posts_of_month: int
 
 
 def agent_cap_usage(*, agent_id: str, at: datetime) -> AgentCapUsage:
-    """Return the agent's targets in the UTC day and URL posts in the UTC month of `at`, pending posts included."""
+    """Return the agent's targets on the UTC day and its posts with a URL in the UTC month, pending ones included."""
     days = DayCounter.objects.filter(agent_id=agent_id, day=day_of(at)).values("targets")
     months = _counters([agent_id], month_of(at)).values("url_posts")
     agent = Agent.objects.filter(pk=agent_id)
@@ -128,7 +128,7 @@ _agent = Prepared(
 
 
 def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:
-    """Return the caps of the workspace and, if given, of the agent, in one query."""
+    """Return all spending and posting caps of the workspace and, if an agent id is given, of the agent, in one query."""
     if agent_id is None:
         return Caps((_workspace_caps(_workspace.get(workspace_id)),))
     agent = _agent.get(agent_id, workspace_id)
@@ -157,7 +157,7 @@ def _workspace_caps(workspace: Workspace) -> MonthlyCaps:
 
 
 def subscription_of(*, workspace_id: str) -> Subscription | None:
-    """Return the workspace's stored subscription; None if it never had one."""
+    """Return the stored subscription of the workspace; None if it never had one."""
     return Subscription.objects.exclude(status="").filter(pk=workspace_id).first()
 
 
@@ -168,7 +168,7 @@ def is_entitled(*, workspace_id: str) -> bool:
 
 
 class MonthAmounts(NamedTuple):
-    """The amounts of a monthly counter, or the sums of its ledger entries."""
+    """The held and spent amounts of a month, as its counter has them or as its ledger entries add up."""
 
     held_cents: int = 0
     settled_cents: int = 0
@@ -177,7 +177,7 @@ class MonthAmounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Drift:
-    """A month of a workspace or agent whose counter differs from the sum of its ledger entries."""
+    """A difference between the month counter of a workspace or agent and the sum of its ledger entries."""
 
     holder_id: str
     month: date
@@ -186,7 +186,7 @@ class Drift:
 
 
 def drift() -> list[Drift]:
-    """Return every month whose counter differs from the sum of its ledger entries; the list should always be empty.
+    """Return every month whose counter differs from the sum of its ledger entries; there should never be one.
 
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """

@@ -1,4 +1,4 @@
-"""Serializers of usage and billing."""
+"""API serializers of usage, bills, and the payment processor's checkout and portal sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config.api.serializers import QuerySerializer, preview_of
 
 
 class PeriodQuery(QuerySerializer):
-    """Query parameters of a billing period."""
+    """The query parameters that choose a billing period."""
 
     period_start = fields.Timestamp(help_text="Any time in the requested UTC calendar month.")
 
@@ -29,7 +29,7 @@ class PeriodQuery(QuerySerializer):
 
 
 class UsageQuery(PeriodQuery):
-    """Query parameters of a workspace's usage."""
+    """The query parameters of a request for a workspace's usage."""
 
     workspace_id = fields.Identifier("wrk")
     workspace_monthly_spend_cap_cents = fields.QueryInteger(
@@ -38,7 +38,7 @@ class UsageQuery(PeriodQuery):
 
 
 class BillingQuery(UsageQuery):
-    """Query parameters of a workspace's bill."""
+    """The query parameters of a request for a workspace's bill."""
 
     free_credit_cents = fields.QueryInteger(
         min_value=0, default=100, help_text="The free credit to use in this response."
@@ -46,7 +46,7 @@ class BillingQuery(UsageQuery):
 
 
 class SpendCapSerializer(serializers.Serializer):
-    """Spending of a month against its cap, in cents. `cap_cents` and `remaining_cents` are null for agents without a cap."""
+    """The API representation of a month's spending against the spend cap, in cents; an agent's cap may be null."""
 
     cap_cents = serializers.IntegerField(allow_null=True)
     free_credit_cents = serializers.IntegerField()
@@ -64,7 +64,7 @@ class PlatformUsageSerializer(serializers.Serializer):
 
 
 class UsageTotalsSerializer(serializers.Serializer):
-    """Totals of the targets that were due in the month."""
+    """The API representation of a month's usage totals, over the targets that were due in the month."""
 
     published = serializers.IntegerField()
     failed = serializers.IntegerField()
@@ -74,7 +74,7 @@ class UsageTotalsSerializer(serializers.Serializer):
 
 
 class MonthSerializer(serializers.Serializer):
-    """A workspace in a UTC calendar month; `period_end` is the start of the next month."""
+    """The workspace and the UTC calendar month in a usage or billing response; `period_end` starts the next month."""
 
     workspace_id = serializers.CharField()
     period_start = serializers.DateTimeField(source="period.start")
@@ -82,20 +82,20 @@ class MonthSerializer(serializers.Serializer):
 
 
 class UsageSerializer(MonthSerializer):
-    """Usage of a workspace in a month."""
+    """The API representation of a workspace's usage in a month."""
 
     totals = UsageTotalsSerializer()
     spend_cap = SpendCapSerializer()
 
 
 class AgentUsageSerializer(UsageSerializer):
-    """Usage of an agent in a month. The spend cap is the agent's own, without free credit."""
+    """The API representation of an agent's usage in a month, with its own spend cap, without free credit."""
 
     agent_id = serializers.CharField()
 
 
 class ProjectedBillSerializer(serializers.Serializer):
-    """Costs of a month in cents. In free beta nothing is invoiced."""
+    """The API representation of a month's projected bill in cents. In free beta nothing is invoiced."""
 
     usage_cents = serializers.IntegerField(help_text="What published targets cost.")
     free_credit_cents = serializers.IntegerField()
@@ -109,7 +109,7 @@ class SubscriptionSerializer(serializers.Serializer):
 
 
 class BillingSerializer(MonthSerializer):
-    """A workspace's bill in a month."""
+    """The API representation of a workspace's bill for a month."""
 
     mode = serializers.ChoiceField(choices=BILLING_MODES)
     projected_bill = ProjectedBillSerializer()
@@ -118,13 +118,13 @@ class BillingSerializer(MonthSerializer):
 
 
 class CreatePortalSessionSerializer(WriteBody):
-    """The workspace whose billing page is requested."""
+    """The request for a portal session at the payment processor: the workspace whose billing it shows."""
 
     workspace_id = fields.Identifier("wrk")
 
 
 class CreateCheckoutSessionSerializer(CreatePortalSessionSerializer):
-    """The workspace and the plan to subscribe to."""
+    """The request for a checkout session at the payment processor: the workspace and the plan."""
 
     plan = fields.Choice(
         choices=PLANS, default=METERED_PLAN, help_text="One of `billing.available_plans` of GET /capabilities."
@@ -132,7 +132,7 @@ class CreateCheckoutSessionSerializer(CreatePortalSessionSerializer):
 
 
 class SessionSerializer(serializers.Serializer):
-    """A page of the payment processor, for the user who requested it."""
+    """The API representation of a checkout or portal session at the payment processor."""
 
     id = serializers.CharField()
     url = serializers.CharField()
@@ -143,7 +143,7 @@ class SessionEnvelope(serializers.Serializer):
 
 
 class UnopenedSessionSerializer(serializers.Serializer):
-    """A session in a dry run, which is not created; both fields are null."""
+    """The checkout or portal session in a dry run's answer: none is created, so `id` and `url` are null."""
 
     id = serializers.CharField(allow_null=True)
     url = serializers.CharField(allow_null=True)
@@ -158,6 +158,6 @@ PortalSessionPreview = preview_of(
 
 
 class EventReceivedSerializer(serializers.Serializer):
-    """The event was verified and stored."""
+    """The answer to an event of the payment processor that was verified and stored."""
 
     received = serializers.BooleanField()

@@ -1,4 +1,4 @@
-"""Periodic Celery tasks of billing."""
+"""The periodic Celery tasks of billing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from billing import services
 
 @shared_task
 def end_subscriptions_of_deleted() -> int:
-    """Cancel the subscriptions of deleted workspaces at the payment processor."""
+    """Celery task: cancel the subscriptions of deleted workspaces at the payment processor."""
     return services.end_subscriptions_of_deleted_workspaces()
 
 
 @shared_task
 def reconcile_at_night() -> None:
-    """Run the nightly reconciliation with the payment processor, if it is due."""
+    """Celery task: run the nightly billing reconciliation with the payment processor, if it is due."""
     services.run_nightly_reconciliation()

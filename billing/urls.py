@@ -1,4 +1,4 @@
-"""URLs of usage and billing."""
+"""The URLs of the usage and billing API and of the usage page."""
 
 from __future__ import annotations
 

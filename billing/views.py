@@ -1,4 +1,4 @@
-"""API views of usage and billing."""
+"""The API views of usage, bills, checkout and portal sessions, and the payment processor's events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker loops that process the payment processor's events and report usage to it."""
+"""The worker loops of billing: one processes the payment processor's events, one sends usage reports to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
 
 
 class ProcessorEventsLoop(WorkerLoop):
-    """Worker loop that processes one processor event at each run, because each may wait for the processor's answer."""
+    """The worker loop that processes one event of the payment processor in each run, as each may take long."""
 
     name = processor_events.PROCESSOR_EVENTS_LOOP
 
@@ -22,7 +22,7 @@ class ProcessorEventsLoop(WorkerLoop):
 
 
 class UsageReportsLoop(WorkerLoop):
-    """Worker loop that sends several usage reports at each run; an attempt without an answer is followed by a pause."""
+    """The worker loop that sends several usage reports in each run, and pauses after an attempt without an answer."""
 
     name = usage_reporting.USAGE_REPORTS_LOOP
 

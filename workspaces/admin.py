@@ -1,4 +1,4 @@
-"""Admin classes of users, workspaces, members, invitations and outgoing e-mail in the operators' console."""
+"""The admin tables of users, workspaces, members, invitations and outgoing e-mail in the operators' console."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workspaces.services import pause_workspace, resume_workspace
 
 @admin.register(User)
 class UserAdmin(ReadOnlyAdmin):
-    """Users, read only. Only the identity provider or `createsuperuser` makes a user an operator."""
+    """The read-only admin table of users; only the identity provider or `createsuperuser` makes a user an operator."""
 
     list_display = ("id", "username", "email", "display_name", "is_staff", "is_active", "created_at")
     list_filter = ("is_staff", "is_active")

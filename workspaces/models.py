@@ -1,4 +1,4 @@
-"""Models of users, sessions, workspaces, members, invitations and outgoing e-mail."""
+"""Models of users, their sessions, workspaces, members, invitations and outgoing e-mail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from config.db.models import DueRow, TimestampedModel
 
 
 class UserManager(BaseUserManager["User"]):
-    """Creates users; `createsuperuser` creates operators."""
+    """The manager that creates users in the database; `createsuperuser` creates operators with it."""
 
     def create_user(self, username: str = "", password: str | None = None, **fields: Any) -> User:
         user = self.model(username=username, **fields)
@@ -31,14 +31,14 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> User:
-        """Create an operator. Raises ValidationError for a weak password, which `createsuperuser --noinput` allows."""
+        """Create an operator for `createsuperuser`. Raises ValidationError for a weak password."""
         if password is not None:
             validate_password(password, self.model(username=username, **fields))
         return self.create_user(username, password, is_staff=True, is_superuser=True, **fields)
 
 
 class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
-    """A person or program. A user of the identity provider is identified by (issuer, subject), never by e-mail address."""
+    """A user: a person or a program. Users from the identity provider are identified by issuer and subject, not by e-mail."""
 
     id = PrefixedIdField("usr")
     username = models.CharField(max_length=150, unique=True)
@@ -74,12 +74,12 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         return not self.is_active
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Return the hash that sessions must match: a new password or session epoch ends all sessions at once."""
+        """Return the hash that the user's sessions must have; it changes with the password or session epoch."""
         seal = f"{self.password}:{self.session_epoch}"
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 
     def erase(self) -> None:
-        """Erase the user's personal data and end all sessions. The row stays, because other rows refer to it."""
+        """Erase the user's personal data and end all sessions; the row stays, because other rows refer to it."""
         self.username, self.email = self.id, f"deleted+{self.id}@users.invalid"
         self.display_name = self.identity_issuer = self.identity_subject = ""
         self.email_verified = self.is_active = self.is_staff = self.is_superuser = False
@@ -88,7 +88,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
 
 
 class UserSession(models.Model):
-    """A signed-in browser, as its user sees it. The row is deleted together with its row of django_session."""
+    """A browser session of a signed-in user, as the user sees it; it is deleted together with Django's session."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, db_constraint=False, related_name="user_session")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
@@ -102,7 +102,7 @@ class UserSession(models.Model):
 
 
 class Workspace(TimestampedModel):
-    """The unit of billing and isolation. Amounts of money are in US cents."""
+    """A workspace, which has its own members, data and bill. Amounts of money are in US cents."""
 
     id = PrefixedIdField("wrk")
     name = models.CharField(max_length=200)
@@ -130,13 +130,13 @@ class Workspace(TimestampedModel):
 
     @property
     def paused_by(self) -> list[str]:
-        """Return who has paused the workspace: `owner`, `operator`, both or nobody."""
+        """Return who has paused the workspace: the owner, an operator, both or nobody."""
         pauses = {"owner": self.owner_paused_at, "operator": self.operator_paused_at}
         return [who for who, since in pauses.items() if since]
 
 
 class Member(TimestampedModel):
-    """A person's role in a workspace."""
+    """The membership of a user in a workspace, with the user's role."""
 
     class Role(models.TextChoices):
         OWNER = "owner"
@@ -159,7 +159,7 @@ class Member(TimestampedModel):
 
 
 class EndedIdentity(models.Model):
-    """A keyed digest of a deleted user's identity. It rejects provider tokens that were issued before the deletion."""
+    """A keyed digest of a deleted user's identity, by which provider tokens from before the deletion are refused."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     ended_at = models.DateTimeField()
@@ -172,14 +172,14 @@ class EndedIdentity(models.Model):
 
     @staticmethod
     def digests(issuer: str, subject: str) -> list[str]:
-        """Return the identity's digest with SECRET_KEY and with each key of SECRET_KEY_FALLBACKS."""
+        """Return the digests of a deleted user's identity by SECRET_KEY and by each of SECRET_KEY_FALLBACKS."""
         keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
         named = f"{issuer}\n{subject}"
         return [salted_hmac("workspaces.ended", named, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
 class OutgoingMail(DueRow):
-    """An e-mail that a worker sends. Its content is encrypted, and deleted once it is sent or given up."""
+    """An e-mail that a worker sends. Its content is encrypted, and deleted after it was sent or has finally failed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     content = EncryptedJSONField(null=True)  # {"to", "subject", "text"}
@@ -199,12 +199,12 @@ class OutgoingMail(DueRow):
 
     @property
     def has_failed(self) -> bool:
-        """Return whether sending was given up."""
+        """Return whether the outgoing e-mail could not be sent and no further attempt is made."""
         return self.sent_at is None and self.due_at is None
 
 
 class Invitation(TimestampedModel):
-    """An invitation to a workspace. Accepting or withdrawing it deletes the row, and the address with it."""
+    """An invitation of an e-mail address to a workspace; the row is deleted when it is accepted or withdrawn."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField()  # as `normalize_email` returns it

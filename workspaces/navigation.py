@@ -1,4 +1,4 @@
-"""Navigation entries of the dashboard pages of the audit log and the workspace settings."""
+"""The entries of the audit log page and the workspace settings page in the dashboard's navigation."""
 
 from __future__ import annotations
 

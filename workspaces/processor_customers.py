@@ -1,4 +1,4 @@
-"""The payment processor's customer id of a workspace, and the retention tier that the workspace pays for."""
+"""The customer ids of workspaces at the payment processor, and the audit log retention that a workspace pays for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPERATOR_TIER = "enterprise"
 
 
 def save_customer_id(*, workspace_id: str, customer_id: str) -> str:
-    """Save the workspace's customer id unless it has one already; returns the id that is stored."""
+    """Save the workspace's customer id at the payment processor unless it has one; returns the stored id."""
     Workspace.objects.filter(pk=workspace_id, processor_customer_id="").update(
         processor_customer_id=customer_id, updated_at=timezone.now()
     )
@@ -22,13 +22,13 @@ def save_customer_id(*, workspace_id: str, customer_id: str) -> str:
 
 
 def customer_ids_of(workspace_ids: Iterable[str]) -> dict[str, str]:
-    """Return the processor's customer id of each workspace, "" for a workspace that is not a customer."""
+    """Return each workspace's customer id at the payment processor; "" for a workspace that is no customer."""
     rows = Workspace.objects.filter(pk__in=list(workspace_ids))
     return dict(rows.values_list("pk", "processor_customer_id"))
 
 
 def workspace_id_of_customer(*, customer_id: str) -> str | None:
-    """Return the id of the workspace with this customer id at the processor, or None."""
+    """Return the id of the workspace with this customer id at the payment processor, or None."""
     return Workspace.objects.filter(processor_customer_id=customer_id).values_list("pk", flat=True).first()
 
 
@@ -40,7 +40,7 @@ def workspaces_with_customer(*, deleted: bool) -> QuerySet[Workspace]:
 
 
 def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
-    """Clear the customer ids of these workspaces; returns how many had one.
+    """Clear the workspaces' customer ids at the payment processor; returns how many workspaces had one.
 
     `updated_at` does not change, because it says when they were deleted.
     """
@@ -49,5 +49,5 @@ def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
 
 
 def set_retention_tier(*, workspace_id: str, tier: str) -> None:
-    """Set the workspace's audit log retention tier, unless an operator has set it to `enterprise`."""
+    """Set the workspace's retention tier for the audit log, unless an operator has set it to `enterprise`."""
     Workspace.objects.filter(pk=workspace_id).exclude(retention_tier=OPERATOR_TIER).update(retention_tier=tier)

@@ -1,4 +1,4 @@
-"""Retention rules for deleted workspaces, sessions, sign-in states, deleted identities, invitations and sent e-mail."""
+"""Retention rules for deleted workspaces, sessions, unfinished sign-ins, deleted identities, invitations and sent e-mail."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ RETENTION_PERIOD = timedelta(days=30)  # longer than any provider's token is val
 
 
 def workspaces_to_purge() -> QuerySet[Workspace]:
-    """Return the workspaces deleted more than DELETED_WORKSPACE_DAYS ago. Each app purges its own rows of them."""
+    """Return the workspaces that were deleted more than DELETED_WORKSPACE_DAYS ago; each app purges its rows."""
     deleted_before = timezone.now() - timedelta(days=settings.DELETED_WORKSPACE_DAYS)
     # A deleted workspace never changes again, so `updated_at` is the time of its deletion.
     return Workspace.objects.filter(status=WorkspaceStatus.DELETED, updated_at__lte=deleted_before)
 
 
 class DeletedWorkspaces(ExpiredRows):
-    """Deletes workspaces and their members once no row of another app refers to them.
+    """The retention rule that deletes workspaces and members after all rows of other apps are deleted.
 
     A workspace that is a customer of the payment processor stays until billing clears its customer id, so that nobody
     continues to pay for it. Its audit entries stay until their own retention tier ends.
@@ -55,7 +55,7 @@ class ExpiredSessions(ExpiredRows):
 
 
 class UnfinishedSignInStates(ExpiredRows):
-    """Deletes the states of unfinished sign-ins after a day; they are valid for half an hour."""
+    """The retention rule that deletes the states of unfinished sign-ins after a day; they expire in half an hour."""
 
     name = "sign_in_states"
 
@@ -64,7 +64,7 @@ class UnfinishedSignInStates(ExpiredRows):
 
 
 class UnfinishedSignInNonces(ExpiredRows):
-    """Deletes the nonces of unfinished sign-ins."""
+    """The retention rule that deletes expired nonces of unfinished sign-ins."""
 
     name = "sign_in_nonces"
 
@@ -80,7 +80,7 @@ class ExpiredEndedIdentities(ExpiredRows):
 
 
 class ExpiredInvitations(ExpiredRows):
-    """Deletes invitations that expired more than RETENTION_PERIOD ago."""
+    """The retention rule that deletes invitations to workspaces that expired more than RETENTION_PERIOD ago."""
 
     name = "invitations"
 
@@ -89,7 +89,7 @@ class ExpiredInvitations(ExpiredRows):
 
 
 class FinishedMail(ExpiredRows):
-    """Deletes the rows of e-mails that were sent or given up; their content was deleted then."""
+    """The retention rule that deletes old rows of e-mails that were sent or have failed; they have no content."""
 
     name = "mail"
 

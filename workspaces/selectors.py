@@ -1,4 +1,4 @@
-"""Queries of users, workspaces, members and invitations."""
+"""Database queries of users, workspaces, members and invitations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from workspaces.models import Invitation, Member, User, Workspace
 
 
 def access_of(*, workspace_id: str, user_id: str) -> WorkspaceAccess | None:
-    """Return a user's access to a workspace, None for a non-member. Used as WORKSPACE_ACCESS_RESOLVER."""
+    """Return a user's role in a workspace and the workspace's status; None for a user who is not a member.
+
+    Used as WORKSPACE_ACCESS_RESOLVER.
+    """
     member = Member.objects.select_related("workspace").filter(workspace_id=workspace_id, user_id=user_id).first()
     if member is None:
         return None
@@ -37,7 +40,7 @@ def workspaces_of(*, caller: Caller, owner_user_id: str, limit: int, cursor: str
 
 
 def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
-    """Return the workspace if the caller is a member with one of `roles` or a workspace key with api_keys.write.
+    """Return the workspace if the caller is a member with one of `roles`, or a key with api_keys.write.
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -51,7 +54,7 @@ def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str,
 
 
 def signed_in_user(*, caller: Caller, user_id: str) -> User:
-    """Return the signed-in user, who must have this id. Raises NotFound, UserSessionRequired (a key)."""
+    """Return the signed-in user, who must have this id. Raises NotFound, and UserSessionRequired for keys."""
     if not is_id(user_id, "usr"):
         raise not_found_error(None, "user")
     if not caller.is_user:
@@ -68,7 +71,7 @@ def active_workspaces_of(*, user: User) -> QuerySet[Workspace]:
 
 
 def search_workspaces(*, caller: Caller, query: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
-    """Search all workspaces for operators, deleted ones included, newest first. Raises Forbidden for others.
+    """Search all workspaces, deleted ones included, newest first. Raises Forbidden if the caller is no operator.
 
     `query` is the id of a workspace or its owner, the owner's e-mail address, or part of the name or slug; "" means all.
     """
@@ -81,28 +84,28 @@ def search_workspaces(*, caller: Caller, query: str, limit: int, cursor: str | N
 
 
 def user_of_identity(*, issuer: str, subject: str) -> User | None:
-    """Return the user with this issuer and subject, or None."""
+    """Return the user with this issuer and subject at the identity provider, or None."""
     users = User.objects.exclude(identity_subject="")  # SQLite needs this to use the partial index
     return users.filter(identity_issuer=issuer, identity_subject=subject).first()
 
 
 def user_names(*, user_ids: Iterable[str]) -> dict[str, str]:
-    """Return the users' names by id."""
+    """Return the names of the users with these ids, by id."""
     return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
 
 
 def members_of(*, workspace_id: str) -> QuerySet[Member]:
-    """Return the workspace's members with their users, in the order in which they joined."""
+    """Return the members of the workspace with their users, in the order in which they joined."""
     return Member.objects.filter(workspace_id=workspace_id).select_related("user").order_by("pk")
 
 
 def invitations_of(*, workspace_id: str) -> QuerySet[Invitation]:
-    """Return the workspace's open and expired invitations with their mail, newest first."""
+    """Return the workspace's open and expired invitations with their e-mails, newest first."""
     return Invitation.objects.filter(workspace_id=workspace_id).select_related("invited_by", "mail").order_by("-pk")
 
 
 def open_invitation(*, token_sha256: str) -> Invitation | None:
-    """Return the invitation that this token may accept: it has not expired and the inviter is still an owner or admin."""
+    """Return the invitation of this token if it has not expired and its sender is still an owner or admin."""
     inviter_may_invite = Member.objects.filter(
         workspace=OuterRef("workspace"),
         user=OuterRef("invited_by"),

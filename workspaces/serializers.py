@@ -1,4 +1,4 @@
-"""Serializers of workspaces and users."""
+"""API serializers of workspaces, their caps, users, and the exports of both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.services.workspaces import default_free_credit_cents
 
 
 class OmitNullCommitPack(serializers.BaseSerializer):
-    """Leaves out `commit_pack_id` when it is null, because the API declares it as optional."""
+    """A base serializer of workspaces that leaves out `commit_pack_id` when it is null."""
 
     optional_fields = ("commit_pack_id",)
 
@@ -28,7 +28,7 @@ class OmitNullCommitPack(serializers.BaseSerializer):
 
 
 class WorkspaceSerializer(OmitNullCommitPack, serializers.ModelSerializer):
-    """A workspace, with the same fields in every response."""
+    """The API representation of a workspace, with the same fields in every response."""
 
     status = serializers.ChoiceField(choices=WorkspaceStatus.choices)
 
@@ -63,7 +63,7 @@ class WorkspacesQuery(PageQuery):
 
 
 class CreateWorkspaceSerializer(WriteBody):
-    """The workspace to create."""
+    """The request to create a workspace."""
 
     owner_user_id = fields.Identifier("usr", help_text="The user who is to own it.")
     name = fields.Name()
@@ -82,7 +82,7 @@ class SandboxAccountsSerializer(serializers.Serializer):
 
 
 class WorkspaceToCreateSerializer(OmitNullCommitPack, CreateWorkspaceSerializer):
-    """A workspace as it would be created."""
+    """The API representation of the workspace that would be created, in the answer of a dry run."""
 
     dry_run = None  # type: ignore[assignment]
     slug = serializers.CharField()
@@ -100,14 +100,14 @@ CreateWorkspacePreview = preview_of(
 
 
 class UpdateCapsSerializer(WriteBody):
-    """The caps to set. A cap that is left out does not change."""
+    """The request to change a workspace's monthly caps. A cap that is left out does not change."""
 
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
 
 
 class UpdateCapsRequestShown(UpdateCapsSerializer):
-    """The workspace and the requested caps."""
+    """The request to change a workspace's monthly caps, as a dry run shows it."""
 
     dry_run = None  # type: ignore[assignment]
     workspace_id = fields.Identifier("wrk")
@@ -118,14 +118,14 @@ DeleteWorkspacePreview = preview_of("WorkspaceDelete", would_delete=WorkspaceSer
 
 
 class WorkspaceExportSerializer(serializers.Serializer):
-    """The data that the service stores about a workspace itself."""
+    """The export of a workspace: the data that the service stores about the workspace itself."""
 
     exported_at = serializers.DateTimeField()
     workspace = WorkspaceSerializer()
 
 
 class UserSerializer(serializers.ModelSerializer):
-    """A user. Fields without a value are left out."""
+    """The API representation of a user. Fields without a value are left out."""
 
     optional_fields = ("identity_provider_user_id", "display_name")
     identity_provider_user_id = serializers.CharField(source="identity_subject", required=False)
@@ -152,7 +152,7 @@ class UserSerializer(serializers.ModelSerializer):
 
 
 class UserDeletedSerializer(serializers.Serializer):
-    """The deleted user and the workspaces that were deleted with them."""
+    """The answer to the deletion of a user: the user and the workspaces that were deleted with them."""
 
     user = UserSerializer()
     deleted_workspaces = WorkspaceSerializer(many=True)
@@ -162,7 +162,7 @@ DeleteUserPreview = preview_of("UserDelete", would_delete=UserSerializer)
 
 
 class UserExportSerializer(serializers.Serializer):
-    """The data that the service stores about a user, and the active workspaces that they own."""
+    """The export of a user: the data that the service stores about them, and the active workspaces they own."""
 
     exported_at = serializers.DateTimeField()
     user = UserSerializer()

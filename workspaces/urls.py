@@ -1,4 +1,4 @@
-"""URLs of workspaces, users and their dashboard pages."""
+"""The URLs of the API of workspaces and users and of their dashboard pages."""
 
 from __future__ import annotations
 

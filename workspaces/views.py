@@ -1,4 +1,4 @@
-"""API views of workspaces and users."""
+"""The API views of workspaces and users."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workspaces.serializers import (
 
 
 def _owner(call: Call) -> str:
-    """Return the idempotency actor: an owner and the keys of their workspaces share Idempotency-Keys."""
+    """Return the actor whose Idempotency-Keys count when a workspace is created: the owner of the new workspace."""
     owner_user_id = call.data.get("owner_user_id", "")  # missing in an invalid body
     services.require_workspace_creator(call.caller, owner_user_id)
     return f"owner:{owner_user_id}"

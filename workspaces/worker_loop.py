@@ -7,7 +7,7 @@ from workspaces.services.mail import MAIL_LOOP, claim_mail, send_mail
 
 
 class MailLoop(WorkerLoop):
-    """Worker loop that sends the e-mail that has been due longest, one at each run."""
+    """The worker loop that sends one e-mail in each run, the one that has been due longest."""
 
     name = MAIL_LOOP
 

@@ -1,1 +1,1 @@
-"""Dashboard pages of API keys, and the forms of agents and keys."""
+"""The dashboard pages of API keys, and the dashboard forms of agents and keys."""

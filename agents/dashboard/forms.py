@@ -1,4 +1,4 @@
-"""Dashboard forms of agents and API keys, with the labels of scopes and agent modes."""
+"""The dashboard forms of agents and API keys, with the labels of scopes and agent modes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _scope_field(labels: Mapping[str, str], label: str) -> forms.MultipleChoiceF
 
 
 class AgentForm(forms.Form):
-    """Form of an agent's settings. `accounts` are the (id, name) choices; `agent` is the agent to change.
+    """The dashboard form of an agent's settings; `accounts` are the accounts to choose from, `agent` is the one to change.
 
     The initial values are submitted as hidden fields, so that `changes` holds only what this user changed.
     """
@@ -169,7 +169,7 @@ class AgentForm(forms.Form):
 
 
 def _initial_values(agent: Agent) -> dict[str, Any]:
-    """Return the agent's settings as initial values of the agent form."""
+    """Return the agent's settings as initial values of the dashboard form of agents."""
     names = ("name", "description", "default_mode", "scopes", "webhook_url")
     caps = ("posts_per_day_cap", "monthly_social_url_post_cap")
     cents = agent.monthly_spend_cap_cents
@@ -183,7 +183,7 @@ def _initial_values(agent: Agent) -> dict[str, Any]:
 
 
 class ApiKeyForm(forms.Form):
-    """Form of a new workspace API key. The key's last day ends at midnight in the workspace's time zone."""
+    """The dashboard form of a new workspace API key; the key expires when its last day ends in the workspace's time zone."""
 
     name = forms.CharField(max_length=200, label="Name", help_text="For example where it is used.")
     scopes = _scope_field(KEY_SCOPE_LABELS, "What it opens")

@@ -1,4 +1,4 @@
-"""Dashboard pages of API keys: list, create, revoke."""
+"""The dashboard pages of API keys: list, create and revoke."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def new_api_key(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="api_keys.revoke")
 def revoke(page: WorkspacePage, api_key_id: str) -> HttpResponse:
-    """Dashboard page: revoke an API key, which stops working at once."""
+    """Dashboard page: revoke an API key, which then stops working at once."""
     key = selectors.api_key_of(caller=page.caller, api_key_id=api_key_id)
     if key.workspace_id != page.workspace.id:
         raise not_found_error(None, "API key")

@@ -1,4 +1,4 @@
-"""Check and record the networks that API keys are used from."""
+"""Checks and records the networks from which API keys are used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_SEEN_NETWORKS = 20  # networks stored for each key; the oldest is dropped fi
 
 
 def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
-    """Raise Forbidden if the key is limited to networks and the caller's address is in none of them.
+    """Raise Forbidden if the API key has allowed networks and the caller's address is in none of them.
 
     Refusals are recorded up to the rate limit, so that a stolen key cannot fill the audit log.
     """
@@ -43,7 +43,7 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
 
 
 def record_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
-    """Save a network that the key is used from for the first time, with the time of use.
+    """Save the network that an API key is used from if it is new for the key; returns whether it was.
 
     A key's first network is only saved. Each later one also gets an audit entry, an event and a notice to the owner
     (config/notices). Returns False, without a query, if the network was seen before.
@@ -80,7 +80,7 @@ def record_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
 
 
 def _key_body(key: ApiKey) -> dict[str, Any]:
-    """Return the key as ApiKeySerializer does; a test checks that both are equal."""
+    """Return an API key's data for the event about its new network; the data is the same as from ApiKeySerializer."""
     moment = fields.Timestamp().to_representation
     return {
         "id": key.id,

@@ -1,4 +1,4 @@
-"""Template filters for agent modes and scopes."""
+"""Template filters that name agent modes and scopes."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ register = template.Library()
 
 @register.filter
 def mode_name(mode: str) -> str:
-    """Return the display name of an agent mode."""
+    """Template filter: return the display name of an agent mode."""
     return MODE_LABELS[AgentMode(mode)][0]
 
 
 @register.filter
 def mode_description(mode: str) -> str:
-    """Return the description of an agent mode."""
+    """Template filter: return the description of an agent mode."""
     return MODE_LABELS[AgentMode(mode)][1]
 
 
 @register.filter
 def agent_scope_labels(scopes: list[str]) -> list[str]:
-    """Return the labels of an agent's scopes."""
+    """Template filter: return the labels of an agent's scopes."""
     return _labels_of(scopes, AGENT_SCOPE_LABELS)
 
 
 @register.filter
 def key_scope_labels(key: ApiKey) -> list[str]:
-    """Return the labels of a key's scopes."""
+    """Template filter: return the labels of an API key's scopes."""
     return _labels_of(key.held_scopes, AGENT_SCOPE_LABELS if key.agent_id else KEY_SCOPE_LABELS)
 
 
 def _labels_of(scopes: list[str], labels: dict[str, str]) -> list[str]:
-    """Return the labels of the scopes, in the order of config/api/scopes.py."""
+    """Return the labels of the scopes for a template filter, in the order of config/api/scopes.py."""
     return [labels[scope] for scope in SCOPES if scope in scopes]

@@ -1,1 +1,1 @@
-"""The dashboard page of usage and billing."""
+"""The dashboard's usage and billing page."""

@@ -1,4 +1,4 @@
-"""Sizes of the usage page's charts in per cent: the budget bar, the columns of days, and shares of the spending."""
+"""Sizes of the usage page's charts in percent: the budget bar, the columns of days, and the shares of the spending."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEARLY_USED_SHARE = 0.8  # share of the limit
 
 @dataclass(frozen=True)
 class BudgetBar:
-    """The month's spent and used (spent plus held) shares of the limit, and where the free credit ends, in per cent."""
+    """The budget bar of the usage page, in percent: what is spent, what is spent or held, where the free credit ends."""
 
     limit_cents: int
     used_cents: int
@@ -42,7 +42,7 @@ class BudgetBar:
 
 @dataclass(frozen=True)
 class DayBar:
-    """The column of one day in the usage chart; its position and size are in per cent of the chart's."""
+    """The column of one day in the usage page's chart; its position and size are percentages of the chart's size."""
 
     day: date
     published: int
@@ -54,7 +54,7 @@ class DayBar:
 
 
 def day_bars(days: Sequence[DayUsage]) -> list[DayBar]:
-    """Return a column of the usage chart for each day; the highest one fills the chart's height."""
+    """Return the columns of the usage page's chart, one for each day; the highest column fills the chart's height."""
     most = max((each.spend_cents for each in days), default=0)
     step = 100 / len(days)
     bars = []
@@ -66,5 +66,5 @@ def day_bars(days: Sequence[DayUsage]) -> list[DayBar]:
 
 
 def percent_of(cents: int, whole: int) -> float:
-    """Return the percentage of `cents` in `whole` for the usage charts; 0 if `whole` is 0."""
+    """Return an amount's percentage of a whole amount, for the usage page's charts; 0 if the whole is 0."""
     return round(100 * cents / whole, 1) if whole else 0.0

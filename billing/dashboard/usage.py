@@ -1,4 +1,4 @@
-"""The dashboard's usage page: a month by day, platform and agent, the caps, the subscription, and a CSV download."""
+"""The dashboard's usage page: a month by day, platform and agent, the caps, the subscription, and a CSV of the charges."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ OWNER_ALARMS = (BillingAlarm.Kind.SUBSCRIPTIONS, BillingAlarm.Kind.USAGE_WAITS)
 
 @workspace_page()
 def usage(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show the workspace's usage in the requested month, by default the current one."""
+    """Dashboard page: show the workspace's usage and bill in the requested month, by default the current one."""
     return _render_usage(page, CapsForm(workspace=page.workspace))
 
 
 @workspace_page("POST", operation="workspaces.update_caps")
 def caps(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: change the workspace's monthly caps."""
+    """Dashboard page: change the workspace's monthly caps from the usage page."""
     form = CapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _render_usage(page, form, status=422)
@@ -58,7 +58,7 @@ def caps(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="billing.create_checkout_session")
 def checkout(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: redirect to the payment processor's checkout page for the `plan`."""
+    """Dashboard page: redirect from the usage page to the payment processor's checkout page for a plan."""
     plan = page.request.POST.get("plan", "")
     session = services.create_checkout_session(caller=page.caller, workspace_id=page.workspace.id, plan=plan)
     return page.redirect(session.url or page.path("usage"))
@@ -66,14 +66,14 @@ def checkout(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="billing.create_portal_session")
 def portal(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: redirect to the payment processor's portal for payment methods, invoices and the subscription."""
+    """Dashboard page: redirect to the payment processor's portal for payment methods, invoices and subscription."""
     session = services.create_portal_session(caller=page.caller, workspace_id=page.workspace.id)
     return page.redirect(session.url or page.path("usage"))
 
 
 @workspace_page()
 def charges(page: WorkspacePage) -> StreamingHttpResponse:
-    """Dashboard page: download the charges of a month as CSV."""
+    """Dashboard page: download the workspace's charges of a month as CSV."""
     at = _requested_month(page)
     rows = month_usage.charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
     return csv_response(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
@@ -106,7 +106,7 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
 
 
 def _billing_context(page: WorkspacePage, month: Usage, now: datetime) -> dict[str, Any]:
-    """Return the usage page's template context of bill, subscription, plans and alarms."""
+    """Return the usage page's template variables for the bill, the subscription, the plans and the alarms."""
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     subscription = selectors.subscription_of(workspace_id=page.workspace.id)
     bill = Bill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
@@ -134,14 +134,14 @@ def _free_credit_is_used_up(bill: Bill) -> bool:
 
 
 def _grace_end(subscription: Subscription | None) -> datetime | None:
-    """Return until when a past due subscription still pays; None for other subscriptions."""
+    """Return the time until which a past due subscription still pays; None for any other subscription."""
     if subscription is None or subscription.status != PAST_DUE or subscription.status_since is None:
         return None
     return subscription.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)
 
 
 def _requested_month(page: WorkspacePage) -> datetime:
-    """Return the start of the UTC month in the query (`month=2027-03`), by default of the current month."""
+    """Return the start of the month that the usage page's query asks for (`month=2027-03`), else of this month."""
     try:
         asked = datetime.strptime(page.request.GET.get("month", ""), "%Y-%m").replace(tzinfo=UTC)
     except ValueError:

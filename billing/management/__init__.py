@@ -1,1 +1,1 @@
-"""Management commands of billing."""
+"""The package of billing's management commands."""

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 def queue_what_waits(apps, schema_editor):
-    """Events that came before there was anyone to see to them are due from when they came."""
+    """Set `due_at` of the unprocessed processor events from before this migration to the time they were received."""
     waiting = apps.get_model("billing", "ProcessorEvent").objects.filter(processed_at=None)
     waiting.update(due_at=models.F("received_at"))
 

@@ -1,4 +1,4 @@
-"""Business operations of billing: ledger, processor sessions and events, usage reports, reconciliation."""
+"""Business operations of billing: ledger, checkout sessions, processor events, usage reports, reconciliation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cancel the subscriptions of deleted workspaces at the payment processor, with an alarm until that succeeds."""
+"""Cancels the subscriptions of deleted workspaces at the payment processor; an alarm stays open until that succeeds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
 
 
 def workspaces_to_close() -> QuerySet[Workspace]:
-    """Return the deleted workspaces that may still have a running subscription, the one tried longest ago first.
+    """Return the deleted workspaces that may have a running subscription, first those tried longest ago.
 
     Without an API key, only those whose stored subscription is running.
     """

@@ -1,4 +1,4 @@
-"""Hold, settle and release the money of targets in the ledger and the counters.
+"""Hold, settle and release the money of targets in the billing ledger and its counters.
 
 Money is held when a post group is scheduled, settled when a target is published, and released when it fails. Each function
 must run inside the transaction that saves the target's state. Counters are always locked in the same order: by month,
@@ -30,7 +30,7 @@ MAX_UPDATE_TRIES = 100
 def hold(
     *, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], due: datetime, new: bool = False
 ) -> None:
-    """Hold the cost of all targets in the UTC month of `due`, or of none. `new` targets never had a hold.
+    """Hold the money of all targets in the ledger, or of none, for the month of `due`; `new` targets never had a hold.
 
     Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded. The caller's
     transaction must then roll back, because entries and counters may already be written. Raises ValueError if a target
@@ -64,12 +64,12 @@ def hold(
 
 
 def settle(*, target_id: str) -> None:
-    """Turn the hold of a published target into spending. Without an open hold nothing changes."""
+    """Settle the money held for a published target: it becomes spending. A target without an open hold is skipped."""
     settle_many(target_ids=[target_id])
 
 
 def settle_many(*, target_ids: Iterable[str]) -> None:
-    """Settle the holds of several published targets, and create usage reports for spending beyond the free credit."""
+    """Settle the money held for published targets; create usage reports for what exceeds the free credit."""
     _require_transaction()
     entries = _close_holds(target_ids, Kind.SETTLE)
     for rows, ended in _months(entries):
@@ -80,12 +80,12 @@ def settle_many(*, target_ids: Iterable[str]) -> None:
 
 
 def release(*, target_id: str, failed: bool) -> None:
-    """Release the hold of a failed or cancelled target. Without an open hold nothing changes."""
+    """Release the money held for a failed or cancelled target. A target without an open hold is skipped."""
     release_many(target_ids=[target_id], failed=failed)
 
 
 def release_many(*, target_ids: Iterable[str], failed: bool) -> None:
-    """Release the holds of several failed or cancelled targets; targets without an open hold are skipped."""
+    """Release the money held for failed or cancelled targets. Targets without an open hold are skipped."""
     _require_transaction()
     entries = _close_holds(target_ids, Kind.RELEASE)
     for rows, ended in _months(entries):
@@ -99,7 +99,7 @@ def release_many(*, target_ids: Iterable[str], failed: bool) -> None:
 
 
 def lock_month_counters(*, target_ids: Iterable[str], workspace_id: str, agent_id: str | None, due: datetime) -> None:
-    """Lock the month counters of these targets' holds and those that a hold for `due` will change.
+    """Lock the month counters of the targets' holds, and the counters that a new hold due at `due` changes.
 
     Needed by transactions that release and hold: without it, two of them that move targets between months could deadlock.
     """
@@ -157,7 +157,7 @@ def _add(
     *,
     refuse: Callable[[Any], None],
 ) -> None:
-    """Add amounts to the one counter in `rows`, in one update that is limited to `allowed` rows.
+    """Add the amounts of charges to one counter, by one database update, which changes nothing if a cap refuses it.
 
     If the update changes nothing, `refuse` checks the counter and raises. It does not raise if the row is missing (then
     `first` is inserted) or if a concurrent release has made the amounts fit; in both cases the update is repeated. Raises
@@ -173,7 +173,7 @@ def _add(
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
-    """Return the next round of the targets with earlier holds. Raises ValueError if one is still held or settled."""
+    """Return the round number of each target's next hold. Raises ValueError if a target is still held or settled."""
     before = (
         LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[Kind.HOLD, Kind.RELEASE])
         .values_list("target_id")
@@ -188,7 +188,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
 
 
 def _close_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> list[LedgerEntry]:
-    """Add a settle or release entry for each open hold of the targets; returns the new entries.
+    """Add a ledger entry that settles or releases each open hold of the targets; returns the new entries.
 
     The holds are locked first, so that concurrent calls cannot close the same hold twice.
     """
@@ -219,7 +219,7 @@ def _closing_entry(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
 
 
 def _months(entries: list[LedgerEntry]) -> Iterator[tuple[QuerySet[MonthCounter], ChargeTotals]]:
-    """Yield each month counter of the entries with the total of its entries, in locking order."""
+    """Yield the month counters that ledger entries belong to, in locking order, each with the sum of its entries."""
     for month in sorted({entry.month for entry in entries}):
         of_month = [entry for entry in entries if entry.month == month]
         for holder in ("agent_id", "workspace_id"):

@@ -1,4 +1,4 @@
-"""The nightly reconciliation of subscriptions, reported usage and ledger. Differences are corrected or raise alarms."""
+"""The nightly billing reconciliation of subscriptions, reported usage and ledger; it fixes differences or raises alarms."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Progress = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
-    """Default for `progress`: ignore the progress line."""
+    """Ignore a progress line of the billing reconciliation, because no caller shows it."""
 
 
 @dataclass(frozen=True)
 class ReconciliationResult:
-    """Numbers found by a reconciliation: changed subscriptions, usage differences, and months that differ from the ledger."""
+    """What a billing reconciliation found: changed subscriptions, usage differences, wrong month counters."""
 
     workspaces: int = 0
     subscriptions_changed: int = 0
@@ -43,13 +43,13 @@ class ReconciliationResult:
 
 
 def run_nightly_reconciliation() -> ReconciliationResult | None:
-    """Reconcile if it is NIGHT_HOUR or the last reconciliation was incomplete. Called every hour by the periodic task."""
+    """Reconcile billing if it is NIGHT_HOUR or the last reconciliation was incomplete; called every hour."""
     unfinished = BillingAlarm.objects.filter(kind=Kind.RECONCILIATION, resolved_at=None).exists()
     return reconcile() if unfinished or timezone.now().hour == NIGHT_HOUR else None
 
 
 def reconcile(progress: Progress = _no_progress) -> ReconciliationResult:
-    """Compare subscriptions and reported usage with the processor, and counters with the ledger.
+    """Reconcile billing: compare subscriptions and usage with the payment processor, and counters with the ledger.
 
     `progress` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
     """
@@ -69,7 +69,7 @@ def reconcile(progress: Progress = _no_progress) -> ReconciliationResult:
 
 
 def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
-    """Run the nightly reconciliation now; a dry run only counts the workspaces to compare.
+    """Reconcile billing for an operator, outside the nightly run; a dry run only counts the workspaces to compare.
 
     `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
     (not an operator), RateLimited.
@@ -91,7 +91,7 @@ def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationRes
 
 
 def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int]:
-    """Update every customer's subscription from the processor; returns how many were checked and how many had changed.
+    """Update all subscriptions from the payment processor; returns the numbers of checked and changed ones.
 
     Raises BillingUnavailable.
     """
@@ -114,7 +114,7 @@ def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int
 
 
 def check_ledger(progress: Progress = _no_progress) -> int:
-    """Compare counters with the ledger; returns how many months differ. Each of them raises an alarm.
+    """Compare the month counters with the ledger and raise an alarm for each difference; returns their number.
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.
     """

@@ -1,4 +1,4 @@
-"""Compare reported usage with the sums at the payment processor. Nothing is sent from here."""
+"""Reconciles usage: compares the reported usage with the payment processor's sums, without sending any reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Status = UsageReport.Status
 
 
 def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
-    """Resolve reports of unknown outcome by the processor's sums, then compare the sum of each customer.
+    """Settle usage reports of unknown outcome by the payment processor's sums, then compare each customer's sum.
 
     Returns for how many customers the sum differs; each of them raises an alarm. Raises BillingUnavailable.
     """
@@ -47,7 +47,7 @@ def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
 
 
 def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str], None]) -> None:
-    """Decide for each report of unknown outcome whether it arrived, from the processor's sum of its minute."""
+    """Find out which unresolved usage reports had arrived, by the payment processor's sums of single minutes."""
     unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
         minute = row.settled_at.replace(second=0, microsecond=0)
@@ -70,7 +70,7 @@ def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str],
 
 
 def _still_pending(customers: Iterable[str]) -> set[str]:
-    """Return the customers with a pending report, or one that the processor's sums may not include yet."""
+    """Return the customers whose usage reports are pending, or too new for the payment processor's sums."""
     lately = Q(status=Status.PENDING) | Q(sent_at__gt=timezone.now() - SUMMARY_DELAY)
     return set(UsageReport.objects.filter(lately, customer_id__in=customers).values_list("customer_id", flat=True))
 

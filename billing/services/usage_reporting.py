@@ -1,4 +1,4 @@
-"""Report usage beyond the free credit to the payment processor, once for each settled ledger entry.
+"""Reports usage beyond the free credit to the payment processor, once for each settled ledger entry.
 
 A report with an unknown outcome may be sent again while the processor still recognizes its identifier; later it is left to
 the reconciliation. To limit the number of such reports in an outage, the worker loop pauses after an attempt without an
@@ -43,14 +43,14 @@ _MONTH = attrgetter("workspace_id", "month")
 
 @dataclass(frozen=True)
 class ReportRound:
-    """The result of one call of `report_due_usage`: claimed reports and those without an answer."""
+    """The result of sending due usage reports once: how many were claimed, and how many got no answer."""
 
     claimed: int
     unanswered: int
 
 
 def create_usage_reports(entries: Sequence[LedgerEntry]) -> None:
-    """In paid mode, create reports for the part of settled entries that exceeds the month's free credit.
+    """Create usage reports for the part of settled ledger entries beyond the free credit, if billing is paid.
 
     The caller's transaction has already updated the months' counters, so their rows are locked until it commits.
     """
@@ -65,7 +65,7 @@ def create_usage_reports(entries: Sequence[LedgerEntry]) -> None:
 
 
 def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:
-    """Return a report for each entry's part beyond the free credit, as if the entries were settled one after another."""
+    """Return usage reports for the ledger entries' parts beyond the free credit, in the order of the entries."""
     if not entries:
         return []
     counter = MonthCounter.objects.filter(holder_id=workspace_id, month=month)
@@ -90,7 +90,7 @@ def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) 
 
 
 def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
-    """Claim due reports and send them in parallel; no transaction is open meanwhile."""
+    """Claim due usage reports and send them in parallel to the payment processor, outside of transactions."""
     claimed = _claim(limit)
     begun = _prepare(claimed)
     if not begun:
@@ -111,14 +111,14 @@ def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
 
 
 def _claim(limit: int) -> list[UsageReport]:
-    """Claim due usage reports, those with an unknown outcome first, because they may be resent only for a limited time."""
+    """Claim due usage reports, first those of unknown outcome, because they may be sent again only for a limited time."""
     first = claim_due(UsageReport.objects.filter(unknown_since__isnull=False), limit=limit, lease=REPORT_LEASE)
     fresh = UsageReport.objects.filter(unknown_since=None)
     return first + claim_due(fresh, limit=limit - len(first), lease=REPORT_LEASE)
 
 
 def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEvent]]:
-    """Return the reports to send now, each saved as an attempt of unknown outcome before it is sent."""
+    """Return the usage reports to send now; each is first saved as an attempt whose outcome is unknown."""
     now = timezone.now()
     workspace_ids = {row.workspace_id for row in claimed}
     customers = customer_ids_of(workspace_ids)
@@ -147,7 +147,7 @@ def _too_late(row: UsageReport, now: datetime) -> str | None:
 
 
 def _give_up(row: UsageReport, reason: str) -> None:
-    """Stop sending a usage report and raise a billing alarm."""
+    """Stop sending a usage report to the payment processor and raise a billing alarm."""
     rows = held(UsageReport.objects.all(), row)
     if rows.update(status=Status.UNRESOLVED, due_at=None, lease_until=None):
         raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}.")
@@ -166,7 +166,7 @@ def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEv
 
 
 def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
-    """Postpone a workspace's pending usage reports; a new subscription makes them due at once (services/subscriptions.py)."""
+    """Postpone a workspace's pending usage reports until a subscription pays for them, and raise an alarm."""
     rows = UsageReport.objects.filter(workspace_id=workspace_id, status=Status.PENDING)
     if rows.update(due_at=now + WAIT_FOR_SUBSCRIPTION):
         waiting = rows.aggregate(cents=Sum("cents", default=0))["cents"]
@@ -175,7 +175,7 @@ def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
 
 
 def _record(row: UsageReport, receipt: ReportResult) -> None:
-    """Save the result of an attempt to report usage. `row.unknown_since` still has the value from before the attempt."""
+    """Save the result of an attempt to send a usage report. `row.unknown_since` has the value from before the attempt."""
     now = timezone.now()
     again = now + timedelta(seconds=REPORT_RETRY_SECONDS[min(row.attempts, len(REPORT_RETRY_SECONDS)) - 1])
     outcome: dict[str, Any] = {"due_at": again, "last_error": receipt.fault}

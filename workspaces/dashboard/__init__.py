@@ -1,1 +1,1 @@
-"""Dashboard pages of users and workspaces: sign-in, sessions, workspaces, members, settings, audit log."""
+"""Dashboard pages of users and workspaces: sign-in, sessions, workspaces, members, settings and audit log."""

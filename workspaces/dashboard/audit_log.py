@@ -1,4 +1,4 @@
-"""The dashboard's audit log page: filtered list and CSV download."""
+"""The dashboard's audit log page: the filtered list of a workspace's audit entries, and its CSV download."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PER_PAGE = 50
 
 @workspace_page()
 def audit_log(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show the workspace's audit entries that match the filters, newest first."""
+    """Dashboard page: show the workspace's audit log entries that match the filters, newest first."""
     form = LogFilterForm(page.request.GET, zone=page.zone)
     entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
     found = paginate(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
@@ -37,7 +37,7 @@ def audit_log(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def audit_csv(page: WorkspacePage) -> StreamingHttpResponse:
-    """Dashboard page: download the matching audit entries as CSV. Raises ValidationFailed for invalid filters."""
+    """Dashboard page: download the matching audit log entries as CSV. Raises ValidationFailed for invalid filters."""
     form = LogFilterForm(page.request.GET, zone=page.zone)
     filters = form.filters
     if form.errors:
@@ -47,13 +47,13 @@ def audit_csv(page: WorkspacePage) -> StreamingHttpResponse:
 
 
 def _actor_label(entry: AuditEntry) -> str:
-    """Return the kind of actor in lower case, to be used inside a sentence."""
+    """Return the kind of an audit entry's actor, such as "an agent", as the audit log page shows it."""
     label = ACTOR_LABELS.get(entry.actor_type, entry.actor_type)
     return label[:1].lower() + label[1:]
 
 
 def _metadata_text(entry: AuditEntry) -> str:
-    """Return the entry's metadata as one line of text."""
+    """Return the metadata of an audit log entry as one line of text for the audit log page."""
     parts = (
         f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in entry.metadata.items()
     )

@@ -1,4 +1,4 @@
-"""Forms of the dashboard's workspace pages: name and time zone, caps, deletion, audit log filters."""
+"""The forms of a workspace's dashboard pages: name and time zone, monthly caps, deletion, audit log filters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DATE_BOUNDS = [MinValueValidator(date(2000, 1, 1)), MaxValueValidator(date(2200,
 
 
 def timezone_choices(current: str) -> list[Any]:
-    """Return the time zone choices grouped by region; `current` is always included."""
+    """Return the time zones that the workspace's settings form offers, by region; always includes `current`."""
     regions: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for name in sorted(TIMEZONES):
         region, _, place = name.partition("/")
@@ -36,7 +36,7 @@ def timezone_choices(current: str) -> list[Any]:
 
 
 class GeneralForm(forms.Form):
-    """Form of the workspace's name and time zone."""
+    """The dashboard form of the workspace's name and time zone."""
 
     name = forms.CharField(max_length=200, label="Name")
     default_timezone = forms.ChoiceField(
@@ -51,7 +51,7 @@ class GeneralForm(forms.Form):
 
 
 class CapsForm(forms.Form):
-    """Form of the workspace's monthly caps, with money in dollars."""
+    """The dashboard form of the workspace's monthly caps, with money in dollars."""
 
     spend_cap = forms.DecimalField(
         label="Spend cap each month, in US dollars",
@@ -76,7 +76,7 @@ class CapsForm(forms.Form):
 
     @property
     def caps(self) -> dict[str, Any]:
-        """Return the caps of a valid form as arguments of `update_caps`."""
+        """Return the monthly caps in a valid dashboard form, as arguments of `update_caps`."""
         return {
             "monthly_spend_cap_cents": int(self.cleaned_data["spend_cap"] * 100),
             "monthly_social_url_post_cap": self.cleaned_data["url_post_cap"],
@@ -84,7 +84,7 @@ class CapsForm(forms.Form):
 
 
 class DeletionForm(forms.Form):
-    """Form that asks for the workspace's name, so that nobody deletes a workspace by mistake."""
+    """The dashboard form that asks for the workspace's name, so that nobody deletes a workspace by mistake."""
 
     name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))
 
@@ -111,7 +111,7 @@ ACTOR_LABELS = {
 
 
 class LogFilterForm(forms.Form):
-    """Form with the filters of the audit log. An invalid filter is ignored and shown as an error."""
+    """The dashboard form of the audit log's filters. An invalid filter is ignored and shown as an error."""
 
     actor_type = forms.ChoiceField(label="Who", choices=[("", "Anybody"), *ACTOR_LABELS.items()], required=False)
     actor_id = forms.CharField(label="Whose id", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
@@ -130,7 +130,7 @@ class LogFilterForm(forms.Form):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """Return the valid filters as arguments of `entries_of`; both days are included, in the workspace's time zone."""
+        """Return the audit log form's valid filters as arguments of `entries_of`; first and last day are included."""
         self.is_valid()
         chosen = dict(self.cleaned_data)
         since, until = chosen.pop("since", None), chosen.pop("until", None)

@@ -1,4 +1,4 @@
-"""The dashboard's members page (members, roles, invitations, ownership), and the page that an invitation link opens."""
+"""The dashboard's members page (members, roles, invitations, owner), and the page that an invitation link opens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def members(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="members.invite")
 def invite(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: invite `email` to the workspace as `role`; the response shows the invitation link once."""
+    """Dashboard page: invite an e-mail address to the workspace; the response shows the invitation link once."""
     form = page.request.POST
     invited = services.invite_member(
         caller=page.caller,
@@ -62,7 +62,7 @@ def remove(page: WorkspacePage, user_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="members.leave")
 def leave(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: end the user's own membership in the workspace."""
+    """Dashboard page: end the signed-in user's own membership in the workspace."""
     services.leave_workspace(caller=page.caller, workspace_id=page.workspace.id)
     messages.success(page.request, f"You have left {page.workspace.name}.")
     return page.redirect(reverse("dashboard"))
@@ -80,7 +80,7 @@ def hand_over(page: WorkspacePage) -> HttpResponse:
 @never_cache
 @login_required
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Dashboard page: show the invitation and accept it on POST; anyone but the invited person sees an error page."""
+    """Dashboard page: show an invitation to a workspace and accept it on POST; only the invited person may see it."""
     caller = caller_of(request)
     try:
         if request.method == "POST":

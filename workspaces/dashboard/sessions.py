@@ -1,4 +1,4 @@
-"""The dashboard page of the signed-in user's own sessions."""
+"""The dashboard page on which signed-in users see and end their own sessions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
-    """Dashboard page: end one of the user's sessions."""
+    """Dashboard page: end one of the signed-in user's sessions."""
     here = request.session.session_key or ""
     try:
         services.end_session(caller=caller_of(request), user_session_id=user_session_id)
@@ -71,7 +71,7 @@ def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def end_others(request: HttpRequest) -> HttpResponse:
-    """Dashboard page: end all other sessions of the user; the current session continues with a new key."""
+    """Dashboard page: end all other sessions of the user; the current session continues with a new session key."""
     user = services.end_other_sessions(caller=caller_of(request), session_key=request.session.session_key or "")
     update_session_auth_hash(request, user)
     messages.success(request, "You are signed out everywhere else.")
@@ -79,7 +79,7 @@ def end_others(request: HttpRequest) -> HttpResponse:
 
 
 def describe_user_agent(user_agent: str) -> str:
-    """Return browser and system of a User-Agent header, such as "Firefox on Windows"."""
+    """Return the browser and system of a session from its User-Agent header, such as "Firefox on Windows"."""
     browser = next((words for part, words in _BROWSERS if part in user_agent), "")
     system = next((words for part, words in _SYSTEMS if part in user_agent), "")
     if browser and system:

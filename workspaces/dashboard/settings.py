@@ -21,13 +21,13 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 @workspace_page()
 def settings(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show the workspace's settings; users without write access see no forms."""
+    """Dashboard page: show the workspace's settings; users who may not change them see no forms."""
     return _settings(page)
 
 
 @workspace_page("POST", operation="workspaces.update")
 def general(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: change the workspace's name and time zone."""
+    """Dashboard page: change the workspace's name and time zone from the settings page."""
     form = GeneralForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, general=form)
@@ -37,7 +37,7 @@ def general(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.update_caps")
 def caps(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: change the workspace's monthly caps."""
+    """Dashboard page: change the workspace's monthly caps from the settings page."""
     form = CapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, caps=form)
@@ -47,14 +47,14 @@ def caps(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.pause")
 def pause(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: pause the workspace as its owner."""
+    """Dashboard page: pause the workspace, as its owner may do."""
     services.pause_workspace(caller=page.caller, workspace_id=page.workspace.id)
     return page.success_redirect("Everything is stopped.", "settings")
 
 
 @workspace_page("POST", operation="workspaces.resume")
 def resume(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: lift the owner's pause of the workspace; an operator's pause stays."""
+    """Dashboard page: end the owner's pause of the workspace; an operator's pause stays."""
     workspace = services.resume_workspace(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
         return page.success_redirect(
@@ -67,7 +67,7 @@ def resume(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page(operation="workspaces.export")
 def export(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: download the workspace's export as a JSON file."""
+    """Dashboard page: download the workspace's data as a JSON file."""
     workspace = services.export_workspace(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
@@ -77,7 +77,7 @@ def export(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.delete")
 def delete(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: delete the workspace if its name was typed correctly."""
+    """Dashboard page: delete the workspace, if its name was typed correctly."""
     form = DeletionForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, deletion=form)
@@ -87,7 +87,7 @@ def delete(page: WorkspacePage) -> HttpResponse:
 
 
 def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpResponse:
-    """Render the settings page with the submitted `forms` in place of new ones."""
+    """Render the workspace's settings page; submitted `forms` with errors are shown in place of new ones."""
     fresh = {"general": GeneralForm, "caps": CapsForm, "deletion": DeletionForm}
     shown = {name: forms.get(name) or form(workspace=page.workspace) for name, form in fresh.items()}
     return page.render(

@@ -1,4 +1,4 @@
-"""Sign-in and sign-out pages: at the identity provider, or by a link in development without a provider."""
+"""The pages of sign-in and sign-out at the identity provider, or by a link in development without a provider."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ INVALID_ANSWER = "The identity provider's answer is not valid, so you are not si
 @require_safe
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Sign-in page: show the available sign-in methods."""
+    """The sign-in page: show the available ways to sign in."""
     return _sign_in_page(request, next_page=_local_address(request, request.GET.get(NEXT_PAGE)))
 
 
 @require_POST
 @never_cache
 def begin_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect to the identity provider to sign in; state, nonce and PKCE verifier are stored in the session."""
+    """Redirect from the sign-in page to the identity provider; state, nonce and PKCE verifier are in the session."""
     return _begin(request, again=False)
 
 
@@ -77,7 +77,7 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def sign_in_again(request: HttpRequest) -> HttpResponse:
-    """Explain why a recent sign-in is needed, and start a new sign-in with the method of the current session."""
+    """The page that explains why a recent sign-in is needed, and starts one with the same method as before."""
     next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse(
         "dashboard"
     )
@@ -98,7 +98,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def saved_form_page(request: HttpRequest) -> HttpResponse:
-    """Dashboard page: show the form that was saved before the new sign-in, with a button to submit it."""
+    """The page after a new sign-in that shows the form that was saved before, with a button to submit it."""
     form = saved_form.load_form(request)
     if form is None:
         return redirect("dashboard")
@@ -115,7 +115,7 @@ def saved_form_page(request: HttpRequest) -> HttpResponse:
 @require_GET
 @never_cache
 def sign_in_callback(request: HttpRequest) -> HttpResponse:
-    """Complete the sign-in after the provider redirects back. The session gets a new key."""
+    """Complete the sign-in when the identity provider redirects back; the session gets a new key."""
     backend = _backend(request)
     again = request.session.pop(SIGN_IN_AGAIN, False)
     try:
@@ -135,7 +135,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
 
 
 def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Find or create the user of a verified ID token, by (issuer, subject): the only step of social-auth's pipeline.
+    """Find or create the user of the provider's verified ID token, as the only step of social-auth's pipeline.
 
     Raises InvalidSubject, Forbidden (a closed account).
     """
@@ -153,7 +153,7 @@ def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> di
 @require_safe
 @never_cache
 def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpResponse:
-    """Sign in by the link of demo.json, which works once and only in development without an identity provider."""
+    """Sign in by the link in demo.json, which works once and only in development without an identity provider."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Http404
     user = User.objects.filter(pk=user_id, is_active=True).first()
@@ -165,7 +165,7 @@ def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpRespo
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End all sessions of the user, in this browser and all others."""
+    """Sign the user out: end all of the user's sessions, in this browser and in all others."""
     if request.user.is_authenticated and request.user.is_staff:
         sign_out_everywhere(caller=signed_in_operator(request), operation="operators.sign_out")
     elif request.user.is_authenticated:
@@ -191,7 +191,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
 
 
 def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBackend) -> ApiError | None:
-    """Return the error if the provider did not confirm a new sign-in of the same user, else None."""
+    """Return the error if the identity provider did not confirm that the same user has just signed in, or None."""
     if person.pk != request.user.pk:
         return Forbidden(
             "You signed in as another user, so nothing was changed.",
@@ -217,7 +217,7 @@ def _sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "
 
 
 def _backend(request: HttpRequest) -> OpenIdBackend:
-    """Return the social-auth backend for this request. Raises Http404 if no provider is configured."""
+    """Return the social-auth backend for this sign-in. Raises Http404 if no identity provider is configured."""
     if not (settings.OIDC_ISSUER and settings.OIDC_CLIENT_ID):
         raise Http404
     return OpenIdBackend(load_strategy(request), f"{settings.BASE_URL}{reverse('sign-in-callback')}")
@@ -228,7 +228,7 @@ def _address_of(request: HttpRequest) -> str:
 
 
 def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
-    """Return a page that shows why the sign-in failed. The log gets social-auth's code and stage, but no personal data."""
+    """Return the sign-in page with the reason why the sign-in failed; the log gets no personal data."""
     logger.warning("A sign-in failed: %s at %s.", error.code, error.stage)
     next_page = _local_address(request, request.session.get(NEXT_PAGE))
     for kinds, problem, status in (
@@ -244,6 +244,6 @@ def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
 
 
 def _local_address(request: HttpRequest, address: str | None) -> str:
-    """Return the address if it is a page of this service, else ""."""
+    """Return the address to open after the sign-in if it is a page of this service, else ""."""
     own = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     return address or "" if own else ""

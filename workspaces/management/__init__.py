@@ -1,1 +1,1 @@
-"""Management commands of workspaces."""
+"""The package of the management commands for users and workspaces."""

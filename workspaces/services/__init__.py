@@ -1,4 +1,4 @@
-"""Business operations on users, workspaces, members and invitations."""
+"""Business operations on users, sessions, workspaces, members, invitations and outgoing e-mail."""
 
 from __future__ import annotations
 

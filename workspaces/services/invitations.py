@@ -1,4 +1,4 @@
-"""Invite people to a workspace by e-mail. A user whose provider has verified that address may accept once."""
+"""Invites people to a workspace by e-mail. A user whose provider has verified the invited address may accept once."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ MAX_INVITATIONS_PER_MINUTE = 10  # invitations by one user
 
 @dataclass(frozen=True)
 class CreatedInvitation:
-    """A created invitation and its link, which is shown only once."""
+    """A new invitation to a workspace and its link, which is shown only once."""
 
     invitation: Invitation
     link: str
 
 
 def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -> CreatedInvitation:
-    """Create an invitation for an e-mail address and queue the e-mail with its link. Allowed for owners and admins.
+    """Create an invitation to the workspace for an e-mail address and queue the e-mail; for owners and admins.
 
     An open invitation for the same address is replaced, and its link stops working. Raises UserSessionRequired, NotFound,
     Forbidden, WorkspacePaused, ReauthenticationRequired, ValidationFailed, Conflict (too many are open), RateLimited.
@@ -72,7 +72,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
 
 
 def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int) -> None:
-    """Delete an invitation. Allowed for owners and admins.
+    """Delete an invitation to the workspace. Owners and admins may do this.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
     """
@@ -87,7 +87,7 @@ def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int
 
 
 def get_open_invitation(*, caller: Caller, token: str) -> Invitation:
-    """Return a link's open invitation for the user who may accept it. Raises InvalidState, Forbidden."""
+    """Return an invitation link's open invitation for the invited user. Raises InvalidState, Forbidden."""
     invitation = selectors.open_invitation(token_sha256=_digest(token))
     if invitation is None:
         raise InvalidState(
@@ -99,7 +99,7 @@ def get_open_invitation(*, caller: Caller, token: str) -> Invitation:
 
 
 def accept_invitation(*, caller: Caller, token: str) -> Workspace:
-    """Make the caller a member of the workspace. The caller's verified e-mail address must be the invited one.
+    """Accept an invitation: the caller, whose verified e-mail address must be the invited one, becomes a member.
 
     Raises InvalidState (no longer valid), Forbidden (another address, or an unverified one), WorkspacePaused.
     """
@@ -131,7 +131,7 @@ def _require_invited_person(caller: Caller, invitation: Invitation) -> None:
 
 
 def _replace_open_invitation(workspace: Workspace, address: str) -> None:
-    """Delete an earlier invitation for the address. Raises ValidationFailed (a member), Conflict (too many are open)."""
+    """Delete an earlier invitation to the address. Raises ValidationFailed (a member), Conflict (too many open)."""
     members = Member.objects.filter(workspace=workspace, user__email_verified=True)
     if members.filter(user__email=address).exists():
         raise ValidationFailed.of("email", "Somebody with this address is already a member.", "taken")
@@ -164,7 +164,7 @@ def _digest(token: str) -> str:
 
 
 def _record(caller: Caller, operation: str, invitation: Invitation) -> None:
-    """Write an audit entry with the invitation's id and role, never the invited address."""
+    """Write the audit entry of an invitation with its id and role, but without the invited address."""
     record(
         caller=caller,
         operation=operation,

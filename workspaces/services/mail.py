@@ -1,4 +1,4 @@
-"""Queue outgoing e-mail and send it from a worker through Django's mail backend (EMAIL_URL).
+"""Queues outgoing e-mail and sends it from a worker through Django's mail backend (EMAIL_URL).
 
 A message may be sent twice if a worker dies after sending it and before saving that. Addresses are never logged.
 """
@@ -25,7 +25,10 @@ MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
 
 
 def queue_mail(*, to: str, subject: str, text: str) -> OutgoingMail:
-    """Queue a plain text e-mail, sent after the caller's transaction commits. Line breaks in `subject` become spaces."""
+    """Queue a plain text e-mail, which a worker sends after the caller's transaction has committed.
+
+    Line breaks in `subject` become spaces.
+    """
     content = {"to": to, "subject": " ".join(subject.split()), "text": text}
     mail = OutgoingMail.objects.create(content=content, due_at=timezone.now())
     wake(MAIL_LOOP)
@@ -33,7 +36,7 @@ def queue_mail(*, to: str, subject: str, text: str) -> OutgoingMail:
 
 
 def claim_mail() -> OutgoingMail | None:
-    """Claim the e-mail that has been due longest. A message whose attempts all ended without a result is given up."""
+    """Claim the queued e-mail that has been due longest; e-mails without an attempt left are marked as failed."""
     while claimed := claim_due(OutgoingMail.objects.all(), limit=1, lease=MAIL_LEASE):
         [mail] = claimed
         if mail.attempts < MAX_ATTEMPTS:
@@ -45,7 +48,7 @@ def claim_mail() -> OutgoingMail | None:
 
 
 def send_mail(mail: OutgoingMail) -> None:
-    """Send a claimed e-mail and save the result; a failed attempt is retried later, and the last one given up."""
+    """Send a claimed e-mail and save the result. A failed attempt is repeated later, but not after the last one."""
     try:
         content: Any = mail.content
         EmailMessage(content["subject"], content["text"], to=[content["to"]]).send()
@@ -76,5 +79,5 @@ def _give_up(mail: OutgoingMail, fault: str) -> None:
 
 
 def _finish(mail: OutgoingMail, **outcome: object) -> None:
-    """Mark an outgoing e-mail as finished and delete its content."""
+    """Mark an outgoing e-mail as sent or failed and delete its content."""
     held(OutgoingMail.objects.all(), mail).update(due_at=None, lease_until=None, content=None, **outcome)

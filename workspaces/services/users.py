@@ -1,4 +1,4 @@
-"""Sign in, export and delete users, and end their sessions.
+"""Signs in, exports and deletes users, and ends their sessions.
 
 Users of the identity provider are found by (issuer, subject), never by e-mail address. A session ends when its row of
 django_session is deleted, or when the user's session epoch is raised.
@@ -24,7 +24,7 @@ from workspaces.sign_in.oidc_claims import Identity
 
 
 def sign_in_user(*, identity: Identity, staff: bool, ip: str | None) -> User:
-    """Return the user of a provider's identity at sign-in, creating the user or updating name, e-mail and operator status.
+    """Sign in the user of a provider's identity; creates the user, or updates name, e-mail and operator status.
 
     `staff` says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a
     closed account.
@@ -42,7 +42,7 @@ def sign_in_user(*, identity: Identity, staff: bool, ip: str | None) -> User:
 
 
 def user_for_token(*, identity: Identity, issued_at: int | None, make_user: bool) -> User | None:
-    """Return the user of a verified access token; with `make_user`, create a user who does not exist yet.
+    """Return the user of the identity provider's access token; `make_user` creates one who does not exist yet.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
     for an unknown user without `make_user`.
@@ -56,14 +56,14 @@ def user_for_token(*, identity: Identity, issued_at: int | None, make_user: bool
 
 
 def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
-    """Return the signed-in user and their active workspaces for export. Raises NotFound, UserSessionRequired (a key)."""
+    """Return the signed-in user and the active workspaces they own, for export. Raises NotFound, UserSessionRequired."""
     user = selectors.signed_in_user(caller=caller, user_id=user_id)
     record(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
     return user, list(selectors.active_workspaces_of(user=user))
 
 
 def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple[User, list[Workspace]]:
-    """Delete the caller's user: erase name, e-mail and identity, and end sessions, tokens and memberships.
+    """Delete the caller's user: erase name, e-mail and identity; end sessions, tokens and memberships.
 
     Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.
     Raises UserSessionRequired for keys, NotFound for another's id, ReauthenticationRequired.
@@ -89,14 +89,14 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple
 
 
 def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") -> None:
-    """End all sessions of the caller, in all browsers. Access tokens of the provider stay valid until they expire."""
+    """End all sessions of the calling user, in all browsers; the provider's access tokens stay valid."""
     with transaction.atomic():
         end_sessions(User.objects.get(pk=caller.actor_id))
         _record_session_end(caller, operation)
 
 
 def end_session(*, caller: Caller, user_session_id: int) -> None:
-    """End one of the caller's own sessions. Raises NotFound for another user's session or an ended one."""
+    """End one of the calling user's own sessions. Raises NotFound if it has ended or is another user's."""
     with transaction.atomic():
         found = UserSession.objects.filter(pk=user_session_id, user_id=caller.actor_id).first()
         if found is None:
@@ -106,7 +106,7 @@ def end_session(*, caller: Caller, user_session_id: int) -> None:
 
 
 def end_other_sessions(*, caller: Caller, session_key: str) -> User:
-    """End all of the caller's sessions except the one with this key.
+    """End all sessions of the calling user except the one with this session key.
 
     Returns the user, for Django's `update_session_auth_hash`, which moves the remaining session to the new epoch.
     """
@@ -119,9 +119,10 @@ def end_other_sessions(*, caller: Caller, session_key: str) -> User:
 
 
 def end_sessions(user: User, *, except_key: str = "") -> None:
-    """End the user's sessions: delete their rows and raise the session epoch. Needs a transaction.
+    """End a user's sessions by deleting their rows of Django's session table and raising the user's session epoch.
 
-    The epoch also ends sessions without a row of UserSession. The session `except_key` stays; it can be moved to the epoch.
+    The new epoch also ends sessions without a row of UserSession. The session with `except_key` can be moved to it.
+    Needs a transaction.
     """
     User.objects.filter(pk=user.pk).update(session_epoch=F("session_epoch") + 1)
     Session.objects.filter(user_session__user=user).exclude(pk=except_key).delete()
@@ -132,7 +133,7 @@ def _record_session_end(caller: Caller, operation: str) -> None:
 
 
 def _record_sign_in(person: User, ip: str | None) -> None:
-    """Write the audit entry of a sign-in; an operator's entry has the retention of operator actions."""
+    """Write the audit entry of a user's sign-in; an operator's entry is stored as long as operator actions."""
     caller = Caller(kind="user", actor_id=person.id, ip=ip)
     operation, metadata = "users.sign_in", {}
     if person.is_staff:
@@ -142,7 +143,7 @@ def _record_sign_in(person: User, ip: str | None) -> None:
 
 
 def _create(identity: Identity) -> User:
-    """Create the user, or return the one that another request has just created."""
+    """Create the user of a provider's identity, or return the one that another request has just created."""
     try:
         with transaction.atomic():
             return User.objects.create_user(
@@ -157,14 +158,14 @@ def _create(identity: Identity) -> User:
 
 
 def _deleted_since(identity: Identity, issued_at: int | None) -> bool:
-    """Return whether the identity's user was deleted after this token was issued, or in the same second."""
+    """Return whether the user of this identity was deleted after the token was issued, or in the same second."""
     issued = datetime.fromtimestamp(issued_at or 0, UTC)
     digests = EndedIdentity.digests(identity.issuer, identity.subject)
     return EndedIdentity.objects.filter(digest__in=digests, ended_at__gte=issued).exists()
 
 
 def _record_deleted_identity(user: User) -> None:
-    """Store a digest of the deleted user's identity, so that older provider tokens are refused. Needs a transaction."""
+    """Store a digest of the deleted user's identity, so that provider tokens issued before are refused."""
     if user.identity_subject:
         digest = EndedIdentity.digests(user.identity_issuer, user.identity_subject)[0]
         EndedIdentity.objects.update_or_create(digest=digest, defaults={"ended_at": timezone.now()})

@@ -1,4 +1,4 @@
-"""Create, change, pause, export and delete workspaces.
+"""Creates, changes, pauses, exports and deletes workspaces.
 
 A workspace can be paused by its owner and by an operator of the service. The two pauses are independent: each side lifts its
 own, and the workspace is active when neither is set. A paused workspace can be read, refuses writes and does not publish its
@@ -34,25 +34,25 @@ from workspaces.models import Member, User, Workspace
 
 
 class Provisioner(Protocol):
-    """Creates rows of a higher app for a new workspace (settings.WORKSPACE_PROVISIONERS)."""
+    """A class of another app that creates rows for each new workspace (settings.WORKSPACE_PROVISIONERS)."""
 
     def preview(self) -> dict[str, Any]:
-        """Return what `provision` would create, as fields of a dry run's `would_create`."""
+        """Return what the provisioner would create for a new workspace, for the answer of a dry run."""
 
     def provision(self, *, workspace: Workspace) -> None:
-        """Create the rows, inside the transaction that creates the workspace."""
+        """Create the provisioner's rows in the transaction that creates the workspace."""
 
 
 @dataclass(frozen=True)
 class WorkspacePlan:
-    """A workspace to create, and what the provisioners create with it."""
+    """A workspace to create, and what the provisioners of other apps create with it."""
 
     workspace: Workspace
     provisions: dict[str, Any]
 
 
 def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = False, **fields: Any) -> WorkspacePlan:
-    """Create a workspace, its owner's membership, and what the provisioners add.
+    """Create a workspace, the membership of its owner, and the rows that other apps add to a new workspace.
 
     `fields`: name, default_timezone, free_monthly_credit_cents, monthly_spend_cap_cents, monthly_social_url_post_cap,
     commit_pack_id. The caller is the future owner, or a workspace key of a workspace with the same owner.
@@ -85,7 +85,7 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
 
 
 def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
-    """Require that the caller may create workspaces for this owner. Raises Forbidden, ScopeMissing, WorkspacePaused."""
+    """Check that the caller may create workspaces for this owner. Raises Forbidden, ScopeMissing, WorkspacePaused."""
     if caller.is_user:
         if caller.actor_id != owner_user_id:
             raise Forbidden("You can create workspaces only for yourself.")
@@ -98,14 +98,15 @@ def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
 
 
 def default_free_credit_cents() -> int:
-    """Return the monthly free credit of a workspace that is created without one."""
+    """Return the monthly free credit of a new workspace whose creator names none, in cents."""
     return min(100, settings.MAX_FREE_CREDIT_CENTS)
 
 
 def require_workspace_quota(owner_user_id: str) -> None:
-    """Lock the owner's row and raise Conflict if they own MAX_WORKSPACES_PER_OWNER workspaces. Needs a transaction.
+    """Lock the owner's row and raise Conflict if they already own MAX_WORKSPACES_PER_OWNER workspaces.
 
-    Workspaces deleted in the current UTC month count, because each of them had its free credit for the month.
+    Workspaces deleted in the current UTC month count, because each of them had its free credit for the month. Needs a
+    transaction.
     """
     User.objects.select_for_update(no_key=True).get(pk=owner_user_id)
     month = timezone.now().astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
@@ -122,7 +123,7 @@ def require_workspace_quota(owner_user_id: str) -> None:
 
 
 def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_timezone: str) -> Workspace:
-    """Set the workspace's name and IANA time zone. The slug and the times of scheduled posts do not change.
+    """Change the workspace's name and IANA time zone; the slug and the times of scheduled posts stay.
 
     Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -138,10 +139,10 @@ def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_ti
 
 
 def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **caps: int) -> Workspace:
-    """Set `monthly_spend_cap_cents`, `monthly_social_url_post_cap` or both; a cap that is not given does not change.
+    """Change the workspace's monthly spend cap, its monthly cap on posts with a URL, or both.
 
-    A cap may be lower than what is already spent; it then stops further spending. Allowed for the owner, admins and
-    workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    A cap that is not given does not change. A cap may be lower than what is already spent; it then stops further spending.
+    Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
     workspace = selectors.authorized_workspace(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
@@ -154,7 +155,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
 
 
 def export_workspace(*, caller: Caller, workspace_id: str) -> Workspace:
-    """Return the workspace for export by its owner or its keys. Raises ScopeMissing, NotFound, Forbidden."""
+    """Return the workspace for an export by its owner or its keys. Raises ScopeMissing, NotFound, Forbidden."""
     workspace = selectors.authorized_workspace(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
     )
@@ -163,7 +164,7 @@ def export_workspace(*, caller: Caller, workspace_id: str) -> Workspace:
 
 
 def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """Mark a workspace as deleted. Its keys and agents stop at once, because authentication checks its status.
+    """Mark a workspace as deleted; its keys and agents stop at once, because authentication checks its status.
 
     Periodic tasks of the other apps then destroy its secrets, cancel its posts and release held money. Allowed for the
     owner and workspace keys. Raises ScopeMissing, NotFound (also if it is already deleted), Forbidden, WorkspacePaused,
@@ -185,7 +186,7 @@ def mark_deleted(*, caller: Caller, workspace: Workspace, dry_run: bool = False)
 
 
 def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """Pause the workspace; if the caller's side has already paused it, nothing changes.
+    """Pause the workspace as its owner or as an operator; a second pause by the same side changes nothing.
 
     Allowed for operators and the signed-in owner. Raises NotFound, UserSessionRequired (a key), Forbidden.
     """
@@ -193,7 +194,7 @@ def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False)
 
 
 def resume_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """Lift the pause of the caller's side; the workspace stays paused while the other side has paused it.
+    """Resume the workspace: end the caller's own pause (the owner's or the operator's); one by the other side stays.
 
     Raises the errors of `pause_workspace`, and WorkspacePaused for an owner if only an operator has paused it.
     """
@@ -233,7 +234,7 @@ def _set_pause(caller: Caller, workspace: Workspace, *, pausing: bool) -> None:
 
 
 def _unused_slug(name: str) -> str:
-    """Return a slug of the name, with a short suffix if the slug is already used."""
+    """Return a slug of the workspace's name, with a short suffix if another workspace has that slug."""
     base = slugify(name)[:60] or "workspace"
     return _suffixed(base) if Workspace.objects.filter(slug=base).exists() else base
 
@@ -243,7 +244,7 @@ def _suffixed(slug: str) -> str:
 
 
 def _insert(workspace: Workspace) -> None:
-    """Insert the workspace, with a slug suffix if another request has just used the slug."""
+    """Insert the new workspace; if another request has just used its slug, add a suffix to the slug."""
     try:
         with transaction.atomic():
             workspace.save(force_insert=True)

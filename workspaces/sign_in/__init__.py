@@ -1,1 +1,1 @@
-"""Sign-in with the configured OpenID Connect provider: discovery, claims, browser flow and sessions."""
+"""Sign-in with the configured OpenID Connect provider: discovery, claims, social-auth backend and sessions."""

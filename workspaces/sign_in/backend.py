@@ -1,4 +1,4 @@
-"""The social-auth backend for OpenID Connect with PKCE, which sends its requests through config/outbound.
+"""The social-auth backend for sign-in by OpenID Connect with PKCE, which sends its requests through config/outbound.
 
 social-auth handles state, nonce and PKCE verifier; discovery and keys come from workspaces/sign_in/provider.py. The
 provider's tokens are not stored.
@@ -28,7 +28,10 @@ EXCHANGE_SECONDS = 10.0
 
 
 class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
-    """Signs users in at the configured provider. Raises social-auth's exceptions; AuthProviderError if it does not answer."""
+    """The social-auth backend that signs users in at the configured provider. Raises social-auth's exceptions.
+
+    The exception is AuthProviderError if the provider does not answer.
+    """
 
     name = "oidc"
     DEFAULT_USE_PKCE = True
@@ -37,13 +40,13 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
     userinfo: Mapping[str, Any] = MappingProxyType({})  # the response of the userinfo endpoint
 
     def start_again(self) -> HttpResponse:
-        """Start a sign-in in which the provider must ask for the user's password and factors again."""
+        """Start a new sign-in in which the identity provider must ask for password and second factor again."""
         self.PROMPT, self.MAX_AGE = "login", 0
         return self.start()
 
     @property
     def authenticated_at(self) -> datetime | None:
-        """Return when the user last authenticated at the provider (`auth_time`); None if the provider does not say."""
+        """Return when the user last authenticated at the provider, by the ID token's `auth_time`; None without it."""
         return auth_time_from_claims(self.id_token or {})
 
     def get_key_and_secret(self) -> tuple[str, str]:
@@ -59,18 +62,18 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
             raise AuthProviderError(self, str(error), code="unavailable") from error
 
     def find_valid_key(self, id_token: str) -> dict[str, Any] | None:
-        """Return the key that verifies the ID token."""
+        """Return the identity provider's key that verifies the ID token of a sign-in."""
         try:
             return provider().key_of(id_token)
         except ProviderUnavailable as error:
             raise AuthProviderError(self, str(error), code="unavailable", stage="token_validation") from error
 
     def validate_temporal_claims(self, id_token: dict[str, Any]) -> None:
-        """Skip `nbf`, which was already checked with leeway; social-auth would check it without leeway."""
+        """Check the times in an ID token except `nbf`, which was already checked with leeway."""
         super().validate_temporal_claims({name: value for name, value in id_token.items() if name != "nbf"})
 
     def user_data(self, access_token: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return the response of the optional userinfo endpoint, which must be about the same subject."""
+        """Return the identity provider's optional userinfo, which must be about the same subject."""
         if "userinfo_endpoint" not in self.oidc_config():
             return {}
         data = super().user_data(access_token, *args, **kwargs)
@@ -90,7 +93,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
         stage: ErrorStage = "user_info",
         **unused: Any,
     ) -> requests.Response:
-        """Send a request to the identity provider by config/outbound: checked address, one deadline, no redirects."""
+        """Send a request of the sign-in to the identity provider by config/outbound, without redirects."""
         named = {name: value.decode() if isinstance(value, bytes) else value for name, value in (headers or {}).items()}
         if auth:
             named["Authorization"] = self.get_key_and_secret_basic_auth().decode()

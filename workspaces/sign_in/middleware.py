@@ -1,4 +1,4 @@
-"""Middleware that updates the last use of sessions and ends expired sessions of operators."""
+"""Middleware that records the use of sign-in sessions and ends the expired sessions of operators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workspaces.sign_in.sessions import operator_session_expired, record_session
 
 
 class UserSessionMiddleware:
-    """Updates a session's last use and ends expired operator sessions. Skips requests without a session cookie."""
+    """Middleware that records the use of a session and ends an operator's expired session, if there is a session cookie."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -20,12 +20,12 @@ MAX_TIMESTAMP = 253_402_300_800  # end of the year 9999
 
 
 class InvalidSubject(Exception):
-    """The OIDC claim `sub` is missing, too long or not printable."""
+    """The error for an OIDC claim `sub` that is missing, too long or not printable."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """A user's identity at the provider. Only (issuer, subject) identifies the user; the other fields may change."""
+    """A user's identity in OIDC claims. Only issuer and subject identify the user; the other fields may change."""
 
     issuer: str
     subject: str
@@ -35,7 +35,7 @@ class Identity:
 
 
 def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[str, Any]) -> Identity:
-    """Return the identity in verified OIDC claims; `more` are further claims of the same user, such as userinfo.
+    """Return the user's identity in verified OIDC claims and in `more` claims, such as userinfo.
 
     E-mail address and `email_verified` are read from the same source, because one source cannot verify the address of
     another. Raises InvalidSubject.
@@ -57,7 +57,7 @@ def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[
 
 
 def normalize_email(value: object) -> str:
-    """Return a valid e-mail address in lower case, as it is stored and compared; "" for anything else.
+    """Return an OIDC claim's valid e-mail address in lower case, as it is stored and compared; "" for other values.
 
     Only ASCII letters are lowered. Some other letters lower to ASCII ones, which could make two different addresses equal.
     """
@@ -72,7 +72,7 @@ def normalize_email(value: object) -> str:
 
 
 def auth_time_from_claims(claims: Mapping[str, Any]) -> datetime | None:
-    """Return when the user authenticated at the provider, or None if `auth_time` is missing or not in Unix seconds."""
+    """Return when the user authenticated at the provider, by the OIDC claim `auth_time`; None without one."""
     seconds = claims.get("auth_time")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < MAX_TIMESTAMP:
         return None
@@ -80,7 +80,7 @@ def auth_time_from_claims(claims: Mapping[str, Any]) -> datetime | None:
 
 
 def is_staff(*sources: Mapping[str, Any]) -> bool:
-    """Return whether the OIDC claims make the user an operator, by OIDC_STAFF_CLAIM (such as `groups=operators`)."""
+    """Return whether the OIDC claims make the user an operator, as OIDC_STAFF_CLAIM says (such as `groups=operators`)."""
     claim, _, required = settings.OIDC_STAFF_CLAIM.partition("=")
     if not claim or not required:
         return False
@@ -89,7 +89,7 @@ def is_staff(*sources: Mapping[str, Any]) -> bool:
 
 
 def _name(value: object) -> str:
-    """Return a display name as one line without control characters."""
+    """Return the display name in an OIDC claim as one line without control characters; "" for other values."""
     if not isinstance(value, str):
         return ""
     plain = "".join(sign if unicodedata.category(sign)[0] != "C" else " " for sign in value)

@@ -1,4 +1,4 @@
-"""Discovery document and signing keys of the OpenID provider of OIDC_ISSUER.
+"""The discovery document and signing keys of the OpenID provider in OIDC_ISSUER, cached in the process.
 
 Both are fetched through config/outbound when first needed and cached in the process, and are still used for a while when the
 provider does not answer. Sources: OpenID Connect
@@ -39,11 +39,11 @@ Value = TypeVar("Value")
 
 
 class ProviderUnavailable(Exception):
-    """A value that the identity provider publishes is not cached, or too old, and cannot be fetched."""
+    """The error if the identity provider's discovery document or keys are neither cached nor can be fetched."""
 
 
 class CachedValue(Generic[Value]):
-    """Caches one value that the identity provider publishes, in this process.
+    """A cache in this process for the identity provider's discovery document or for its keys.
 
     `fetch` gets the value with its own time limit, or raises ProviderUnavailable.
     """
@@ -55,7 +55,7 @@ class CachedValue(Generic[Value]):
         self._fetched_at = self._failed_at = datetime.fromtimestamp(0, UTC)
 
     def get(self) -> Value:
-        """Return the cached value, fetching it if needed. Raises ProviderUnavailable, RateLimited (no thread is free)."""
+        """Return the cached document or keys of the provider, fetched if needed. Raises ProviderUnavailable, RateLimited."""
         if self._is_old(FRESH_FOR):
             self._refresh(wait=self._value is None)
         if self._value is None or self._is_old(USABLE_FOR):
@@ -63,7 +63,7 @@ class CachedValue(Generic[Value]):
         return self._value
 
     def get_newer(self) -> Value:
-        """Fetch the value again unless that happened in the last RENEWAL_PAUSE. Raises ProviderUnavailable, RateLimited."""
+        """Return the provider's document or keys, at most RENEWAL_PAUSE old. Raises ProviderUnavailable, RateLimited."""
         if self._is_old(RENEWAL_PAUSE):
             self._refresh(wait=True)
             if self._is_old(RENEWAL_PAUSE):
@@ -71,7 +71,7 @@ class CachedValue(Generic[Value]):
         return self.get()
 
     def _refresh(self, *, wait: bool) -> None:
-        """Fetch the value in one thread at a time. With `wait`, wait for another thread's fetch."""
+        """Fetch the provider's document or keys in one thread at a time; with `wait`, wait for another thread's fetch."""
         seen = self._fetched_at
         if timezone.now() - self._failed_at < FAILURE_PAUSE:
             return
@@ -96,7 +96,7 @@ class CachedValue(Generic[Value]):
 
 
 class Provider:
-    """One OpenID provider. Every method raises ProviderUnavailable if the provider cannot be reached."""
+    """An OpenID provider's discovery document and keys. ProviderUnavailable is raised if they cannot be fetched."""
 
     def __init__(self, issuer: str) -> None:
         self._issuer = issuer
@@ -105,11 +105,11 @@ class Provider:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the discovery document. Its `issuer` is the one in tokens and in `User.identity_issuer`."""
+        """Return the provider's discovery document; its `issuer` is also that of tokens and users' identities."""
         return self._document.get()
 
     def key_of(self, token: str) -> dict[str, Any] | None:
-        """Return the key (a JWK with `alg`) that verifies the token, or None.
+        """Return the OpenID provider's key (a JWK with `alg`) that verifies the token, or None.
 
         An unknown key id makes it fetch the keys again, at most every RENEWAL_PAUSE. Raises jwt.InvalidTokenError.
         """
@@ -139,12 +139,12 @@ class Provider:
 
 @lru_cache(maxsize=4)
 def provider_at(issuer: str) -> Provider:
-    """Return this process's Provider for an issuer."""
+    """Return the OpenID provider of an issuer; there is one object for each issuer in this process."""
     return Provider(issuer)
 
 
 def provider() -> Provider:
-    """Return the provider of OIDC_ISSUER."""
+    """Return the OpenID provider that the setting OIDC_ISSUER names."""
     return provider_at(settings.OIDC_ISSUER)
 
 
@@ -160,7 +160,7 @@ def _fetch(url: str) -> dict[str, Any]:
 
 
 def _find_key(keys: list[dict[str, Any]], header: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the one key that matches the token's key id and algorithm; without a key id, the only key that fits."""
+    """Return the provider's only key that fits the token's algorithm and, if it has one, its key id; else None."""
     algorithm, kid = header["alg"], header.get("kid")
     named = [key for key in keys if kid is None or key.get("kid") == kid]
     meant = [key for key in named if key.get("use", "sig") == "sig" and key.get("alg", algorithm) == algorithm]

@@ -13,7 +13,7 @@ MAX_FORM_CHARACTERS = 100_000
 
 @dataclass(frozen=True)
 class SavedForm:
-    """A form saved in the session: its path, its operation, the page that contained it, and its fields in order."""
+    """A form saved in the session during a new sign-in: its path, operation, fields, and the page that had it."""
 
     path: str
     operation: str
@@ -22,7 +22,7 @@ class SavedForm:
 
 
 def save_form(request: HttpRequest, *, operation: str, came_from: str) -> None:
-    """Save the request's form in the session, replacing an earlier one. A form that is too large is not saved."""
+    """Save the submitted form in the session, in place of an earlier one. A form that is too large is not saved."""
     own = ("csrfmiddlewaretoken", ORIGIN_FIELD)
     fields = [(name, value) for name, values in request.POST.lists() if name not in own for value in values]
     if sum(len(name) + len(value) for name, value in fields) <= MAX_FORM_CHARACTERS:
@@ -30,11 +30,11 @@ def save_form(request: HttpRequest, *, operation: str, came_from: str) -> None:
 
 
 def load_form(request: HttpRequest) -> SavedForm | None:
-    """Return the session's saved form, or None."""
+    """Return the form that was saved in the session before a new sign-in, or None."""
     fields = request.session.get(SESSION_KEY)
     return SavedForm(**fields) if fields else None
 
 
 def discard_form(request: HttpRequest) -> None:
-    """Remove the saved form from the session, as soon as any form is submitted."""
+    """Remove the saved form from the session, as happens when any form is submitted."""
     request.session.pop(SESSION_KEY, None)

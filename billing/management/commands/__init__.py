@@ -1,1 +1,1 @@
-"""One module for each management command."""
+"""The management commands of billing, one module for each."""

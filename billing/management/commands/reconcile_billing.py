@@ -1,4 +1,4 @@
-"""`manage.py reconcile_billing`: run the nightly reconciliation with the payment processor now."""
+"""`manage.py reconcile_billing`: reconcile billing with the payment processor now, as the nightly task does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from billing.models import BillingAlarm
 
 
 class Command(BaseCommand):
-    """Prints its progress and the open alarms. Fails if the processor does not answer."""
+    """The command that reconciles billing; it prints progress and open alarms, and fails if the processor does not answer."""
 
     help = "Compare subscriptions and reported usage with the payment processor, and the counters with the ledger."
 

@@ -1,1 +1,1 @@
-"""One module for each management command."""
+"""The management commands for users and workspaces, one module for each."""
