@@ -41,7 +41,7 @@ _TICKER = regex.compile(r"""(?<![^\s(])\$([A-Za-z][A-Za-z0-9]{0,4})(?=\s|$|[.,;:
 
 @dataclass(frozen=True)
 class Span:
-    """A clickable part of a Bluesky text: `start` and `end` in code points; `value` is the URI, the handle or the tag."""
+    """A link, mention or tag in a Bluesky text, from code point `start` to `end`; `value` is the URI, handle or tag."""
 
     start: int
     end: int

@@ -33,7 +33,7 @@ class JsonClient:
         return self._content(self.call("GET", f"{self.address}{path}", params=params))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Send a POST request to the platform's JSON API with `body`, the arguments of `call`. Returns the response's object.
+        """Send a POST request to the platform's JSON API. Returns the JSON object of the response.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
@@ -48,7 +48,7 @@ class JsonClient:
         timeout: float | None = None,
         **body: Any,
     ) -> Response:
-        """Send an HTTP request to a full URL of the platform's API. Returns the response if it is successful."""
+        """Send an HTTP request to a full URL and return a successful response; `body` is as in `config.outbound.request`."""
         response = request(
             method,
             url,

@@ -69,7 +69,7 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
 
 
 def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what: str) -> str:
-    """A field of a JSON object that must match a pattern: an id, a user name. Raises UnreadableAnswer, which names `what`."""
+    """Return a field of a JSON response that must match a pattern, such as an id. Raises UnreadableAnswer if it does not."""
     value = entity.get(name)
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise UnreadableAnswer(f"The response has no {what}.")

@@ -35,7 +35,7 @@ State = Mapping[str, Any]
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Begin an Instagram publication: check the content and store the time. Raises ContentRejected."""
+    """Begin an Instagram publication: check the content and store the time; containers come next. Raises ContentRejected."""
     _check(content)
     return Progress("container", _first_state(1))
 
@@ -112,7 +112,7 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
 
 
 def _check_quota(account: Account, attempt: int) -> None:
-    """Raise RateLimited if the Instagram account's daily quota is used up, and do nothing if Instagram does not tell it."""
+    """Raise RateLimited if the Instagram account's daily quota is used up. If it cannot be read, nothing is raised."""
     quota: dict[str, Any] = {}
     with suppress(PlatformError), ERRORS.platform_errors():
         answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})
