@@ -51,7 +51,7 @@ class ErrorTranslator(Generic[E]):
         return error.status >= 500
 
     def is_documented(self, error: E) -> bool:
-        """Return whether the platform's documentation has this refusal; the operator is told of all others."""
+        """Return whether the platform's documentation has this refusal; all others are reported to the operator."""
         return self.documented_codes is None or error.code in self.documented_codes
 
     def platform_errors(self) -> AbstractContextManager[None]:

@@ -93,7 +93,7 @@ class Slack(OAuthPlatform):
         return Connection(identity, Grant(dict(credentials), external_id=identity.external_id))
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask Slack for the channel, or check the webhook. Raises AccountDisconnected, Transient."""
+        """Check that the app has access to the connected Slack channel, or that the webhook exists."""
         if grant.credentials:
             return webhook.identify(self._webhook(grant.credentials))
         with ERRORS.platform_errors():

@@ -57,7 +57,7 @@ class Telegram(Platform):
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Ask Telegram for the new id of a connected chat, and store the id with the account.
+        """Ask Telegram for the new id of a connected chat. Returns the account's grant with the new id.
 
         Raises AccountDisconnected if the chat has none, since bots' tokens do not expire; Transient.
         """

@@ -20,7 +20,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 @dataclass(frozen=True)
 class Chat:
-    """A Telegram chat: its id, its type (private, group, supergroup, channel), its title, and its username if public."""
+    """A Telegram chat: its id, its type (private, group, supergroup, channel), its title, and its username if it has one."""
 
     id: int
     type: str

@@ -31,7 +31,7 @@ _POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonym
 
 
 def build(content: Content) -> dict[str, Any]:
-    """Build the request of a Telegram message: `method`, `fields` without chat_id, and `parts`, the names of media parts.
+    """Build the request of a Telegram message: `method`, `fields` without chat_id, and `parts`, the names of its media parts.
 
     Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """

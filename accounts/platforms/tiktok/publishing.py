@@ -222,7 +222,7 @@ def _required(received: int | None) -> int:
 
 
 def _continue_at(content: Content, state: State, received: int) -> Progress:
-    """Return the step that uploads the chunks which TikTok lacks, or that begins again if they are not whole chunks."""
+    """Return the step that uploads the chunks which TikTok still lacks or, if it has half a chunk, starts again."""
     if received >= content.media[0].size_bytes:
         return status.first_check(state, state["publish_id"])
     chunks, odd = divmod(received, CHUNK_BYTES)

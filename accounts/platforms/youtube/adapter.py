@@ -50,7 +50,7 @@ class YouTube(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the YouTube channel of an access token, which the owner chose at Google's consent page."""
+        """Return the YouTube channels of an access token, usually the one that the owner chose at Google's consent page."""
         answer = self._api(tokens).get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
         return tuple(_identity(channel) for channel in items_of(answer))
 
