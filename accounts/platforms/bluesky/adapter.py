@@ -158,7 +158,7 @@ class Bluesky(Platform):
         return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
-        """Return the step that creates the record of the next Bluesky segment, whose text and key are final from now on.
+        """Return the step that creates the record of the next segment of a Bluesky thread, with its final text and key.
 
         A segment whose files were lost has the same key and time as before.
         """

@@ -53,7 +53,7 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
 
 def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the blob in a Bluesky server's response to an upload; None if there is none."""
+    """Return the blob for a Bluesky embed from a server's response to an upload; None if the response has none."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
             return dict(answer["blob"])

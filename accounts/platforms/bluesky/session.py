@@ -117,7 +117,7 @@ def _session(answer: Mapping[str, Any], *, pds: str) -> Session:
 
 
 def _pds_endpoint(document: Mapping[str, Any]) -> str | None:
-    """Return the URL of a Bluesky account's server from its DID document; None if the document names none."""
+    """Return the URL of the Bluesky account's server from the DID document of a session; None if it names none."""
     for service in objects_in(document.get("service")):
         endpoint = service.get("serviceEndpoint")
         if str(service.get("id")).endswith("#atproto_pds") and isinstance(endpoint, str):

@@ -37,7 +37,7 @@ SERVICE_FAILED = frozenset({"pds_upload_failure", "generic_failure", ""})
 
 
 class VideoErrors(BlueskyErrors):
-    """The translation of errors of Bluesky's video service, which never mean that the account's session has ended."""
+    """The translation of errors of Bluesky's video service into platform errors about the video, never the session."""
 
     unreachable = "Bluesky's video service could not be reached."
 

@@ -89,5 +89,5 @@ def _identity(details: Mapping[str, Any]) -> Identity:
 
 
 def _snowflake(value: Any) -> str:
-    """Return the value if it is a Discord id (a snowflake), otherwise an empty string."""
+    """Return an id of a Discord channel or server if it is a valid snowflake, otherwise an empty string."""
     return value if isinstance(value, str) and SNOWFLAKE.fullmatch(value) else ""

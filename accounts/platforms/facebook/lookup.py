@@ -49,7 +49,7 @@ COMMENTS = FirstComments(
 
 
 def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-    """Find the Facebook post of text or photos, or the photo story, that an earlier attempt has published.
+    """Look up the Facebook post of text or photos, or the photo story, that an earlier attempt has published.
 
     Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
@@ -61,7 +61,7 @@ def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | 
 
 
 def story_of(page: Page, media_id: str) -> Published | None:
-    """Find the Facebook story that shows this photo or video; None if it is not listed or the list cannot be read."""
+    """Look up the Facebook story that shows this photo or video; None if it is not listed or the list cannot be read."""
     with suppress(PlatformError), ERRORS.platform_errors():
         return _story(page, media_id)
     return None

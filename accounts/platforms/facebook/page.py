@@ -111,7 +111,7 @@ def identity_of(page: Mapping[str, Any]) -> Identity:
 
 
 def permalink(address: Any, path: str) -> str:
-    """Return a Facebook page's post's URL: the address that Facebook gave or, if it gave none, one built from `path`."""
+    """Return the URL of a Facebook page's post: the one that Facebook gave or, if there is none, one built from `path`."""
     if isinstance(address, str) and _PATH.fullmatch(address) and not address.startswith("//"):
         return f"{SITE}{address}"
     return https_url(address) or f"{SITE}/{path}"

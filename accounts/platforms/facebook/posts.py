@@ -138,7 +138,7 @@ def _permalink(page: Page, post_id: str) -> str:
 
 
 def _after_refusal(page: Page, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """Return the published post or the next step, after Facebook has refused to publish the post.
+    """Return the published post or the publication's next step, after Facebook has refused to publish the post.
 
     It refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published its
     reels of the day; and uploads that are too old, which have to be repeated.

@@ -43,7 +43,7 @@ class ErrorTranslator(Generic[E]):
         return None
 
     def rejects_content(self, error: E) -> bool:
-        """Return whether an HTTP error without a special meaning says that the platform refuses the content."""
+        """Return whether an HTTP error that `specific` does not translate means that the content is refused."""
         return error.status in self.content_statuses and (error.from_api or error.status == 413)
 
     def may_have_effect(self, error: E) -> bool:
@@ -51,7 +51,7 @@ class ErrorTranslator(Generic[E]):
         return error.status >= 500
 
     def is_documented(self, error: E) -> bool:
-        """Return whether the platform's documentation has this refusal; all others are reported to the operator."""
+        """Return whether the platform documents an error that refuses content; others are reported to the operator."""
         return self.documented_codes is None or error.code in self.documented_codes
 
     def platform_errors(self) -> AbstractContextManager[None]:

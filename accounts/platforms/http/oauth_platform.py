@@ -33,7 +33,7 @@ class OAuthPlatform(Platform):
         raise NotImplementedError
 
     def stored_details(self, identity: Identity) -> Mapping[str, Any]:
-        """Return what the OAuth platform's adapter stores with an account's tokens, such as a site."""
+        """Return what the OAuth platform's adapter stores with an account's tokens, such as a user name."""
         return {}
 
     def unavailable_reason(self, method: str) -> str | None:

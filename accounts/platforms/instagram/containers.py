@@ -135,7 +135,7 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
 
 
 def _after_failure(state: State, reason: str) -> Progress:
-    """Return the step that creates new Instagram containers if the failure may pass. Raises ContentRejected otherwise."""
+    """Return the step that creates new Instagram containers after a temporary failure. Raises ContentRejected for others."""
     subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
         return create_again(state, reason)

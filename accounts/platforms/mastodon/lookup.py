@@ -36,7 +36,7 @@ _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
 def newest_status(server: Server) -> str | None:
-    """Return the id of the Mastodon account's newest status; empty if it has none, None if statuses cannot be listed.
+    """Look up the id of the Mastodon account's newest status; empty if it has none, None if statuses cannot be listed.
 
     Raises MastodonError, OutboundError.
     """
@@ -50,7 +50,7 @@ def newest_status(server: Server) -> str | None:
 
 
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
-    """Find the Mastodon status that an earlier attempt has created; return Absent if there is certainly none.
+    """Look up the Mastodon status that an earlier attempt has created; return Absent if there is certainly none.
 
     Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
     """

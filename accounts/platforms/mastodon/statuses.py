@@ -98,7 +98,7 @@ def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Pro
 
 
 def _after_refusal(server: Server, content: Content, state: State, refusal: MastodonError) -> Progress | Published:
-    """Return the next step or the published post, after a Mastodon server has refused to create a status.
+    """Return the publication's next step or the published post, after a Mastodon server has refused to create a status.
 
     The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were
     used by a status of an earlier attempt, or removed by the server and are uploaded once more.

@@ -43,7 +43,7 @@ _ABOUT_A_PART = re.compile(r"failed to send message #", re.IGNORECASE)
 
 
 class BotApiError(ApiError):
-    """An error response of Telegram's Bot API; `moved_to` is a chat's new id, if the error says that the chat has one."""
+    """An error response of Telegram's Bot API; `moved_to` is the new id of a chat whose id has changed, otherwise None."""
 
     def __init__(self, response: Response, token: str) -> None:
         content = json_object(response) or {}

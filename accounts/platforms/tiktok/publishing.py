@@ -145,7 +145,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
 
 
 def _announce(api: Api, content: Content, creator: posts.Creator) -> tuple[str, str]:
-    """Announce a video to TikTok before publishing it. Returns TikTok's publish id and the upload URL."""
+    """Announce a video to TikTok, the first step of publishing. Returns TikTok's publish id and the upload URL."""
     [file] = content.media
     size, count = _chunks_of(file)
     source = {

@@ -57,7 +57,7 @@ def upload(api: Api, files: Files, state: State) -> Progress:
 
 
 def append(api: Api, files: Files, state: State) -> Progress:
-    """Upload the next parts of an announced video or GIF to X; a part may be uploaded again."""
+    """Upload the next parts of an announced video or GIF to X; uploading a part twice does no harm."""
     file, first = _current(files, state), state["segment"]
     count = -(-file.size_bytes // SEGMENT_BYTES)
     last = min(first + SEGMENTS_A_STEP, count)

@@ -63,7 +63,7 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
 
 
 def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
-    """Find the X post of an earlier attempt and return the next step; return Absent if there is certainly none.
+    """Find the X post of an earlier attempt and return the publication's next step; return Absent if there is certainly none.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
@@ -85,7 +85,7 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused: XError) -> Progress | Published:
-    """Return the next step or the published post, after X has refused a post as a duplicate or for its media.
+    """Return the publication's next step or the published post, after X has refused a post as a duplicate or for its media.
 
     The media are uploaded again once, because X deletes them after a day.
     """

@@ -82,7 +82,7 @@ class Api(JsonClient):
     error = YouTubeError
 
     def is_success(self, response: Response) -> bool:
-        """Return whether YouTube did what was asked; the status 308 is a success too: more of an upload is expected."""
+        """Return whether YouTube did what was asked; 308, which asks for the rest of an upload, counts as success."""
         return super().is_success(response) or response.status == 308
 
 
