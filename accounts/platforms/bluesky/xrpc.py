@@ -24,7 +24,7 @@ ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSus
 
 
 class XrpcError(ApiError):
-    """An error response to an XRPC call of a Bluesky server; `code` is the error's name, `content` the JSON object."""
+    """The error response to an XRPC call of a Bluesky server; `code` is the error's name, `content` the JSON object."""
 
     def __init__(self, response: Response) -> None:
         self.content = json_object(response) or {}

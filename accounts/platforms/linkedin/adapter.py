@@ -54,7 +54,7 @@ class LinkedIn(OAuthPlatform):
 
     @property
     def oauth_schema(self) -> Mapping[str, Any]:
-        """Return the JSON Schema of the owner's choice between the LinkedIn member and pages, as far as apps are set up."""
+        """The JSON Schema by which an owner chooses to connect the LinkedIn member or the member's pages."""
         return authorization.oauth_schema(self._offered())
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
@@ -160,5 +160,5 @@ class LinkedIn(OAuthPlatform):
 
 
 def _kind(grant: Grant) -> str:
-    """Return which of the two LinkedIn apps issued an account's tokens; tokens stored long ago do not name it."""
+    """Return which LinkedIn app issued an account's tokens; if the tokens do not say, it was the one for members."""
     return str(grant.tokens.get("application", MEMBER.name))

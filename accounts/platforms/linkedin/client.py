@@ -65,7 +65,7 @@ class Api(JsonClient):
         return self.call("POST", f"{self.address}{path}", json=dict(content))
 
     def put(self, url: str, data: Any) -> Response:
-        """Upload bytes to a URL that LinkedIn gave for an upload, which may safely be repeated.
+        """Upload bytes to the URL that LinkedIn gave for them; the upload may safely be repeated.
 
         The access token is sent too, so a URL at a host that is not LinkedIn's raises UnreadableAnswer.
         """

@@ -54,7 +54,7 @@ def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
 
 
 def process(api: Api, files: Files, state: State) -> Progress:
-    """Ask whether LinkedIn has processed the uploaded media file. Raises as `upload`."""
+    """Ask whether LinkedIn has processed the uploaded media file. Raises the same errors as `upload`."""
     file = files[len(state["media"])]
     ready = next_step(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
     with ERRORS.content_errors(_label(file)):

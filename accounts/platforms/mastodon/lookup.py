@@ -175,7 +175,7 @@ def _source(server: Server, status: Mapping[str, Any]) -> str | None:
 
 
 def _texts_of(html: str) -> tuple[str, str]:
-    """Return the text in a Mastodon status's HTML: as displayed, and with links' URLs in place of the displayed ones."""
+    """Return the text of a Mastodon status's HTML twice: as displayed, and with each link's words replaced by its URL."""
     rendered = _Rendered()
     rendered.feed(html)
     rendered.close()

@@ -77,7 +77,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return error.status >= 500 or self.meaning_of(error) == "transient"
 
     def is_documented(self, error: GraphError) -> bool:
-        """Return whether the meaning of a Meta error's codes is known."""
+        """Return whether the adapter's tables contain the codes of a Meta error."""
         return self.meaning_of(error) is not None
 
     @contextmanager

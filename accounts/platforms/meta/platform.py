@@ -98,7 +98,7 @@ class MetaApplication(OAuthApplication):
         return {**self.exchange_token("GET", f"{self.api}/access_token", extension), "scope": ",".join(granted)}
 
     def renew(self, token: str) -> dict[str, Any]:
-        """Renew a Meta platform's long-lived token, which has to be a day old. Returns the token endpoint's JSON.
+        """Renew a Meta platform's long-lived token that is at least a day old. Returns the token endpoint's JSON.
 
         Raises AccountDisconnected only if Meta says that the token has expired, otherwise Transient.
         """

@@ -46,10 +46,10 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 class ExchangeErrors(SlackErrors):
-    """The translation of Slack's errors in the OAuth exchange that ends an installation."""
+    """The translation of Slack's errors in the OAuth exchange that completes an installation."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Translate Slack's installation errors about app or code, and temporary ones; return None for all others."""
+        """Translate errors of a Slack installation about the app or the code, and temporary ones; else return None."""
         if error.code in WRONG_APPLICATION:
             return ConnectionUnavailable(f"Slack does not accept the operator's app as it is set up: {error.code}")
         passes = (

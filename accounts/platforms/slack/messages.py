@@ -84,7 +84,7 @@ def send(api: WebApi, channel: Channel, content: Content) -> Published:
 
 
 def send_by_webhook(hook: Webhook, content: Content) -> Published:
-    """Post a Slack message by a webhook, whose response contains neither id nor URL. Raises as `send`."""
+    """Post a Slack message by a webhook, whose response contains neither id nor URL. Raises the same errors as `send`."""
     with webhook.ERRORS.publish_errors("this message", final=True):
         hook.post("", json=message_body(content))
     return Published("", "")

@@ -110,7 +110,7 @@ def webhook(given: str, api_base: str) -> Webhook:
 
 
 def identify(hook: Webhook) -> Identity:
-    """Check that a Slack webhook exists, by a message without text, which Slack refuses. Returns its account.
+    """Check that a Slack webhook exists by sending a message without text, which Slack refuses. Returns its account.
 
     Slack does not say which channel the webhook posts to. Raises AccountDisconnected, Transient.
     """

@@ -44,11 +44,11 @@ class Chat:
 
     @classmethod
     def of_tokens(cls, tokens: Mapping[str, Any]) -> Self:
-        """Return the Telegram chat that is stored with the bot's token for a connected account."""
+        """Return the Telegram chat that is stored with a connected account."""
         return cls(tokens["chat_id"], tokens["chat_type"], tokens["chat_username"])
 
     def tokens(self) -> dict[str, Any]:
-        """Return the Telegram chat as it is stored with the bot's token for a connected account."""
+        """Return the id, type and username of the Telegram chat, as they are stored with a connected account."""
         return {"chat_id": self.id, "chat_type": self.type, "chat_username": self.username}
 
     def identity(self, external_id: str) -> Identity:
@@ -68,7 +68,7 @@ class Chat:
         return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=ADD_BOT_ADVICE)
 
     def permalink(self, message_id: int) -> str:
-        """Return the link to a message in the Telegram chat: only members can open it unless the chat is public."""
+        """Return the link to a message in the Telegram chat, which may work for members only; empty if there is no link."""
         if self.type not in ("supergroup", "channel"):
             return ""
         path = self.username or f"c/{str(self.id).removeprefix('-100')}"

@@ -58,7 +58,7 @@ class Session:
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
     def send(self, piece: bytes, start: int) -> Uploaded:
-        """Upload the piece of a video that begins at byte `start` to YouTube. Raises as `uploaded`."""
+        """Upload the piece of a video that begins at byte `start` to YouTube. Raises the same errors as `uploaded`."""
         return self._put(piece, f"bytes {start}-{start + len(piece) - 1}/{self.size_bytes}", PIECE_SECONDS)
 
     def _put(self, piece: bytes, content_range: str, seconds: float) -> Uploaded:
