@@ -1,4 +1,4 @@
-"""The Bluesky adapter: connects accounts by app password, publishes posts as records with keys that it chooses."""
+"""The Bluesky adapter: connects accounts by app password and publishes posts as AT Protocol records."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ USE_APP_PASSWORD = "Make an app password in Bluesky's settings and connect with 
 
 
 class Bluesky(Platform):
-    """Publishes to Bluesky accounts.
+    """The adapter that connects Bluesky accounts and publishes to them.
 
     Publishing goes `start`, `upload` for each file, `process` until a video is processed, `card` and `picture` for a link
     card, then `freeze` and `put`. A post without files and links goes from `start` to `put`; a thread repeats `freeze` and
@@ -54,7 +54,7 @@ class Bluesky(Platform):
     clock: ClassVar[feed_post.TidClock] = feed_post.TidClock()
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Sign in to Bluesky with the app password. Raises CredentialsRejected, Transient."""
+        """Connect a Bluesky account: sign in with its app password. Raises CredentialsRejected, Transient."""
         service = self._service(credentials)
         identifier = credentials["identifier"].strip().removeprefix("@")
         try:
@@ -82,7 +82,7 @@ class Bluesky(Platform):
         return Connection(identity=identity, grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the Bluesky account's server whose session it is. Raises TokenExpired, AccountDisconnected, Transient."""
+        """Ask the Bluesky server which account the session is for. Raises TokenExpired, AccountDisconnected, Transient."""
         server = _server(grant)
         with ERRORS.platform_errors():
             try:
@@ -97,7 +97,7 @@ class Bluesky(Platform):
             return session.identity(server, *session.account_in(answer))
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew a Bluesky session with its refresh token, or else with the app password.
+        """Renew a Bluesky session with its refresh token; if the token is refused, sign in again with the app password.
 
         Raises AccountDisconnected, Transient.
         """
@@ -115,12 +115,12 @@ class Bluesky(Platform):
         return Grant(credentials=grant.credentials, tokens=renewed.tokens(), external_id=grant.external_id)
 
     def revoke(self, grant: Grant) -> None:
-        """End the session at the Bluesky account's server; it may have ended before. Raises Transient."""
+        """Disconnect from Bluesky: end the session at the account's server, unless it has ended. Raises Transient."""
         with suppress(TokenExpired, AccountDisconnected), ERRORS.platform_errors():
             session.delete(self._service(grant.credentials), grant.tokens["refresh"])
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """The page for which a Bluesky post shows a link card; None for a post without a card."""
+        """Return the URL of the page for which a Bluesky post shows a link card; None for a post without a card."""
         wanted = options.get(LINK_CARD, "auto")
         if with_media:
             return None
@@ -129,7 +129,7 @@ class Bluesky(Platform):
         return first_link(text) if wanted == "auto" else None
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Upload the post's files to Bluesky, read the page of a link card, or put the post's record, as `progress` says."""
+        """Take the next step of a Bluesky publication, such as to upload a file or to create the post's record."""
         if progress.phase == "put":
             return self._put(grant, content, progress.state)
         if progress.phase == "upload":
@@ -158,7 +158,7 @@ class Bluesky(Platform):
         return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
-        """Fix the record and the key of the next Bluesky segment.
+        """Return the step that creates the record of the next segment of a Bluesky thread, with its final text and key.
 
         A segment whose files were lost has the same key and time as before.
         """

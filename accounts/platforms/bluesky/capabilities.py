@@ -1,4 +1,4 @@
-"""Bluesky's limits and options, and what owners need to connect an account.
+"""Bluesky's capabilities: its limits and options for posts, and what owners need to connect an account.
 
 Sources: the lexicons app.bsky.feed.post and app.bsky.embed.*, Bluesky's clients, and docs.bsky.app (app passwords).
 """

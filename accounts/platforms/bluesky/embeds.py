@@ -1,4 +1,4 @@
-"""What a Bluesky record embeds: images, a video or a link card. Files are uploaded as blobs before.
+"""The embed of a Bluesky post: images, a video or a link card, whose files are uploaded as blobs beforehand.
 
 The server removes a blob after a while if no record refers to it. A blob is named by its bytes, so uploading a file again
 gives the same one. Videos become blobs through the video service (video.py).
@@ -30,7 +30,7 @@ MAX_PICTURE_ADDRESS = 2048
 
 
 def check_files(media: Sequence[MediaFile]) -> None:
-    """Raise ContentRejected for files that no Bluesky embed accepts together, which validation reports before."""
+    """Raise ContentRejected if a Bluesky embed cannot contain these files together; validation reports this earlier."""
     kinds = {file.kind for file in media}
     if kinds != {"video"} and not kinds <= {"image", "gif"}:
         raise ContentRejected("A Bluesky post accepts images or one video, and nothing else.")
@@ -39,7 +39,7 @@ def check_files(media: Sequence[MediaFile]) -> None:
 
 
 def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
-    """Upload a file to the Bluesky account's server. Returns the blob, which the record embeds unchanged.
+    """Upload a file of a Bluesky post to the account's server. Returns the blob, which the embed contains unchanged.
 
     An upload may be repeated. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
     """
@@ -53,7 +53,7 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
 
 def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The blob in a response of a Bluesky server; None if there is none."""
+    """Return the blob for a Bluesky embed from a server's response to an upload; None if the response has none."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
             return dict(answer["blob"])
@@ -61,7 +61,7 @@ def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def read_linked_page(link: str, content: Content) -> Progress:
-    """Read the page of a Bluesky link card.
+    """Read the web page for which a Bluesky post shows a link card.
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
     """
@@ -89,7 +89,7 @@ def add_picture(server: Xrpc, state: State) -> Progress:
 
 
 def embed(content: Content, state: State) -> dict[str, Any] | None:
-    """The embed of a post's first Bluesky record: its files, in their order, or a link card; a record has only one embed.
+    """Return the embed of a Bluesky post's first record: all its files or a link card, because a record has only one embed.
 
     A GIF is shown as a still image.
     """
@@ -106,7 +106,7 @@ def embed(content: Content, state: State) -> dict[str, Any] | None:
 
 
 def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
-    """Upload a small copy of a link card's picture to Bluesky.
+    """Upload a reduced copy of the picture of a Bluesky link card.
 
     Returns the blob; None if the file is not an image, or if the server refuses it.
     """

@@ -1,4 +1,4 @@
-"""Bluesky posts as records: a record is built and frozen once, then put under its key until the server confirms it.
+"""Bluesky feed posts as records: each record is built once and sent until the server confirms that it is stored.
 
 putRecord with `swapRecord: null` creates the record, does nothing if the identical one exists, and answers InvalidSwap if
 another one does. So it may be repeated with the same key and record. A record whose blobs the server has removed is refused
@@ -39,7 +39,7 @@ Ref = Mapping[str, str]  # {uri, cid} of a record, by which others refer to it
 
 
 class BlobsGone(Exception):
-    """Raised if nothing was written because the Bluesky server has removed the record's blobs.
+    """Raised if a Bluesky post was not created because the server has removed the blobs of its files.
 
     `error` is the one to raise if they are not uploaded again.
     """
@@ -50,14 +50,14 @@ class BlobsGone(Exception):
 
 
 class TidClock:
-    """Creates TIDs for Bluesky records, each later than the one before, even if the machine's clock steps back."""
+    """A generator of TIDs (keys of Bluesky posts), each later than the one before, even if the system clock goes back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
 
     def next(self) -> str:
-        """The next TID for a Bluesky record.
+        """Return the TID (key) for the record of the next Bluesky post.
 
         Its clock id is random, so that the processes of one service choose different TIDs.
         """
@@ -68,7 +68,7 @@ class TidClock:
 
 
 def encode_tid(microseconds: int, clock_id: int) -> str:
-    """The TID (a Bluesky record key) of a time in microseconds since 1970, on the clock 0 to 1023."""
+    """Return the TID (key of a Bluesky post) for a time in microseconds since 1970 and a clock id of 0 to 1023."""
     value = microseconds << 10 | clock_id
     return "".join(TID_ALPHABET[value >> shift & 31] for shift in range(60, -1, -5))
 
@@ -81,7 +81,7 @@ def build(
     embed: Mapping[str, Any] | None = None,
     thread: Sequence[Ref] = (),
 ) -> dict[str, Any]:
-    """The Bluesky record of a post, created now, with its media in `embed` and the preceding segments in `thread`.
+    """Return the record of a Bluesky post, with the time of creation, the embed and references to the thread's earlier posts.
 
     The server resolves mentions. Raises XrpcError and OutboundError if a handle cannot be resolved for now.
     """
@@ -104,7 +104,7 @@ def build(
 
 
 def resolve_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
-    """The DIDs of Bluesky handles, by handle, without the handles that do not exist.
+    """Return the DIDs of the handles mentioned in a Bluesky post, by handle; handles that do not exist are left out.
 
     Raises XrpcError, OutboundError for temporary errors.
     """
@@ -126,7 +126,7 @@ def resolve_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
 
 
 def put(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
-    """Put a Bluesky record under its key unless it exists. Returns its {uri, cid}; the cid is empty if the server names none.
+    """Create a Bluesky post's record under its key unless it exists. Returns {uri, cid}; cid is empty if it is unknown.
 
     Raises platform errors, of which OutcomeUnknown means that the record should be put again, and BlobsGone.
     """
@@ -161,7 +161,7 @@ def put(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[st
 
 
 def permalink(ref: Ref) -> str:
-    """The URL of the web page that shows a Bluesky post."""
+    """Return the URL of the web page that shows a Bluesky post."""
     _, _, did, _, rkey = ref["uri"].split("/")
     return f"https://bsky.app/profile/{did}/post/{rkey}"
 
@@ -176,7 +176,7 @@ def _names_a_lost_blob(error: XrpcError) -> bool:
 
 
 def _read(address: str, did: str, rkey: str) -> dict[str, Any] | None:
-    """Read a Bluesky record by its key, as {value, cid}; ABSENT if it does not exist, None if the server does not say."""
+    """Read a Bluesky post's record by its key. Returns ABSENT if it does not exist, None if the server does not say."""
     params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
     try:
         answer = Xrpc(address).query("com.atproto.repo.getRecord", params, timeout=READ_SECONDS)

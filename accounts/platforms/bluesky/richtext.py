@@ -1,4 +1,4 @@
-"""Facets of Bluesky posts: they make links, mentions and tags in a text clickable. The server detects none of them.
+"""Rich text of Bluesky posts: facets make links, mentions and tags clickable, which the server does not detect itself.
 
 The rules are those of Bluesky's own detector (bluesky-social/atproto, packages/api, rich-text), with these differences:
 a bare domain may hold hyphens and ends where the domain or its path does; a `)` is stripped when it is unmatched; of
@@ -41,7 +41,7 @@ _TICKER = regex.compile(r"""(?<![^\s(])\$([A-Za-z][A-Za-z0-9]{0,4})(?=\s|$|[.,;:
 
 @dataclass(frozen=True)
 class Span:
-    """A clickable part of a Bluesky text: `start` and `end` in code points; `value` is the URI, the handle or the tag."""
+    """A link, mention or tag in a Bluesky text, from code point `start` to `end`; `value` is the URI, handle or tag."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class Span:
 
 
 def detect(text: str) -> list[Span]:
-    """The links, mentions and tags in a Bluesky text, in order of appearance. None overlaps another."""
+    """Return the links, mentions and tags in a Bluesky post's text, in order of appearance and without overlaps."""
     spans: list[Span] = []
     for span in (*_links(text), *_mentions(text), *_tags(text), *_tickers(text)):
         if all(span.end <= other.start or other.end <= span.start for other in spans):
@@ -59,12 +59,12 @@ def detect(text: str) -> list[Span]:
 
 
 def first_link(text: str) -> str | None:
-    """The address of the first link in a Bluesky text; None if there is none."""
+    """Return the URL of the first link in a Bluesky post's text; None if the text has no link."""
     return next((span.value for span in _links(text)), None)
 
 
 def facets(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The Bluesky facets of `spans`. `dids` has handles in lower case as keys; a mention without a DID stays plain text."""
+    """Return the facets that make `spans` of a Bluesky text clickable; a mention whose handle has no DID stays plain text."""
     result = []
     for span in spans:
         feature = _feature(span, dids)
@@ -118,6 +118,6 @@ def _tickers(text: str) -> Iterator[Span]:
 
 
 def _has_existing_tld(domain: str) -> bool:
-    """Whether the last label of a domain is a top-level domain in lower case: "end.So" is two sentences for Bluesky."""
+    """Return whether a domain in a Bluesky text ends with an existing top-level domain in lower case, unlike "end.So"."""
     tld = domain.rpartition(".")[2]
     return bool(valid_gtld.fullmatch(tld) or valid_cctld.fullmatch(tld))

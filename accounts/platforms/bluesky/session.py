@@ -1,4 +1,4 @@
-"""Bluesky sessions: signing in with an app password, renewing the tokens, and reading the account of a session.
+"""Bluesky sessions: signing in with an app password, renewing the session's tokens, and reading its account.
 
 Sessions are created and renewed at the service that the owner named (an entryway such as bsky.social, or the account's own
 server). Everything else is sent to the account's own server (PDS), which the DID document of the session names.
@@ -28,7 +28,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 @dataclass(frozen=True)
 class Session:
-    """An open Bluesky session.
+    """A Bluesky session: its access token and refresh token, and the account that it belongs to.
 
     `pds` is the account's server; `active` is false for a deactivated account or one taken down.
     """
@@ -41,12 +41,12 @@ class Session:
     pds: str
 
     def tokens(self) -> dict[str, str]:
-        """The tokens of the Bluesky session, as a grant stores them."""
+        """Return the tokens of the Bluesky session and the account's server, as they are stored with the account."""
         return {"access": self.access, "refresh": self.refresh, "pds": self.pds}
 
     @property
     def opened_by_main_password(self) -> bool:
-        """Whether the Bluesky session was opened with the account's own password instead of an app password.
+        """Whether the Bluesky session was opened with the account's main password instead of an app password.
 
         Only the access token shows the difference: its scope is com.atproto.access for the account's own password, and
         com.atproto.appPass or com.atproto.appPassPrivileged for an app password. False if the token cannot be read.
@@ -55,13 +55,13 @@ class Session:
 
 
 def sign_in(service: str, identifier: str, password: str) -> Session:
-    """Open a Bluesky session. `identifier` is a handle, an e-mail address or a DID. Raises XrpcError, OutboundError."""
+    """Open a Bluesky session for a handle, an e-mail address or a DID with its password. Raises XrpcError, OutboundError."""
     body = {"identifier": identifier, "password": password}
     return _session(Xrpc(service).procedure("com.atproto.server.createSession", body), pds=service)
 
 
 def renew(service: str, refresh_token: str, *, pds: str) -> Session:
-    """Exchange the refresh token of a Bluesky session for new tokens.
+    """Renew a Bluesky session: exchange its refresh token for new tokens.
 
     `pds` is the account's server unless the response names another one. Raises XrpcError, OutboundError.
     """
@@ -69,12 +69,12 @@ def renew(service: str, refresh_token: str, *, pds: str) -> Session:
 
 
 def delete(service: str, refresh_token: str) -> None:
-    """Revoke the refresh token of a Bluesky session, which may have expired. Raises XrpcError, OutboundError."""
+    """End a Bluesky session: revoke its refresh token, even an expired one. Raises XrpcError, OutboundError."""
     Xrpc(service, refresh_token).procedure("com.atproto.server.deleteSession")
 
 
 def identity(server: Xrpc, did: str, handle: str) -> Identity:
-    """The Bluesky account's identity, with name and picture if its server has profiles. Raises only DestinationRefused.
+    """Return the Bluesky session's account, with name and picture if its server has profiles. Raises DestinationRefused.
 
     A server without an AppView has no profiles, so all other errors leave both empty.
     """
@@ -94,7 +94,7 @@ def identity(server: Xrpc, did: str, handle: str) -> Identity:
 
 
 def account_in(answer: Mapping[str, Any]) -> tuple[str, str]:
-    """The DID and the handle in a Bluesky server's response about a session; the DID twice if the handle is invalid.
+    """Return DID and handle from a Bluesky server's response about a session; the DID twice if the handle is invalid.
 
     Raises UnreadableAnswer.
     """
@@ -117,7 +117,7 @@ def _session(answer: Mapping[str, Any], *, pds: str) -> Session:
 
 
 def _pds_endpoint(document: Mapping[str, Any]) -> str | None:
-    """The URL of the Bluesky account's server in a DID document. Each call checks that the URL is allowed."""
+    """Return the URL of the Bluesky account's server from the DID document of a session; None if it names none."""
     for service in objects_in(document.get("service")):
         endpoint = service.get("serviceEndpoint")
         if str(service.get("id")).endswith("#atproto_pds") and isinstance(endpoint, str):
@@ -126,7 +126,7 @@ def _pds_endpoint(document: Mapping[str, Any]) -> str | None:
 
 
 def _scope_of(token: str) -> Any:
-    """The scope claim of a Bluesky access token (a JWT, whose signature only its issuer can check); None for other tokens."""
+    """Return the scope in a Bluesky session's access token, which is a JWT; None for any other kind of token."""
     claims = token.partition(".")[2].partition(".")[0]
     try:
         return as_object(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))).get("scope")

@@ -1,4 +1,4 @@
-"""Videos of Bluesky posts: the video service processes each video and stores it at the account's server as a blob.
+"""Videos of Bluesky posts: Bluesky's video service processes each video and stores it at the account's server as a blob.
 
 This is the way that docs.bsky.app (tutorials/video) recommends, because the video then plays as soon as the post is
 published. A video that is uploaded to the account's server like a picture is only processed afterwards. The account's server
@@ -37,12 +37,12 @@ SERVICE_FAILED = frozenset({"pds_upload_failure", "generic_failure", ""})
 
 
 class VideoErrors(BlueskyErrors):
-    """Translates errors of Bluesky's video service, which say nothing about the session. Its limits apply to videos only."""
+    """The translation of errors of Bluesky's video service into platform errors about the video, never the session."""
 
     unreachable = "Bluesky's video service could not be reached."
 
     def platform_error(self, error: Any) -> PlatformError:
-        """Translate an error of Bluesky's video service: a refusal is about the video, all other errors are temporary."""
+        """Translate an error of Bluesky's video service: ContentRejected if it refuses the video, otherwise Transient."""
         if not isinstance(error, XrpcError):
             return super().platform_error(error)
         if error.status in (400, 403, 413, 415):
@@ -57,14 +57,14 @@ VIDEO_ERRORS = VideoErrors()
 
 @dataclass(frozen=True)
 class VideoService:
-    """Bluesky's video service at `address`, called for the account `did` at its own server."""
+    """Bluesky's video service at `address`, used by the account with the DID `did` at `server`."""
 
     address: str
     server: Xrpc
     did: str
 
     def send(self, file: MediaFile, key: str, state: State) -> Progress:
-        """Send a video to Bluesky's video service. The next step is `process`, or `freeze` if it was processed before.
+        """Upload a video to Bluesky's video service. Returns the next step, which usually waits for processing.
 
         `key` identifies the post at every attempt. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
         """
@@ -88,7 +88,7 @@ class VideoService:
         return _next_step(state, _job_in(answer))
 
     def _check_allowance(self, file: MediaFile) -> None:
-        """Raise ContentRejected if Bluesky's video service says in advance that it accepts no video of this account now."""
+        """Raise ContentRejected if Bluesky's video service accepts no further video of this size from the account today."""
         service = self._authorized(_did_of(self.address), "app.bsky.video.getUploadLimits")
         with VIDEO_ERRORS.platform_errors():
             limits = service.query("app.bsky.video.getUploadLimits")
@@ -119,7 +119,7 @@ class VideoService:
         return _job_in(answer)
 
     def _authorized(self, audience: str, method: str) -> Xrpc:
-        """A client of Bluesky's video service with a token for one method, which the account's server issues."""
+        """Return a client of Bluesky's video service with a token for one method, issued by the account's server."""
         expires = int(timezone.now().timestamp()) + TOKEN_SECONDS
         params = {"aud": audience, "lxm": method, "exp": str(expires)}
         with ERRORS.platform_errors():
@@ -130,7 +130,7 @@ class VideoService:
 
 
 def _next_step(state: State, job: Mapping[str, Any]) -> Progress:
-    """The next step of a Bluesky publication after the video service has described the video's job."""
+    """Return the publication's next step according to the state of the video's job at Bluesky's video service."""
     if blob := blob_in(job):
         return Progress("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
     if job.get("state") == FAILED:
@@ -152,7 +152,7 @@ def _after_failure(state: State, job: Mapping[str, Any]) -> Progress:
 
 
 def _send_again(state: State, reason: str) -> Progress:
-    """The step that sends the video to Bluesky again as a new job. Raises ContentRejected after the last job."""
+    """Return the step that uploads the video to Bluesky again. Raises ContentRejected after MAX_JOBS uploads."""
     if state["tries"] >= MAX_JOBS:
         raise ContentRejected(
             f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later."
@@ -166,7 +166,7 @@ def _without(state: State, *names: str) -> dict[str, Any]:
 
 
 def _job_in(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The status of a Bluesky video job in a response.
+    """Return the status of a video's processing job from a response of Bluesky's video service.
 
     The lexicon names the field `jobStatus`, but the service answers with the status itself.
     """
@@ -175,5 +175,5 @@ def _job_in(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _did_of(address: str) -> str:
-    """The did:web of the Bluesky server at this address; the colon of a port is encoded."""
+    """Return the did:web of the Bluesky server or video service at this address, with the colon of a port encoded."""
     return f"did:web:{urlsplit(address).netloc.replace(':', '%3A')}"

@@ -1,4 +1,4 @@
-"""XRPC, the API calls of Bluesky's AT Protocol: a method's name with parameters or a JSON body; the result is a JSON object.
+"""The client for XRPC, the HTTP API of Bluesky's AT Protocol, and the translation of the errors of Bluesky servers.
 
 A server may belong to anybody, so nothing that it answers is trusted. Errors are `{"error": name, "message": text}`; an
 expired token has status 400.
@@ -24,7 +24,7 @@ ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSus
 
 
 class XrpcError(ApiError):
-    """An error response of a Bluesky server; `code` is the error's name, `content` the whole JSON object."""
+    """The error response to an XRPC call of a Bluesky server; `code` is the error's name, `content` the JSON object."""
 
     def __init__(self, response: Response) -> None:
         self.content = json_object(response) or {}
@@ -35,7 +35,7 @@ class XrpcError(ApiError):
 
 @dataclass(frozen=True)
 class Xrpc(JsonClient):
-    """The API methods of the Bluesky server at `address`. Calls raise XrpcError, NotSent, NoAnswer."""
+    """The XRPC client of the Bluesky server at `address`. Calls raise XrpcError, NotSent, NoAnswer."""
 
     error = XrpcError
     timeout_seconds = TIMEOUT_SECONDS
@@ -44,11 +44,11 @@ class Xrpc(JsonClient):
     def query(
         self, method: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None
     ) -> dict[str, Any]:
-        """Call an XRPC method of a Bluesky server that only reads."""
+        """Call an XRPC query of a Bluesky server: a method that only reads."""
         return self._invoke("GET", method, params=params, timeout=timeout)
 
     def procedure(self, method: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Call an XRPC method of a Bluesky server that changes something.
+        """Call an XRPC procedure of a Bluesky server: a method that changes something.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
@@ -57,13 +57,13 @@ class Xrpc(JsonClient):
     def upload(
         self, method: str, file: BinaryIO, *, mime_type: str, size_bytes: int, params: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """Upload a file to a Bluesky server. The file is read while it is sent; the timeout grows with its size."""
+        """Upload an open file by XRPC to a Bluesky server; the timeout grows with the size of the file."""
         timeout = TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD
         headers = {"Content-Type": mime_type}
         return self._invoke("POST", method, data=file, params=params, headers=headers, timeout=timeout)
 
     def _invoke(self, verb: str, method: str, **arguments: Any) -> dict[str, Any]:
-        """The JSON object of a Bluesky server's response.
+        """Send an XRPC request to a Bluesky server and return the JSON object of the response.
 
         The object is empty for an empty body, which some methods return. Raises UnreadableAnswer.
         """
@@ -75,7 +75,7 @@ class Xrpc(JsonClient):
 
 
 class BlueskyErrors(ErrorTranslator[XrpcError]):
-    """Translates the errors of Bluesky servers."""
+    """The translation of XRPC errors of Bluesky servers into platform errors."""
 
     name = "bluesky"
     label = "Bluesky"
@@ -86,7 +86,7 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
     unreachable = "The account's Bluesky server could not be reached."
 
     def specific(self, error: XrpcError) -> PlatformError | None:
-        """Translate a Bluesky server's errors about the access token or the account; None for all other errors."""
+        """Translate XRPC errors of Bluesky about the access token or the account; return None for all other errors."""
         if error.status == 429:
             return None
         if error.code in TOKEN_ERRORS:
@@ -96,7 +96,7 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
         return None
 
     def rejects_content(self, error: XrpcError) -> bool:
-        """Whether a Bluesky server's error is about the content of the request, as is a proxy's 400 or 413."""
+        """Return whether an XRPC error means that the Bluesky server refuses the content of the request."""
         return error.status in self.content_statuses
 
 

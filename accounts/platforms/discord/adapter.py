@@ -1,4 +1,4 @@
-"""The Discord adapter: connects channels by the address of a webhook that their owner has created."""
+"""The Discord adapter: connects channels by the URL of a webhook that their owner has created, and posts messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AVATAR = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 
 class Discord(Platform):
-    """Publishes to Discord channels.
+    """The adapter that connects Discord channels by webhooks and publishes to them.
 
     The steps are `start`, which does nothing, and `send`, which posts the message, once; neither needs a state. A grant's
     tokens are {channel_id, guild_id}: where the webhook posts. Revoking does nothing: the webhook is its owner's and may be
@@ -35,7 +35,7 @@ class Discord(Platform):
     irreversible = frozenset({"send"})
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Ask Discord for the webhook at the owner's address. Raises CredentialsRejected, Transient."""
+        """Connect a Discord channel: check the webhook at the URL from the owner. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)
         try:
             with ERRORS.content_errors("this webhook"):
@@ -52,12 +52,12 @@ class Discord(Platform):
         return Connection(identity=_identity(details), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask Discord for the webhook again. Raises AccountDisconnected, Transient."""
+        """Check that the webhook of a connected Discord channel still exists. Raises AccountDisconnected, Transient."""
         with ERRORS.platform_errors():
             return _identity(_details(self._webhook(grant.credentials)))
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Post the message to Discord by the webhook, once; the step `start` does nothing."""
+        """Take the next step of a Discord publication: send the message by the webhook; the first step does nothing."""
         if progress.phase == "start":
             return Progress("send")
         return message.send(self._webhook(grant.credentials), grant.tokens["guild_id"], content)
@@ -67,7 +67,7 @@ class Discord(Platform):
 
 
 def _details(hook: Webhook) -> dict[str, Any]:
-    """Discord's description of a webhook. Raises UnreadableAnswer if the response describes another one."""
+    """Return Discord's description of a webhook. Raises UnreadableAnswer if Discord describes a different webhook."""
     details = hook.get("")
     if details.get("id") != hook.id:
         raise UnreadableAnswer("The response is not about this webhook.")
@@ -89,5 +89,5 @@ def _identity(details: Mapping[str, Any]) -> Identity:
 
 
 def _snowflake(value: Any) -> str:
-    """The value if it is an id of Discord (a snowflake), otherwise an empty string."""
+    """Return an id of a Discord channel or server if it is a valid snowflake, otherwise an empty string."""
     return value if isinstance(value, str) and SNOWFLAKE.fullmatch(value) else ""

@@ -1,4 +1,4 @@
-"""Discord's limits and options for webhooks, and what their owners need.
+"""Discord's capabilities: its limits and options for messages by webhook, and what owners need to connect a channel.
 
 Discord counts code points. The limits for files are those of a server without boosts: 10 MiB each, and 25 MiB in a
 request. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and Nicknames, Poll Resource).

@@ -1,4 +1,4 @@
-"""The API of Discord's webhooks: calls, and the meaning of Discord's errors.
+"""The client for Discord's webhook API, and the translation of Discord's errors.
 
 A webhook's address contains a token that lets anybody post to the channel, so no message and no repr shows it. Errors are
 `{"code": number, "message": text, "errors"?: by field}`. Source: docs.discord.com (Webhook Resource, Rate Limits, JSON Error
@@ -41,7 +41,7 @@ _PATH = r"/webhooks/([0-9]{1,20})/([A-Za-z0-9_-]{1,256})/?"
 
 
 class DiscordError(ApiError):
-    """An error response of Discord; `code` is a number, empty if the response is not the API's."""
+    """An error response of Discord's API; `code` is Discord's number, or empty if something other than the API answered."""
 
     def __init__(self, response: Response, token: str) -> None:
         content = json_object(response) or {}
@@ -58,7 +58,7 @@ class DiscordError(ApiError):
 
 @dataclass(frozen=True)
 class Webhook(JsonClient):
-    """Client of one Discord webhook. Calls raise DiscordError, NotSent, NoAnswer."""
+    """The client of one Discord webhook. Calls raise DiscordError, NotSent, NoAnswer."""
 
     address: str = field(repr=False)
     id: str = ""
@@ -68,7 +68,7 @@ class Webhook(JsonClient):
     max_bytes = 262_144
 
     def headers(self) -> dict[str, str]:
-        """The HTTP headers of every call to Discord.
+        """Return the HTTP headers for every call of the Discord client.
 
         Discord's proxy may block a request without a User-Agent of this format.
         """
@@ -78,12 +78,12 @@ class Webhook(JsonClient):
         }
 
     def error_of(self, response: Response) -> DiscordError:
-        """The error in a response of Discord, without the webhook's token."""
+        """Return the error in a response of Discord, without the webhook's secret token."""
         return DiscordError(response, self.token)
 
 
 def webhook(given: str, api_base: str) -> Webhook:
-    """The Discord webhook at the address that its owner gave. Raises CredentialsRejected.
+    """Return the client of the Discord webhook at the URL that its owner entered. Raises CredentialsRejected.
 
     The address may be Discord's or, if the operator has set `api_base`, one at its host. Calls go to `api_base`.
     """
@@ -103,7 +103,7 @@ def webhook(given: str, api_base: str) -> Webhook:
 
 
 class DiscordErrors(ErrorTranslator[DiscordError]):
-    """Translates Discord's errors."""
+    """The translation of Discord's API errors into platform errors."""
 
     name = "discord"
     label = "Discord"
@@ -111,7 +111,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
     documented_codes = BLOCKED_CONTENT_CODES | INVALID_CONTENT_CODES
 
     def specific(self, error: DiscordError) -> PlatformError | None:
-        """Translate Discord's errors about the webhook and its limits; None for all other errors."""
+        """Translate Discord's errors about the webhook and its rate limits; return None for all other errors."""
         if error.code in RATE_LIMIT_CODES:
             return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
         if error.code in TRANSIENT_CODES and error.status != 429:
@@ -124,7 +124,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
         return None
 
     def rejects_content(self, error: DiscordError) -> bool:
-        """Whether Discord's error is about the message."""
+        """Return whether Discord's error means that it refuses the message."""
         return error.code in BLOCKED_CONTENT_CODES or error.status in (400, 413)
 
 
@@ -132,7 +132,7 @@ ERRORS = DiscordErrors()
 
 
 def _reason(content: Mapping[str, Any]) -> str:
-    """The first of Discord's errors by field, with the field's name; the general message if there are none."""
+    """Return the explanation in a Discord error response: the first error of a field, otherwise the general message."""
     path: list[str] = []
     errors = content.get("errors")
     while isinstance(errors, dict) and errors and len(path) < MAX_DEPTH:

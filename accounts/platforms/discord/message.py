@@ -1,4 +1,4 @@
-"""Discord messages: the JSON body of a message, and posting it once.
+"""Discord messages: building the JSON body of a message, and sending it once.
 
 A webhook cannot read the channel, so a lost answer leaves the outcome unknown for good.
 """
@@ -23,7 +23,7 @@ SLOWEST_UPLOAD = 200_000  # bytes per second
 
 
 def send(hook: Webhook, guild_id: str, content: Content) -> Published:
-    """Post the message to Discord. Raises platform errors; OutcomeUnknown means that the message may have been published."""
+    """Send a Discord message. Raises platform errors; OutcomeUnknown means that Discord may have published the message."""
     with ERRORS.publish_errors("this message", final=True):
         try:
             saved = _post(hook, content)
@@ -37,7 +37,7 @@ def send(hook: Webhook, guild_id: str, content: Content) -> Published:
 
 
 def message_body(content: Content) -> dict[str, Any]:
-    """The JSON body of a Discord message. It mentions nobody, whatever its text says."""
+    """Return the JSON body of a Discord message, which notifies nobody, even if the text contains a mention."""
     body: dict[str, Any] = {"allowed_mentions": {"parse": []}}
     if poll := poll_of(content.options):
         body["poll"] = _poll(content.text, poll)
@@ -61,12 +61,12 @@ def _poll(question: str, poll: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def channel_url(guild_id: str, channel_id: str) -> str:
-    """The URL of a Discord channel in the browser."""
+    """Return the URL at which Discord's web app shows a channel."""
     return f"https://discord.com/channels/{guild_id or '@me'}/{channel_id}"
 
 
 def _post(hook: Webhook, content: Content) -> dict[str, Any]:
-    """Post the message to Discord and return it as Discord saved it; files are read while they are sent."""
+    """Send a Discord message with its files, and return the message as Discord has saved it."""
     # Without `wait`, Discord answers before it has saved the message.
     params = {"wait": "true", **{key: content.options[key] for key in ("thread_id",) if key in content.options}}
     if not content.media:

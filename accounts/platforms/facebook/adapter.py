@@ -1,4 +1,4 @@
-"""The Facebook adapter: connects pages by Facebook Login, publishes posts, and finds published posts again."""
+"""The Facebook adapter: connects pages by Facebook Login, publishes posts, and finds posts that were published."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from accounts.platforms.types import Connection, Grant, Identity
 
 
 class Facebook(MetaPlatform):
-    """Publishes to Facebook pages.
+    """The adapter that connects Facebook pages and publishes to them.
 
     Publishing goes `start`, then `photo` for each photo, or `open` and `send` for a video; `create`, which publishes;
     `settle` while Facebook processes a video; and `comment` if a first comment is asked for. Its state is {since, photos}:
@@ -50,7 +50,7 @@ class Facebook(MetaPlatform):
     searches = {"create": posts.find, "comment": COMMENTS.find}
 
     def application(self) -> FacebookApplication:
-        """The operator's app at Facebook."""
+        """Return the operator's OAuth app at Facebook, from the settings."""
         return FacebookApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -60,7 +60,7 @@ class Facebook(MetaPlatform):
         )
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The Facebook pages that the person may publish to. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        """Return connections to the Facebook pages that the person may publish to. Raises CredentialsRejected, Transient."""
         application = self.application()
         tokens = application.exchange(code, redirect_uri, stored)
         try:
@@ -70,11 +70,11 @@ class Facebook(MetaPlatform):
             raise CredentialsRejected(error.message) from error
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The Facebook page of a page's access token."""
+        """Return the one Facebook page that a page's access token belongs to."""
         return (identity_of(self.graph(tokens).get("/me", {"fields": FIELDS})),)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: only another login gives a new token for a Facebook page.
+        """Raise AccountDisconnected: a new token for a Facebook page requires that the owner logs in again.
 
         A page's token ends only because of something that its owner did.
         """
@@ -83,11 +83,11 @@ class Facebook(MetaPlatform):
         )
 
     def account(self, grant: Grant) -> Page:
-        """The Facebook page that a grant gives access to."""
+        """Return the connected Facebook page, with Graph API clients that use its token."""
         graph = self.graph(grant.tokens)
         videos = self.setting("VIDEO_API_BASE") or self.setting("API_BASE") or "https://graph-video.facebook.com"
         return Page(graph, grant.external_id, replace(graph, address=versioned(videos, self.version())))
 
     def graph(self, tokens: Mapping[str, Any]) -> Graph:
-        """A client of Facebook's Graph API with the token of a page or a person."""
+        """Return a client of Facebook's Graph API that uses the token of a page or a person."""
         return Graph(self.api(), tokens["access_token"], self.setting("CLIENT_SECRET"))

@@ -1,4 +1,4 @@
-"""What a Facebook page accepts through the Graph API, and where the operator's app is registered at Meta.
+"""Facebook's capabilities: limits and options for posts of a page, and where the operator's app is registered at Meta.
 
 63,206 characters; up to ten photos, or one video. Photos have alt texts, of undocumented length. A reel is a video of 3 to
 90 seconds, a story a photo or a video of up to 60 seconds; a story shows no text and has no comments. A page may publish 30

@@ -1,4 +1,4 @@
-"""Finding a post among those that a Facebook page has published since the publication began.
+"""The lookup of a published Facebook post or story among those that the page has published since the publication began.
 
 A post with photos is recognized by their ids, one of text by its words and its link. Facebook does not say how soon a post
 appears in a page's lists, so they are read only after a while (`Facebook.settles_seconds`). It documents that they
@@ -49,7 +49,7 @@ COMMENTS = FirstComments(
 
 
 def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-    """Find the Facebook post of text or photos, or the story of a photo, that an earlier attempt has published.
+    """Look up the Facebook post of text or photos, or the photo story, that an earlier attempt has published.
 
     Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
@@ -61,7 +61,7 @@ def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | 
 
 
 def story_of(page: Page, media_id: str) -> Published | None:
-    """The Facebook story that shows this photo or video, if listed. Errors are ignored: the story is published anyway."""
+    """Look up the Facebook story that shows this photo or video; None if it is not listed or the list cannot be read."""
     with suppress(PlatformError), ERRORS.platform_errors():
         return _story(page, media_id)
     return None

@@ -1,4 +1,4 @@
-"""Uploads to Facebook, which are not visible before a post uses them: photos one by one, videos in parts; videos' status.
+"""Media of Facebook posts: uploading photos and videos, which stay invisible until a post uses them, and videos' status.
 
 A video of a post is sent in the parts that Facebook asks for, to the API's host for videos. A video of a reel or story is
 announced at the API's usual host and sent whole to an address that Facebook names. Facebook deletes what no post has used
@@ -36,7 +36,7 @@ FAILED = frozenset({"error", "expired", "upload_failed"})
 
 @dataclass(frozen=True)
 class Video:
-    """A video at Facebook: `is_uploaded` if all of it has arrived, `reason` if it failed."""
+    """The status of a video uploaded to Facebook: `is_uploaded` if Facebook has the whole file, `reason` if it failed."""
 
     status: VideoStatus
     permalink: str
@@ -45,7 +45,7 @@ class Video:
 
 
 def next_step(content: Content, state: State) -> Progress:
-    """The step that uploads the next file to Facebook, or the step that publishes if all files are uploaded."""
+    """Return the step that uploads the next photo or video to Facebook or, after all uploads, the step that publishes."""
     kind = kind_of(content)
     if kind in VIDEO_KINDS and "video" not in state:
         return Progress("open", state)
@@ -55,7 +55,7 @@ def next_step(content: Content, state: State) -> Progress:
 
 
 def upload_photo(page: Page, content: Content, state: State) -> Progress:
-    """Upload the next photo to Facebook.
+    """Upload the next photo of a Facebook post.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable and Transient.
     """
@@ -70,7 +70,7 @@ def upload_photo(page: Page, content: Content, state: State) -> Progress:
 
 
 def open_session(page: Page, content: Content, state: State) -> Progress:
-    """Announce a video to Facebook, which answers with the video's id.
+    """Open an upload session for a video at Facebook, which answers with the video's id.
 
     The first attempts raise RateLimited if the page may not publish more reels today.
     """
@@ -92,7 +92,7 @@ def open_session(page: Page, content: Content, state: State) -> Progress:
 
 
 def send(page: Page, content: Content, state: State) -> Progress:
-    """Send a video to Facebook, or the next parts of it.
+    """Upload a video to Facebook: the whole file for reels and stories, or the next parts of a post's video.
 
     After a refusal the video may be uploaded already, by an attempt without a response; if not, another session is opened,
     once.
@@ -112,7 +112,7 @@ def send(page: Page, content: Content, state: State) -> Progress:
 
 
 def get_video(page: Page, video_id: str) -> Video:
-    """Ask Facebook about a video. Raises TokenExpired, AccountDisconnected, Transient."""
+    """Ask Facebook for the status of an uploaded video. Raises TokenExpired, AccountDisconnected, Transient."""
     with ERRORS.platform_errors():
         answer = page.graph.get(f"/{video_id}", {"fields": "status,published,permalink_url"})
     status = as_object(answer.get("status"))
@@ -125,12 +125,12 @@ def get_video(page: Page, video_id: str) -> Video:
 
 
 def graph_of(page: Page, kind: PostKind) -> Graph:
-    """A client of the Facebook API host that publishes posts of this kind."""
+    """Return the Graph API client for media of this kind of Facebook post; videos of posts have a host of their own."""
     return page.video_graph if kind == "video" else page.graph
 
 
 def label(file: MediaFile) -> str:
-    """The name of a file in messages and in uploads to Facebook."""
+    """Return the name of a photo or video for error messages and for the upload to Facebook."""
     return file.filename or "the file"
 
 
@@ -147,7 +147,7 @@ def _send_parts(page: Page, file: MediaFile, state: State) -> Progress:
 
 
 def _send_part(page: Page, opened: BinaryIO, file: MediaFile, state: State) -> dict[str, int]:
-    """Send one part of a video to Facebook.
+    """Upload one part of a video to Facebook.
 
     Returns where the next part begins and ends, which is the same byte after the last part.
     """
@@ -186,7 +186,7 @@ def _send_whole(page: Page, file: MediaFile, content: Content, state: State) -> 
 
 
 def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
-    """Where the next part of a Facebook video begins and ends, which Graph writes as text. Raises UnreadableAnswer."""
+    """Return the first byte and the end of the next part of a video that Facebook asks for. Raises UnreadableAnswer."""
     offsets = {"offset": str(answer.get("start_offset")), "end": str(answer.get("end_offset"))}
     if not all(each.isascii() and each.isdecimal() and len(each) <= 15 for each in offsets.values()):
         raise UnreadableAnswer("The response does not say which part of the video is next.")
@@ -194,7 +194,7 @@ def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _status_in(answer: Mapping[str, Any], status: Mapping[str, Any]) -> VideoStatus:
-    """The status of a Facebook video. Processing begins when Facebook is asked to publish, so it means that it was asked."""
+    """Return a video's status from Facebook's response; `processing` means that Facebook was asked to publish the video."""
     video, published = status.get("video_status"), answer.get("published")
     processing, publishing = (
         as_object(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")
@@ -219,7 +219,7 @@ def _failure_reason(status: Mapping[str, Any]) -> str:
 
 
 class _Part:
-    """A part of an open file as the body of a request to Facebook; `len` is the number of bytes that are not read yet."""
+    """A part of an open video file as the body of an upload to Facebook; `len` is the number of bytes left to read."""
 
     def __init__(self, opened: BinaryIO, length: int) -> None:
         self._opened = opened

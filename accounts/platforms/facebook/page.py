@@ -1,4 +1,4 @@
-"""Facebook pages, the operator's app, and the meaning of Facebook's own error codes.
+"""Connected Facebook pages, the operator's OAuth app that lists a person's pages, and the codes of Facebook's errors.
 
 A page's token that was read with a person's long-lived token does not expire. It ends with the person's password, role or
 consent, and only another login gives a new one. Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow,
@@ -30,7 +30,7 @@ _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
 
 class FacebookErrors(MetaErrors):
-    """Translates Facebook's errors."""
+    """The translation of errors of the Graph API for Facebook pages into platform errors."""
 
     name = "facebook"
     label = "Facebook"
@@ -57,14 +57,14 @@ ERRORS = FacebookErrors()
 
 
 class FacebookApplication(MetaApplication):
-    """The operator's app at Facebook, which exchanges codes and reads pages."""
+    """The operator's OAuth app at Facebook, which exchanges codes for tokens and lists the person's pages."""
 
     label = "Facebook"
     errors = ERRORS
     needed = NEEDED
 
     def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange a code for the person's long-lived Facebook token. Raises as `exchange_token`."""
+        """Exchange an OAuth code for the person's long-lived Facebook token. Raises the same errors as `exchange_token`."""
         params = self.code_params(code, redirect_uri)
         short = self.exchange_token("GET", self.token_url, params)
         credentials = {name: params[name] for name in ("client_id", "client_secret")}
@@ -72,7 +72,7 @@ class FacebookApplication(MetaApplication):
         return self.exchange_token("GET", self.token_url, {**credentials, **extension})
 
     def connections(self, person: Graph) -> tuple[Connection, ...]:
-        """The Facebook pages to which the person may publish.
+        """Return a connection to each Facebook page that the person may publish to.
 
         Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
         """
@@ -92,13 +92,13 @@ class FacebookApplication(MetaApplication):
 
 @dataclass(frozen=True)
 class Page(Account):
-    """A connected Facebook page; `video_graph` is the API's host for the videos of posts."""
+    """A connected Facebook page: its id, and the Graph API clients for posts and for videos (`video_graph`)."""
 
     video_graph: Graph
 
 
 def identity_of(page: Mapping[str, Any]) -> Identity:
-    """The identity of a Facebook page, from the fields FIELDS. Raises UnreadableAnswer."""
+    """Return the identity of a Facebook page from its description in a response. Raises UnreadableAnswer."""
     page_id, name, username = id_of(page), one_line(page.get("name")), one_line(page.get("username"))
     picture = as_object(page.get("picture"))
     return Identity(
@@ -111,7 +111,7 @@ def identity_of(page: Mapping[str, Any]) -> Identity:
 
 
 def permalink(address: Any, path: str) -> str:
-    """The URL at which Facebook shows a post: from the address that Facebook gave, otherwise from `path`."""
+    """Return the URL of a Facebook page's post: the one that Facebook gave or, if there is none, one built from `path`."""
     if isinstance(address, str) and _PATH.fullmatch(address) and not address.startswith("//"):
         return f"{SITE}{address}"
     return https_url(address) or f"{SITE}/{path}"

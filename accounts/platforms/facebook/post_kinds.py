@@ -1,4 +1,4 @@
-"""The kinds of Facebook posts: chosen by the media and the option `post_type`, with what is refused, and the limit of reels.
+"""The kinds of Facebook posts (text, photos, video, reel, story): how content selects one, and each kind's restrictions.
 
 A page may publish 30 reels through the API within 24 hours. The page's reels are counted before a video is uploaded. The list
 includes those that were published by hand, so a page that does both may wait longer than necessary. A list that cannot be
@@ -31,7 +31,7 @@ COUNTED_ATTEMPTS = 2  # after so many waits Facebook decides: it does not count 
 
 
 def kind_of(content: Content) -> PostKind:
-    """The kind of Facebook post that content becomes after `check` has accepted it."""
+    """Return the kind of Facebook post that content becomes, according to its media and its option `post_type`."""
     post_type = content.options.get("post_type", "post")
     if post_type == "reel":
         return "reel"
@@ -42,7 +42,7 @@ def kind_of(content: Content) -> PostKind:
 
 
 def check(content: Content) -> None:
-    """Raise ContentRejected for content that Facebook would refuse, before anything is uploaded."""
+    """Raise ContentRejected for content that does not fit its kind of Facebook post, before any file is uploaded."""
     post_type, options = content.options.get("post_type", "post"), content.options
     files = [file.kind for file in content.media]
     if post_type == "reel" and files != ["video"]:
@@ -80,7 +80,7 @@ def _check_length(content: Content) -> None:
 
 
 def check_reel_limit(page: Page, attempt: int, refusal: str = "") -> None:
-    """Raise RateLimited if the Facebook page has published its reels of the last 24 hours, until it may publish another one.
+    """Raise RateLimited if the Facebook page has reached the limit of reels in 24 hours.
 
     `refusal` is Facebook's answer to this reel, if it was sent already.
     """
@@ -94,7 +94,7 @@ def check_reel_limit(page: Page, attempt: int, refusal: str = "") -> None:
 
 
 def check_reel_refusal(refused: GraphError, attempt: int) -> None:
-    """Raise RateLimited for a Facebook rate limit of unknown duration, which may be the limit of reels."""
+    """Raise RateLimited if Facebook refuses a reel by a rate limit that names no waiting time: maybe the reel limit."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
             ERRORS.platform_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)
@@ -102,7 +102,7 @@ def check_reel_refusal(refused: GraphError, attempt: int) -> None:
 
 
 def _recent_reels(page: Page) -> list[datetime]:
-    """The creation times of the Facebook page's reels of the last 24 hours, newest first; empty if they cannot be read."""
+    """Return the creation times of the Facebook page's reels of the last 24 hours; empty if they cannot be read."""
     params = {"fields": "created_time,published", "limit": "100"}
     reels: list[dict[str, Any]] = []
     with suppress(PlatformError), ERRORS.platform_errors():

@@ -1,4 +1,4 @@
-"""Publishing posts at a Facebook page after their files were uploaded.
+"""The steps that publish a Facebook page's post after its files are uploaded, and that find the published post.
 
 Facebook has no idempotency key; what a call without a response has published is searched for (lookup.py). A video is shown
 after Facebook has processed it, so it is asked about until then. Sources: developers.facebook.com, pages-api/posts,
@@ -40,13 +40,13 @@ State = Mapping[str, Any]
 
 
 def begin(page: Page, content: Content, state: State) -> Progress:
-    """Begin a Facebook publication: check the content and store the time. Raises ContentRejected."""
+    """Begin to publish a Facebook post: check the content and store the current time. Raises ContentRejected."""
     check(content)
     return media.next_step(content, {"since": timezone.now().isoformat(), "photos": []})
 
 
 def create(page: Page, content: Content, state: State) -> Progress | Published:
-    """Publish the post at Facebook. Raises platform errors."""
+    """Publish the post on the Facebook page. Raises platform errors."""
     edge, form = _call(content, state)
     with ERRORS.publish_errors("this post"):
         try:
@@ -59,12 +59,12 @@ def create(page: Page, content: Content, state: State) -> Progress | Published:
 
 
 def settle(page: Page, content: Content, state: State) -> Progress | Published:
-    """Ask whether Facebook has processed the video of the post."""
+    """Ask whether Facebook has processed and published the video of the post."""
     return _after_status(page, content, state, media.get_video(page, state["video"]))
 
 
 def find(page: Page, content: Content, state: State) -> Progress | Published | Absent:
-    """The step after `create` if an earlier attempt has published the post at Facebook; Absent if it has not.
+    """Find the Facebook post of an earlier attempt and return the next step or the post; return Absent if there is none.
 
     Raises as `create`.
     """
@@ -98,7 +98,7 @@ def _wait(state: State) -> Progress:
 
 
 def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
-    """The edge of the Facebook page that publishes, and the fields to post there."""
+    """Return the Graph API edge of the Facebook page that publishes this kind of post, and the form fields to send."""
     kind, options = kind_of(content), content.options
     if kind == "photo_story":
         return "photo_stories", {"photo_id": state["photos"][0]}
@@ -116,7 +116,7 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
 
 
 def _after_success(page: Page, content: Content, state: State, answer: Mapping[str, Any]) -> Progress | Published:
-    """The step after Facebook has accepted the post, or the published post. Raises UnreadableAnswer."""
+    """Return the published post or the next step, after Facebook has accepted the post. Raises UnreadableAnswer."""
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)
@@ -130,7 +130,7 @@ def _after_success(page: Page, content: Content, state: State, answer: Mapping[s
 
 
 def _permalink(page: Page, post_id: str) -> str:
-    """The URL at which Facebook shows the post. Errors are ignored, because the post is published anyway."""
+    """Return the URL at which Facebook shows the post; errors are ignored, because the post is already published."""
     address = None
     with suppress(PlatformError), ERRORS.platform_errors():
         address = page.graph.get(f"/{post_id}", {"fields": "permalink_url"}).get("permalink_url")
@@ -138,7 +138,7 @@ def _permalink(page: Page, post_id: str) -> str:
 
 
 def _after_refusal(page: Page, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """The step after Facebook has refused the post, or the published post.
+    """Return the published post or the publication's next step, after Facebook has refused to publish the post.
 
     It refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published its
     reels of the day; and uploads that are too old, which have to be repeated.

@@ -1,1 +1,1 @@
-"""Modules that all adapters share for HTTP: a JSON client, the translation of errors, and OAuth 2.0."""
+"""The HTTP code that all platform adapters share: the JSON client, the translation of errors, and OAuth 2.0."""

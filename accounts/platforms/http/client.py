@@ -1,4 +1,4 @@
-"""The base class of clients for a platform's JSON API, which is called with one account's access token."""
+"""The base class of HTTP clients for platforms' JSON APIs, which are called with an account's access token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.outbound import Response, request
 
 @dataclass(frozen=True)
 class JsonClient:
-    """Client of a JSON API at `address` (without a trailing slash) with a bearer token; the token is empty if none is needed.
+    """The HTTP client of a platform's JSON API at `address`, with a bearer token; the token may be empty.
 
     Subclasses name the exception for error responses and add what is particular to the platform. Every call raises that
     exception, NotSent (the request was not sent) or NoAnswer (it may have been processed).
@@ -29,11 +29,11 @@ class JsonClient:
     )
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Send a GET request. Returns the response's JSON object, empty for a body that is not an object."""
+        """Send a GET request to the platform's JSON API. Returns the response's object, empty if the body is no object."""
         return self._content(self.call("GET", f"{self.address}{path}", params=params))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Send a POST request; `body` is passed on to `call`. Returns the response's JSON object.
+        """Send a POST request to the platform's JSON API. Returns the JSON object of the response.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
@@ -48,7 +48,7 @@ class JsonClient:
         timeout: float | None = None,
         **body: Any,
     ) -> Response:
-        """Send one request to a full URL and return a successful response; `body` is that of `config.outbound.request`."""
+        """Send an HTTP request to a full URL and return a successful response; `body` is as in `config.outbound.request`."""
         response = request(
             method,
             url,
@@ -62,16 +62,16 @@ class JsonClient:
         return response
 
     def headers(self) -> dict[str, str]:
-        """The HTTP headers of every call to the platform's API."""
+        """Return the HTTP headers that the JSON client adds to every call of the platform's API."""
         bearer = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         return {**bearer, "Accept": "application/json"}
 
     def is_success(self, response: Response) -> bool:
-        """Whether a response says that the platform did what was asked."""
+        """Return whether an HTTP response says that the platform did what was asked."""
         return 200 <= response.status < 300
 
     def error_of(self, response: Response) -> ApiError:
-        """The exception for an error response. Override it to remove a client's secret from the reason."""
+        """Return the exception for an HTTP error response; override the method to remove a secret from the message."""
         return self.error(response)
 
     def _content(self, response: Response) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class JsonClient:
 
 
 def required_object(response: Response) -> dict[str, Any]:
-    """The JSON object of a platform's successful response. Raises UnreadableAnswer if the body is anything else."""
+    """Return the JSON object of a successful HTTP response. Raises UnreadableAnswer if the body is anything else."""
     content = json_object(response)
     if content is None:
         raise UnreadableAnswer("The response is not a JSON object.")

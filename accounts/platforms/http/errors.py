@@ -1,4 +1,4 @@
-"""Translation of failed HTTP calls into the errors of accounts/platforms/errors.py.
+"""The translation of failed HTTP calls into the platform errors of accounts/platforms/errors.py.
 
 Each platform has a translator. Rules that apply to all platforms are here: 429 is the rate limit, 401 an expired token, 5xx
 and an unreachable server are temporary, and an error that nobody has documented is reported to the operator.
@@ -29,7 +29,7 @@ CONTENT_STATUSES = frozenset({400, 403, 404, 409, 413, 415, 422})
 
 
 class ErrorTranslator(Generic[E]):
-    """Translates a platform's API errors. Subclasses override the methods for errors of their platform."""
+    """The base class that translates HTTP errors of a platform's API; subclasses add the platform's own error codes."""
 
     name: ClassVar[str]  # the platform's name in the registry
     label: ClassVar[str]  # the platform's name for people
@@ -39,31 +39,31 @@ class ErrorTranslator(Generic[E]):
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
     def specific(self, error: E) -> PlatformError | None:
-        """Translate an error with a special meaning at this platform, for every call; None for all other errors."""
+        """Translate an HTTP error that has a special meaning at this platform; return None for all other errors."""
         return None
 
     def rejects_content(self, error: E) -> bool:
-        """Whether an error that `specific` does not translate is about the content, if the call sent content."""
+        """Return whether an HTTP error that `specific` does not translate means that the content is refused."""
         return error.status in self.content_statuses and (error.from_api or error.status == 413)
 
     def may_have_effect(self, error: E) -> bool:
-        """Whether a call that was answered with this error may have taken effect."""
+        """Return whether the platform may have done what was asked although it answered with this HTTP error."""
         return error.status >= 500
 
     def is_documented(self, error: E) -> bool:
-        """Whether a refusal of content is documented by the platform; other refusals are reported to the operator."""
+        """Return whether the platform documents an error that refuses content; others are reported to the operator."""
         return self.documented_codes is None or error.code in self.documented_codes
 
     def platform_errors(self) -> AbstractContextManager[None]:
-        """Context manager that translates the errors of calls that may safely be repeated."""
+        """Return a context manager that translates the HTTP errors of calls that may safely be repeated."""
         return self._translated(self.platform_error)
 
     def content_errors(self, what: str) -> AbstractContextManager[None]:
-        """Context manager like `platform_errors`, for calls that send `what`, such as "this image", which may be refused."""
+        """Return a context manager that translates the HTTP errors of calls that send `what` ("this image")."""
         return self._translated(lambda error: self.refusal(error, what))
 
     def publish_errors(self, what: str, *, final: bool = False) -> AbstractContextManager[None]:
-        """Context manager like `content_errors`, for the call that publishes.
+        """Return a context manager that translates the HTTP errors of the call that publishes a post.
 
         Raises OutcomeUnknown if the call may have had an effect. `final`: the platform cannot be asked about that.
         """
@@ -80,13 +80,13 @@ class ErrorTranslator(Generic[E]):
         return self._translated(translate)
 
     def platform_error(self, error: OutboundError | E) -> PlatformError:
-        """Translate the error of a failed call that had no effect."""
+        """Translate the HTTP error of a failed call that sent no content and had no effect."""
         if isinstance(error, OutboundError):
             return Transient(self.unreachable or f"{self.label} could not be reached.")
         return self._meaning(error) or self._undocumented(error)
 
     def refusal(self, error: OutboundError | E, what: str) -> PlatformError:
-        """Translate the error of a call that sent `what`, which the platform may have refused."""
+        """Translate the HTTP error of a call that sent `what`, which the platform may have refused."""
         if isinstance(error, OutboundError):
             return self.platform_error(error)
         meaning = self._meaning(error)
@@ -97,7 +97,7 @@ class ErrorTranslator(Generic[E]):
         return ContentRejected(f"{self.label} does not accept {what}: {error.reason}")
 
     def transient(self, error: E) -> Transient:
-        """The Transient error for a failed call that may succeed later."""
+        """Return the Transient error for a failed HTTP call that may succeed later."""
         return Transient(f"{self.label} answered {error.status}: {error.reason}", retry_after=error.retry_after)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""OAuth 2.0 as the platforms implement it: the authorization code flow, PKCE, renewal and revocation of tokens.
+"""OAuth 2.0 over HTTP as the platforms implement it: the authorization code flow, PKCE, renewal and revocation of tokens.
 
 Grants store `tokens` = {access_token, refresh_token?, …}. Sources: RFC 6749 (4.1, 5.2, 6), RFC 7009, RFC 7636 (S256).
 """
@@ -37,7 +37,7 @@ _PASSING = frozenset({"temporarily_unavailable", "server_error"})
 
 @dataclass(frozen=True)
 class OAuthApplication:
-    """The operator's OAuth application at a platform, a confidential client.
+    """The operator's OAuth application at a platform, with its client id and secret.
 
     Subclasses say in class variables how their platform differs from RFC 6749.
     """
@@ -63,11 +63,11 @@ class OAuthApplication:
 
     @property
     def required_scopes(self) -> tuple[str, ...]:
-        """The OAuth scopes without which an account cannot be connected."""
+        """The OAuth scopes that an owner has to grant so that the account can be connected."""
         return self.scopes
 
     def authorize(self, state: str, redirect_uri: str) -> Authorization:
-        """The URL at which the owner grants OAuth access. The PKCE verifier is stored for the exchange."""
+        """Return the OAuth URL at which the owner grants access, and the PKCE verifier to store for the exchange."""
         params = {
             "response_type": "code",
             self.client_id_parameter: self.client_id,
@@ -84,7 +84,7 @@ class OAuthApplication:
         return Authorization(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
 
     def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange an OAuth code for tokens; `stored` comes from the authorization. Returns the token endpoint's JSON.
+        """Exchange an OAuth authorization code for tokens. Returns the JSON of the token endpoint.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
         """
@@ -96,7 +96,7 @@ class OAuthApplication:
         return answer
 
     def renew(self, refresh_token: str) -> dict[str, Any]:
-        """Exchange an OAuth refresh token for new tokens. Returns the token endpoint's JSON.
+        """Exchange an OAuth refresh token for new tokens. Returns the JSON of the token endpoint.
 
         Raises AccountDisconnected only if the platform says that the grant has ended, otherwise Transient.
         """
@@ -111,14 +111,14 @@ class OAuthApplication:
         raise Transient(f"{self.label} did not renew the access: {response.status} {error}".rstrip())
 
     def revoke(self, token: str) -> None:
-        """Revoke an OAuth token. A token that the platform does not have is revoked already. Raises Transient."""
+        """Revoke an OAuth token; if the platform does not have the token, it counts as revoked. Raises Transient."""
         response = self.post(self.revoke_url, {"token": token}, authenticate=self.authenticates_revocation)
         self._raise_if_passing(response, "")
         if response.status not in self.revoked_statuses:
             raise Transient(f"{self.label} did not revoke the access: it answered {response.status}.")
 
     def request_tokens(self, form: Mapping[str, str]) -> dict[str, Any]:
-        """Send an OAuth authorization code grant to the token endpoint.
+        """Request tokens for an authorization code at the platform's OAuth token endpoint.
 
         Raises CredentialsRejected (the code), ConnectionUnavailable, Transient.
         """
@@ -143,15 +143,15 @@ class OAuthApplication:
             raise missing_scopes(self.label, missing)
 
     def error_of(self, response: Response) -> str:
-        """The OAuth error that the token endpoint names (RFC 6749, 5.2); empty if it names none."""
+        """Return the OAuth error in a response of the token endpoint (RFC 6749, 5.2), otherwise an empty string."""
         return one_line((json_object(response) or {}).get("error"))[:100]
 
     def challenge(self, verifier: str) -> str:
-        """The S256 code challenge of a PKCE verifier (RFC 7636)."""
+        """Return the S256 code challenge of an OAuth PKCE verifier (RFC 7636)."""
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
-        """Send form fields as this OAuth application and return the response, whatever its status. Raises Transient."""
+        """Send a form to an OAuth endpoint with the application's credentials. Returns any response. Raises Transient."""
         headers, data = {"Accept": "application/json"}, dict(form)
         if authenticate and self.basic:
             headers |= basic_header(self.client_id, self.client_secret)
@@ -173,7 +173,7 @@ class OAuthApplication:
 
 
 def wrong_code(label: str) -> CredentialsRejected:
-    """The error for an OAuth authorization code that a platform refuses."""
+    """Return the error for an OAuth authorization code that a platform does not accept."""
     return CredentialsRejected(
         f"{label} does not accept this code: it is used, expired or was issued to another service.",
         suggested_action="Start the connection again.",
@@ -181,7 +181,7 @@ def wrong_code(label: str) -> CredentialsRejected:
 
 
 def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
-    """The error for an OAuth grant without scopes that the service needs."""
+    """Return the error for an OAuth grant that lacks scopes which the service needs."""
     names = sorted(scope.rpartition("/")[2] for scope in missing)  # Google's scopes are URLs
     return CredentialsRejected(
         f"The grant lacks what the service needs at {label}: {', '.join(names)}.",
@@ -190,12 +190,12 @@ def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
 
 
 def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
-    """The Authorization header of a confidential OAuth client (RFC 6749, 2.3.1)."""
+    """Return the HTTP Authorization header that contains an OAuth client's id and secret (RFC 6749, 2.3.1)."""
     return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()}
 
 
 def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge an OAuth token response into the tokens from before; the refresh token remains if the response has none."""
+    """Return the stored OAuth tokens with those of a token response; the old refresh token remains if there is no new one."""
     tokens = {**before, "access_token": str(answer["access_token"])}
     if refresh := answer.get("refresh_token"):
         tokens["refresh_token"] = str(refresh)
@@ -203,7 +203,7 @@ def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
 
 
 def expiry_of(answer: Mapping[str, Any]) -> datetime | None:
-    """When the OAuth access token expires, from `expires_in` in seconds; None if the platform does not say."""
+    """Return when the access token of an OAuth token response expires; None if the platform does not say."""
     seconds = answer.get("expires_in")
     if isinstance(seconds, str) and seconds.isascii() and seconds.isdecimal():
         seconds = int(seconds[:12])
@@ -211,6 +211,6 @@ def expiry_of(answer: Mapping[str, Any]) -> datetime | None:
 
 
 def scopes_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """The granted OAuth scopes, from a list separated by spaces or commas."""
+    """Return the granted scopes in an OAuth token response, where spaces or commas separate them."""
     granted = answer.get("scope")
     return tuple(granted.replace(",", " ").split()) if isinstance(granted, str) else ()

@@ -1,4 +1,4 @@
-"""The base class of platforms whose accounts are connected by OAuth 2.0."""
+"""The base class of the adapters of platforms whose accounts are connected by OAuth 2.0."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accounts.platforms.types import Authorization, Connection, Grant, Identity
 
 
 class OAuthPlatform(Platform):
-    """Connects, identifies, refreshes and revokes accounts of one OAuth application.
+    """The base class of OAuth platforms' adapters: connects, identifies, refreshes and revokes accounts.
 
     Subclasses say what the application is and which accounts a token opens.
     """
@@ -25,28 +25,28 @@ class OAuthPlatform(Platform):
     revoked_tokens: ClassVar[tuple[str, ...]] = ("refresh_token", "access_token")
 
     def application(self) -> OAuthApplication:
-        """The operator's OAuth application, from the settings."""
+        """Return the operator's OAuth application at this platform, from the settings."""
         raise NotImplementedError
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The accounts that these OAuth tokens give access to. Raises the adapter's API error or OutboundError."""
+        """Return the accounts that OAuth tokens give access to. Raises the platform's API error or OutboundError."""
         raise NotImplementedError
 
     def stored_details(self, identity: Identity) -> Mapping[str, Any]:
-        """Values that are stored with an account's OAuth tokens, beyond the tokens themselves."""
+        """Return what the OAuth platform's adapter stores with an account's tokens, such as a user name."""
         return {}
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Which settings of the OAuth application are missing; None if accounts can be connected."""
+        """Return which settings of the platform's OAuth application are missing; None if all are set."""
         missing = [f"{self.name.upper()}_{key}" for key in self.required_settings if not self.setting(key)]
         return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """The URL of the platform's consent page for OAuth."""
+        """Return the URL of the OAuth platform's page at which an owner grants access."""
         return self.application().authorize(state, redirect_uri)
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The accounts that an OAuth grant gives access to. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        """Exchange an OAuth code for connections to the platform's accounts. Raises CredentialsRejected, Transient."""
         answer = self.application().exchange(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
         return self.connections(answer, tokens, lambda: self.identities(tokens))
@@ -54,7 +54,7 @@ class OAuthPlatform(Platform):
     def connections(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[Connection, ...]:
-        """The connections to the accounts that `identities` finds with new OAuth tokens; `answer` is the token endpoint's.
+        """Return connections to the accounts that `identities` finds with the OAuth platform's new tokens.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
@@ -70,7 +70,7 @@ class OAuthPlatform(Platform):
         )
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the platform whether the OAuth tokens still give access to the account.
+        """Ask the OAuth platform whether the tokens still give access to the connected account.
 
         Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
         """
@@ -82,12 +82,12 @@ class OAuthPlatform(Platform):
         raise AccountDisconnected("The access token no longer opens the account that was connected.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew the OAuth tokens. Raises AccountDisconnected if the grant has ended, otherwise Transient."""
+        """Renew an account's OAuth tokens. Raises AccountDisconnected if the platform ended the grant, or Transient."""
         answer = self.application().renew(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke the OAuth tokens at the platform. Raises Transient."""
+        """Revoke an account's OAuth tokens at the platform. Raises Transient."""
         for name in self.revoked_tokens:
             self.application().revoke(grant.tokens[name])

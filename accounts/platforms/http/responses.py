@@ -1,4 +1,4 @@
-"""Reading a platform's HTTP responses: JSON objects, text that is safe to show, waiting times, errors.
+"""Reading HTTP responses of platforms: JSON objects, text that is safe to show, waiting times, and errors.
 
 A server may belong to anybody, so nothing in a response is trusted: `json_object` accepts objects only, `one_line`
 and `safe_line` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
@@ -27,11 +27,11 @@ _UNIX_SECONDS_FROM = 1_000_000_000  # a larger number is a Unix time, a smaller 
 
 
 class UnreadableAnswer(NoAnswer):
-    """Raised if the platform answered success, but the body is not what the call returns."""
+    """Raised if a platform's HTTP response has a success status, but a body that the adapter cannot use."""
 
 
 class ApiError(Exception):
-    """Base class of the error responses of a platform's API.
+    """The base class of exceptions for HTTP error responses of a platform's API.
 
     `status` is the HTTP status, `code` the platform's name or number for the error (empty if it gave none), `reason` its
     explanation as one safe line, `retry_after` the seconds that it asks to wait, if any. `from_api` is false if the body is
@@ -50,7 +50,7 @@ class ApiError(Exception):
 
 
 def json_object(response: Response) -> dict[str, Any] | None:
-    """The body of a platform's response as a JSON object; None if it is anything else."""
+    """Return the JSON object in an HTTP response of a platform; None if the body is anything else."""
     try:
         content = response.json()
     except ValueError:
@@ -59,17 +59,17 @@ def json_object(response: Response) -> dict[str, Any] | None:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """The JSON value if it is an object, otherwise an empty object."""
+    """Return a value from a JSON response if it is an object, otherwise an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """The objects in a JSON list; empty if the value is not a list."""
+    """Return the objects in a list of a JSON response; empty if the value is not a list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what: str) -> str:
-    """A field of a JSON object that must match a pattern: an id, a user name. Raises UnreadableAnswer, which names `what`."""
+    """Return a field of a JSON response that must match a pattern, such as an id. Raises UnreadableAnswer if it does not."""
     value = entity.get(name)
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise UnreadableAnswer(f"The response has no {what}.")
@@ -77,12 +77,12 @@ def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what
 
 
 def https_url(value: Any) -> str:
-    """The URL from a response if a page may link to it or show it, otherwise an empty string."""
+    """Return an https URL from a platform's response if a web page may safely use it, otherwise an empty string."""
     return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
 
 
 def one_line(value: Any) -> str:
-    """Text from a platform as one line of at most 300 printable characters: names, titles, codes.
+    """Return text from a platform's response (a name, a title) as one line of at most 300 printable characters.
 
     Returns an empty string for anything but text.
     """
@@ -90,7 +90,7 @@ def one_line(value: Any) -> str:
 
 
 def safe_line(value: Any) -> str:
-    """Clean a platform's explanation of an error like `one_line`, without anything that resembles a token.
+    """Return the explanation in a platform's error response as one line, without anything that resembles a token.
 
     Platforms quote tokens in their errors.
     """
@@ -104,7 +104,7 @@ def _printable(value: Any) -> str:
 
 
 def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
-    """How many seconds the platform's response asks to wait, between 0 and a day; None if it does not say.
+    """Return how many seconds an HTTP response asks the service to wait, at most a day; None if it does not say.
 
     Reads `Retry-After` in both formats (RFC 9110, 10.2.3: seconds or a date) and then, on status 429, the platform's own
     `reset_headers`: seconds, Unix time or an ISO 8601 time.
@@ -118,12 +118,12 @@ def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
 
 
 def bounded_wait(seconds: float) -> float:
-    """A waiting time in seconds, bounded between zero and a day."""
+    """Return the waiting time from an HTTP response in seconds, raised to zero or reduced to a day if necessary."""
     return min(max(float(seconds), 0.0), MAX_WAIT_SECONDS)
 
 
 def wait_in(value: Any) -> float | None:
-    """A waiting time in seconds from a JSON body, between 0 and a day; None for anything but a number."""
+    """Return a waiting time from a JSON response in seconds, at most a day; None if the value is not a number."""
     return bounded_wait(min(MAX_WAIT_SECONDS, value)) if type(value) in (int, float) else None
 
 

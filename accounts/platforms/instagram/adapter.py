@@ -22,7 +22,7 @@ SITE = "https://www.instagram.com"
 
 
 class InstagramApplication(MetaApplication):
-    """The operator's app at Instagram, with the addresses of its OAuth endpoints."""
+    """The operator's OAuth app at Instagram, with the addresses of Instagram's OAuth endpoints."""
 
     label = "Instagram"
     errors = ERRORS
@@ -31,7 +31,7 @@ class InstagramApplication(MetaApplication):
 
 
 class Instagram(MetaPlatform):
-    """Publishes to Instagram professional accounts.
+    """The adapter that connects professional Instagram accounts and publishes to them.
 
     Publishing goes `start`, `container` for each file, `process` while Instagram fetches them, for a carousel `gather`
     and `process` again; `create`, which publishes; and `comment` if a first comment is asked for. Its state is {since,
@@ -60,7 +60,7 @@ class Instagram(MetaPlatform):
     searches = {"create": posts.find, "comment": posts.COMMENTS.find}
 
     def application(self) -> InstagramApplication:
-        """The operator's app at Instagram. AUTH_BASE replaces both the consent page and the address that exchanges codes."""
+        """Return the operator's OAuth app at Instagram; the setting AUTH_BASE replaces the address of its endpoints."""
         site, tokens = (self.setting("AUTH_BASE", default).rstrip("/") for default in (SITE, TOKENS))
         return InstagramApplication(
             self.setting("CLIENT_ID"),
@@ -72,7 +72,7 @@ class Instagram(MetaPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one Instagram account that an access token gives access to. Raises CredentialsRejected for a personal one."""
+        """Return the Instagram account of an access token. Raises CredentialsRejected if the account is a personal one."""
         fields = "user_id,username,name,account_type,profile_picture_url"
         user = self.graph(tokens).get("/me", {"fields": fields})
         username = username_of(user)
@@ -92,7 +92,7 @@ class Instagram(MetaPlatform):
         )
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask Instagram which account the token belongs to. An account that has become personal is disconnected."""
+        """Ask Instagram which account the token belongs to. Raises AccountDisconnected if it is now a personal account."""
         try:
             return super().identify(grant)
         except CredentialsRejected as error:

@@ -1,4 +1,4 @@
-"""What a professional Instagram account accepts through the API, and where the operator's app is registered at Meta.
+"""Instagram's capabilities: limits and options for professional accounts, and where the operator's app is registered.
 
 A caption of 2,200 characters with at most 30 hashtags and 20 mentions; since December 2025 Instagram recommends at most 5
 hashtags. JPEG only; a carousel mixes up to 10 images and videos; there are no posts of text alone; links in captions cannot
@@ -28,12 +28,12 @@ _MENTION = re.compile(r"(?<![\w.])@\w[\w.]*")
 
 
 def hashtags(text: str) -> int:
-    """The number of hashtags in a text, for Instagram's limit per post."""
+    """Count the hashtags in an Instagram post's text, for the limit per post."""
     return len(_HASHTAG.findall(text))
 
 
 def mentions(text: str) -> int:
-    """The number of @mentions in a text, for Instagram's limit per post."""
+    """Count the @mentions in an Instagram post's text, for the limit per post."""
     return len(_MENTION.findall(text))
 
 
@@ -101,7 +101,7 @@ _STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio
 
 
 def media_with(options: Mapping[str, Any]) -> MediaRules:
-    """The media rules of an Instagram post with these options: images of a story may have any aspect ratio."""
+    """Return the media rules of an Instagram post with these options: images of stories may have any aspect ratio."""
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
 

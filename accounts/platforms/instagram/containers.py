@@ -1,4 +1,4 @@
-"""Instagram's containers: posts before publication, which Instagram builds from URLs of files that it fetches.
+"""Instagram containers: unpublished posts that Instagram prepares from the text and from files that it fetches by URL.
 
 Each file is a container; a carousel is a container for each file, and one for all. A container lasts a day and can be
 published once. It is not visible before, so every step here may be repeated. Sources: developers.facebook.com,
@@ -35,13 +35,13 @@ State = Mapping[str, Any]
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Begin an Instagram publication: check the content and store the time. Raises ContentRejected."""
+    """Begin an Instagram publication: check the content and store the time; containers come next. Raises ContentRejected."""
     _check(content)
     return Progress("container", _first_state(1))
 
 
 def create(account: Account, content: Content, state: State) -> Progress:
-    """Create the next Instagram container. Before the first one, check that the account may publish more today.
+    """Create the Instagram container of the next file, after checking the account's daily quota before the first one.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited and Transient.
     """
@@ -60,14 +60,14 @@ def create(account: Account, content: Content, state: State) -> Progress:
 
 
 def gather(account: Account, content: Content, state: State) -> Progress:
-    """Create the container of an Instagram carousel from the containers of its files."""
+    """Create the container of an Instagram carousel, which combines the containers of its files."""
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
     container = _create(account, form, "this carousel")
     return Progress("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
 def process(account: Account, content: Content, state: State) -> Progress:
-    """Ask Instagram whether the containers are ready."""
+    """Ask Instagram whether it has finished preparing the containers."""
     pending = []
     for container in state["pending"]:
         status, reason = status_of(account, container)
@@ -83,14 +83,14 @@ def process(account: Account, content: Content, state: State) -> Progress:
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """The step that creates all Instagram containers again. Raises ContentRejected after MAX_ROUNDS; nothing is published."""
+    """Return the step that starts again with new Instagram containers. Raises ContentRejected after MAX_ROUNDS."""
     if state["round"] >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
     return Progress("container", _first_state(state["round"] + 1))
 
 
 def wait(state: State) -> Progress:
-    """The step that asks Instagram about the containers later. Raises Transient after MAX_CHECKS."""
+    """Return the step that asks Instagram later whether the containers are ready. Raises Transient after MAX_CHECKS."""
     return ask_again(
         "process",
         state,
@@ -102,7 +102,7 @@ def wait(state: State) -> Progress:
 
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
-    """An Instagram container's status, and the reason if it failed. Raises TokenExpired, AccountDisconnected, Transient."""
+    """Return an Instagram container's status and the reason for a failure. Raises TokenExpired, Transient."""
     with ERRORS.platform_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
         status = answer.get("status_code")
@@ -112,7 +112,7 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
 
 
 def _check_quota(account: Account, attempt: int) -> None:
-    """Raise RateLimited if the Instagram account's daily quota is used up. A quota that cannot be read stops no post."""
+    """Raise RateLimited if the Instagram account's daily quota is used up. If it cannot be read, nothing is raised."""
     quota: dict[str, Any] = {}
     with suppress(PlatformError), ERRORS.platform_errors():
         answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})
@@ -135,7 +135,7 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
 
 
 def _after_failure(state: State, reason: str) -> Progress:
-    """The step after Instagram could not build a container. Instagram's reason contains a subcode."""
+    """Return the step that creates new Instagram containers after a temporary failure. Raises ContentRejected for others."""
     subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
         return create_again(state, reason)
@@ -143,7 +143,7 @@ def _after_failure(state: State, reason: str) -> Progress:
 
 
 def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
-    """The fields that create the Instagram container of a file, alone or in a carousel."""
+    """Return the form fields of an Instagram container that describe a file, alone or as part of a carousel."""
     is_single, is_story = len(content.media) == 1, content.options.get("post_type") == "story"
     in_carousel = {} if is_single else {"is_carousel_item": "true"}
     if file.kind == "video":
@@ -154,7 +154,7 @@ def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
 
 
 def _post_form(content: Content) -> dict[str, str]:
-    """The fields of an Instagram container that belong to the post and not to a file; a story shows none of them."""
+    """Return the form fields of an Instagram container that describe the post, such as its caption; stories have none."""
     options = content.options
     if options.get("post_type") == "story":
         return {}
@@ -164,7 +164,7 @@ def _post_form(content: Content) -> dict[str, str]:
 
 
 def _check(content: Content) -> None:
-    """Raise ContentRejected for content that Instagram would refuse, before any container is created."""
+    """Raise ContentRejected for content that Instagram does not accept, before any container is created."""
     files, options = [file.kind for file in content.media], content.options
     post_type = options.get("post_type", "post")
     if not files:

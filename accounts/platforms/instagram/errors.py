@@ -1,4 +1,4 @@
-"""The meaning of Instagram's own error codes.
+"""Instagram's own error codes and their meaning, beyond those of all Meta products.
 
 Source: developers.facebook.com, instagram-graph-api/reference/error-codes; codes that it does not list are those that
 clients report.
@@ -14,7 +14,7 @@ DAILY_LIMIT = 2207042
 
 
 class InstagramErrors(MetaErrors):
-    """Translates Instagram's errors."""
+    """The translation of Instagram's API errors into platform errors."""
 
     name = "instagram"
     label = "Instagram"

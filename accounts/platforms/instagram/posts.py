@@ -1,4 +1,4 @@
-"""Publishing an Instagram container.
+"""Publishing an Instagram post from its finished container, and finding the post if the outcome is unknown.
 
 A container can be published once and says whether it was, so it is asked after a call without a response. It does not
 say which post it became: that is the only one of the account with its caption since then. Source: developers.facebook.com,
@@ -34,7 +34,7 @@ COMMENTS = FirstComments(
 
 
 def create(account: Account, content: Content, state: State) -> Progress | Published:
-    """Publish the container at Instagram. Raises platform errors."""
+    """Publish the Instagram post from its container. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
             answer = account.graph.post_form(f"/{account.id}/media_publish", {"creation_id": state["container"]})
@@ -47,7 +47,7 @@ def create(account: Account, content: Content, state: State) -> Progress | Publi
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Published | Absent:
-    """The step after `create` if an earlier attempt has published the Instagram container; Absent if its status denies that.
+    """Find the Instagram post of an earlier attempt; return Absent if the container's status shows that there is none.
 
     Raises as `create`.
     """
@@ -60,7 +60,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Publish
 
 
 def _after_refusal(account: Account, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """The step after Instagram has refused to publish the container, or the published post.
+    """Return the published Instagram post or the next step, after Instagram has refused to publish the container.
 
     It also refuses posts that it has published, so the container is asked; one that has expired or is not ready does not
     mean that the post is rejected.
@@ -81,7 +81,7 @@ def _after_refusal(account: Account, content: Content, state: State, refused: Gr
 
 
 def _status_after(account: Account, content: Content, container: str, refused: GraphError) -> str:
-    """The status of an Instagram container after a refusal; one that is called expired may have been published before."""
+    """Return the status of a container that Instagram refused to publish; it may have been published earlier."""
     is_expired = refused.subcode in EXPIRED
     try:
         status, _ = containers.status_of(account, container)
@@ -93,14 +93,14 @@ def _status_after(account: Account, content: Content, container: str, refused: G
 
 
 def _permalink(account: Account, media_id: str) -> str:
-    """The URL at which Instagram shows the post. Errors are ignored, because the post is published anyway."""
+    """Return the URL of a published Instagram post; errors are ignored, because the post is already published."""
     with suppress(PlatformError), ERRORS.platform_errors():
         return https_url(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
     return ""
 
 
 def _after_publication(account: Account, content: Content, state: State) -> Progress | Published:
-    """The step after an Instagram container was published: the first comment, or the published post.
+    """Return the step that adds the first comment to a published Instagram post, or the post if it needs none.
 
     The post has a note if it cannot be identified.
     """

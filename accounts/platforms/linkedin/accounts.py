@@ -1,4 +1,4 @@
-"""The accounts of one LinkedIn login: the member, and the pages that the member may post for.
+"""The accounts of one LinkedIn login: the member who logged in, and the pages that the member may post for.
 
 An account is named by its URN, which is also the author of its posts; a member has another one for each application.
 Source: learn.microsoft.com/linkedin, Sign In with LinkedIn using OpenID Connect, Profile API and Basic Profile Fields,
@@ -31,12 +31,12 @@ _VANITY_NAME = re.compile(r"[\w-]{1,200}")
 
 
 def is_page(urn: str) -> bool:
-    """Whether a LinkedIn URN names a page, not a member."""
+    """Return whether a LinkedIn account's URN is that of a page; otherwise it is a member's."""
     return _PAGE.fullmatch(urn) is not None
 
 
 def person(api: Api, *, openid: bool) -> Identity:
-    """The LinkedIn member who logged in, from OpenID Connect or from the basic profile.
+    """Return the account of the LinkedIn member who logged in, from OpenID Connect or from the basic profile.
 
     Raises LinkedInError, NotSent, NoAnswer.
     """
@@ -56,20 +56,20 @@ def person(api: Api, *, openid: bool) -> Identity:
 
 
 def pages(api: Api) -> list[Identity]:
-    """The LinkedIn pages that the member may post for, in LinkedIn's order. Raises as `person`."""
+    """Return the accounts of the LinkedIn pages that the member may post for, in LinkedIn's order. Raises as `person`."""
     numbers = list(dict.fromkeys(_page_numbers(api)))
     described = _descriptions(api, numbers)
     return [_page(number, described.get(number)) for number in numbers]
 
 
 def page(api: Api, urn: str) -> Identity | None:
-    """The LinkedIn page of this URN, if the member may post for it. Raises as `person`."""
+    """Return the account of the LinkedIn page with this URN; None if the member may not post for it. Raises as `person`."""
     number = urn.rpartition(":")[2]
     return _page(number, _description(api, number)) if number in _page_numbers(api) else None
 
 
 def _descriptions(api: Api, numbers: list[str]) -> dict[str, Any]:
-    """LinkedIn's description of each page, by number. Applications in the development tier have to request each page."""
+    """Return LinkedIn's description of each page, by the page's number, with as few requests as LinkedIn allows."""
     described: dict[str, Any] = {}
     try:
         for first in range(0, len(numbers), PAGES_PER_REQUEST):
@@ -85,7 +85,7 @@ def _descriptions(api: Api, numbers: list[str]) -> dict[str, Any]:
 
 
 def _description(api: Api, number: str) -> dict[str, Any]:
-    """LinkedIn's description of a page; empty if LinkedIn does not show it."""
+    """Return LinkedIn's description of one page; empty if the app may not read it or the page does not exist."""
     try:
         return api.get(f"/rest/organizations/{number}")
     except LinkedInError as error:

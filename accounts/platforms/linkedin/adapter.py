@@ -1,4 +1,4 @@
-"""The LinkedIn adapter: connects members and pages by OAuth 2.0, and publishes posts at most once."""
+"""The LinkedIn adapter: connects members and pages by OAuth 2.0, and publishes their posts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from accounts.platforms.types import (
 
 
 class LinkedIn(OAuthPlatform):
-    """Publishes as LinkedIn members and pages.
+    """The adapter that connects LinkedIn members and pages and publishes to them.
 
     The steps are `start`, for each file `upload` and `process`, then `create`, and `comment` for a first comment. The state
     is {media}, the URNs of the uploads, with {pending, looks} while a file is processed and `again` after LinkedIn had lost
@@ -46,7 +46,7 @@ class LinkedIn(OAuthPlatform):
     revoked_tokens = ()
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Which LinkedIn settings the operator has not set; None if at least one kind of account can be connected."""
+        """Return which settings of the LinkedIn apps are missing; None if at least one kind of account can be connected."""
         if self._offered():
             return None
         missing = (f"{self._missing(kind)} for {kind.label}" for kind in KINDS.values())
@@ -54,20 +54,20 @@ class LinkedIn(OAuthPlatform):
 
     @property
     def oauth_schema(self) -> Mapping[str, Any]:
-        """The JSON Schema for the owner's choice of a kind of LinkedIn account, among those that are set up."""
+        """The JSON Schema by which an owner chooses to connect the LinkedIn member or the member's pages."""
         return authorization.oauth_schema(self._offered())
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """The capabilities of a LinkedIn account, which depend on the scopes of its grant."""
+        """Return the capabilities of a LinkedIn account according to the OAuth scopes that its owner has granted."""
         return of_account(account)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """LinkedIn's page of consent, for the application of the chosen kind. Raises ConnectionUnavailable."""
+        """Return the URL of LinkedIn's consent page for the chosen kind of account. Raises ConnectionUnavailable."""
         kind = given.get("kind") or next(iter(self._offered()), MEMBER.name)
         return replace(self._application_for(kind).authorize(state, redirect_uri), stored={"application": kind})
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The LinkedIn member, or the pages that the member may post for; both if the grant allows it.
+        """Exchange an OAuth code for connections to the LinkedIn member, to the member's pages, or to both.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
@@ -90,7 +90,7 @@ class LinkedIn(OAuthPlatform):
         return found
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask LinkedIn whether the login still gives access to the account.
+        """Ask LinkedIn whether the login still gives access to the connected member or page.
 
         Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
         """
@@ -105,7 +105,7 @@ class LinkedIn(OAuthPlatform):
         raise AccountDisconnected("The login does not open this account at LinkedIn any more.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew the LinkedIn access token, if LinkedIn gave a refresh token to the application.
+        """Renew a LinkedIn account's access token with the refresh token, which LinkedIn gives only to some apps.
 
         Raises AccountDisconnected, ConnectionUnavailable, Transient.
         """
@@ -118,7 +118,7 @@ class LinkedIn(OAuthPlatform):
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Upload the post's files to LinkedIn, create the post, or publish its first comment, as `progress` says."""
+        """Take the next step of a LinkedIn publication: upload a file, create the post, or add its first comment."""
         author, state = grant.external_id, progress.state
         if progress.phase == "start":
             return posts.begin(author, content)
@@ -131,7 +131,7 @@ class LinkedIn(OAuthPlatform):
         return publish(api, author, content, state)
 
     def _offered(self) -> list[str]:
-        """The kinds of LinkedIn accounts whose applications are set up."""
+        """Return the kinds of LinkedIn accounts (member, page) whose OAuth apps the operator has set up."""
         return [name for name, kind in KINDS.items() if not self._missing(kind)]
 
     def _missing(self, kind: Kind) -> str:
@@ -160,5 +160,5 @@ class LinkedIn(OAuthPlatform):
 
 
 def _kind(grant: Grant) -> str:
-    """The kind of the LinkedIn application that the tokens were issued to; older grants do not name it."""
+    """Return which LinkedIn app issued an account's tokens; if the tokens do not say, it was the one for members."""
     return str(grant.tokens.get("application", MEMBER.name))

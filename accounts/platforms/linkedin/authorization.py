@@ -1,4 +1,4 @@
-"""OAuth 2.0 at LinkedIn: the operator's two applications, and the authorization code flow without PKCE.
+"""OAuth 2.0 authorization at LinkedIn: the operator's two apps (for members, for pages), and the code flow without PKCE.
 
 LinkedIn gives the Community Management API, which posts for pages, only to applications without any other product. So an
 operator has one application for member profiles, one for pages, or both.
@@ -24,7 +24,7 @@ PAGE_SCOPES = ("w_organization_social", "rw_organization_admin")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of LinkedIn application: for members or for pages.
+    """A kind of LinkedIn authorization: for members or for pages, each with an OAuth app of its own.
 
     Its settings are named LINKEDIN_ and `prefix`. The scopes in `identity` reveal who granted access; `scopes` are requested
     unless the operator sets others.
@@ -74,14 +74,14 @@ SETUP = OperatorSetup(
 
 @dataclass(frozen=True)
 class LinkedInApplication(OAuthApplication):
-    """One of the operator's OAuth applications at LinkedIn."""
+    """One of the operator's two OAuth apps at LinkedIn."""
 
     kind: Kind = MEMBER
 
     label = "LinkedIn"
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Raise CredentialsRejected unless the LinkedIn grant identifies its owner and allows posting."""
+        """Raise CredentialsRejected unless the LinkedIn authorization allows identifying the owner and posting."""
         missing = sorted({*self.kind.identity} - {*granted})
         if not missing and MEMBER_SCOPE not in granted and not may_post_for_pages(granted):
             missing = [MEMBER_SCOPE] if self.kind is MEMBER else [*PAGE_SCOPES]
@@ -90,12 +90,12 @@ class LinkedInApplication(OAuthApplication):
 
 
 def may_post_for_pages(granted: tuple[str, ...]) -> bool:
-    """Whether the granted LinkedIn scopes allow listing the member's pages and posting for them."""
+    """Return whether the OAuth scopes granted at LinkedIn allow listing the member's pages and posting for them."""
     return {*PAGE_SCOPES} <= {*granted}
 
 
 def oauth_schema(offered: list[str]) -> dict[str, Any]:
-    """The JSON Schema of what the owner chooses before granting LinkedIn access: an account kind among the `offered` ones."""
+    """Return the JSON Schema of the account kind that an owner chooses before the authorization at LinkedIn."""
     kind: dict[str, Any] = {
         "type": "string",
         "title": "What to connect",

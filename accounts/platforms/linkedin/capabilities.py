@@ -1,4 +1,4 @@
-"""LinkedIn's limits and options.
+"""LinkedIn's capabilities: its limits and options for posts of members and pages.
 
 3,000 characters before escaping; up to 20 images, or one video, or one document. A link in the text is clickable and has no
 card: the API fetches no pages, so the option `article` describes a card. A comment needs a scope of its own. Sources:
@@ -111,7 +111,7 @@ CAPABILITIES = Capabilities(
 
 
 def of_account(account: AccountDetails) -> Capabilities:
-    """The capabilities of a LinkedIn account: without a first comment if its grant lacks the scope for comments."""
+    """Return the capabilities of a LinkedIn account, without first comments if its owner has not granted their scope."""
     scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
     if not account.scopes or scope in account.scopes:
         return CAPABILITIES

@@ -1,4 +1,4 @@
-"""LinkedIn's REST API: calls, and the meaning of LinkedIn's errors.
+"""The client for LinkedIn's versioned REST API, and the translation of LinkedIn's errors.
 
 Errors are `{status, code?, serviceErrorCode?, message, errorDetails?}`. Every call under /rest names the API's version, a
 month, which LinkedIn supports for about a year. Quotas are per day and reset at midnight UTC. Source:
@@ -39,7 +39,7 @@ _NOT_PERMITTED = re.compile(r"\bpermission|\bforbidden\b|\brestricted\b|\bnot au
 
 
 class LinkedInError(ApiError):
-    """An error response of LinkedIn; `code` is its name or number for the error."""
+    """An error response of LinkedIn's API; `code` is LinkedIn's name or number of the error."""
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
@@ -51,21 +51,21 @@ class LinkedInError(ApiError):
 
 @dataclass(frozen=True)
 class Api(JsonClient):
-    """LinkedIn's API in a version (YYYYMM), called with an access token. Calls raise LinkedInError, NotSent, NoAnswer."""
+    """The client of one version (YYYYMM) of LinkedIn's API with an access token. Raises LinkedInError, NotSent, NoAnswer."""
 
     version: str = ""
 
     error = LinkedInError
 
     def create(self, path: str, content: Mapping[str, Any]) -> Response:
-        """Send a JSON object to LinkedIn by POST. Some responses have headers only.
+        """Send a POST request with JSON by the LinkedIn client, and return the response, which may have headers only.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
         return self.call("POST", f"{self.address}{path}", json=dict(content))
 
     def put(self, url: str, data: Any) -> Response:
-        """Upload bytes to a URL that LinkedIn gave for them. An upload may be repeated.
+        """Upload bytes to the URL that LinkedIn gave for them; the upload may safely be repeated.
 
         The access token is sent too, so a URL at a host that is not LinkedIn's raises UnreadableAnswer.
         """
@@ -75,14 +75,14 @@ class Api(JsonClient):
         return self.call("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS)
 
     def call(self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **options: Any) -> Response:
-        """Call LinkedIn as JsonClient.call does, with the API's version where it is required."""
+        """Send a request by the LinkedIn client like JsonClient.call, with the API's version where LinkedIn requires it."""
         versioned = {"LinkedIn-Version": self.version, "X-Restli-Protocol-Version": "2.0.0"}
         is_rest = url.startswith(f"{self.address}/rest/")
         return super().call(method, url, headers={**(versioned if is_rest else {}), **(headers or {})}, **options)
 
 
 class LinkedInErrors(ErrorTranslator[LinkedInError]):
-    """Translates LinkedIn's errors."""
+    """The translation of LinkedIn's API errors into platform errors."""
 
     name = "linkedin"
     label = "LinkedIn"
@@ -93,7 +93,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
     )
 
     def specific(self, error: LinkedInError) -> PlatformError | None:
-        """Translate LinkedIn's errors about the API's version or the rights of the login; None for all other errors."""
+        """Translate LinkedIn's errors about the API's version or the login's rights; return None for all other errors."""
         words = f"{error.code} {error.reason}"
         if error.status == 426 or (error.status in (400, 404) and _DEAD_VERSION.search(words)):
             return ConnectionUnavailable(
@@ -113,12 +113,12 @@ ERRORS = LinkedInErrors()
 
 
 def quoted(urn: str) -> str:
-    """A LinkedIn URN, quoted as a part of a path."""
+    """Return a LinkedIn URN, percent-encoded as a part of a URL's path."""
     return quote(urn, safe="")
 
 
 def _code(content: Mapping[str, Any]) -> str:
-    """The most precise name that LinkedIn's error response gives for the error."""
+    """Return the most precise name or number of the error in an error response of LinkedIn's API."""
     inputs = objects_in(as_object(content.get("errorDetails")).get("inputErrors"))
     name = one_line(inputs[0].get("code")) if inputs else ""
     number = content.get("serviceErrorCode")

@@ -32,17 +32,17 @@ State = Mapping[str, Any]
 
 
 def next_step(files: Files, state: State) -> Progress:
-    """The step that uploads the next file to LinkedIn, or the one that creates the post."""
+    """Return the step that uploads the next media file to LinkedIn or, after all uploads, the step that creates the post."""
     return Progress("upload" if len(state["media"]) < len(files) else "create", state)
 
 
 def restart_uploads(files: Files, state: State) -> Progress | None:
-    """The step that uploads all files to LinkedIn again, because one was lost; None if that was done before."""
+    """Return the step that uploads all media to LinkedIn again, because one was lost; None if it was done before."""
     return None if state.get("again") else next_step(files, {**_without_pending(state), "media": [], "again": True})
 
 
 def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
-    """Upload the next file to LinkedIn.
+    """Upload the next media file of a LinkedIn post.
 
     Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -54,7 +54,7 @@ def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
 
 
 def process(api: Api, files: Files, state: State) -> Progress:
-    """Check whether LinkedIn has processed the file. Raises as `upload`."""
+    """Ask whether LinkedIn has processed the uploaded media file. Raises the same errors as `upload`."""
     file = files[len(state["media"])]
     ready = next_step(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
     with ERRORS.content_errors(_label(file)):
@@ -111,7 +111,7 @@ def _send_video(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
 
 
 def _send_part(api: Api, address: str, content: bytes) -> str:
-    """Upload a part of a video to LinkedIn. Each part is retried, so that a network error does not repeat the whole video."""
+    """Upload one part of a video to LinkedIn, with several tries; a network error then does not restart the whole video."""
     for left in reversed(range(PART_TRIES)):
         try:
             etag = api.put(address, content).headers.get("ETag", "").strip('"')
@@ -133,7 +133,7 @@ def _announce(api: Api, file: MediaFile, details: Mapping[str, Any]) -> dict[str
 
 
 def _parts(value: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
-    """The parts of a video in LinkedIn's response, in order; they must cover the whole file. Raises UnreadableAnswer."""
+    """Return the parts in which LinkedIn wants a video's bytes. Raises UnreadableAnswer unless they are the whole file."""
     parts = objects_in(value.get("uploadInstructions"))
     begins = 0
     for part in parts:

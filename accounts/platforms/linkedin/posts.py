@@ -1,4 +1,4 @@
-"""Publishing a LinkedIn post and its first comment.
+"""The steps that create a LinkedIn post and its first comment.
 
 LinkedIn has no idempotency key. It refuses a text that the account has posted shortly before and names a post with this text;
 that is no proof that the post exists, because LinkedIn names a new one after the post was deleted.
@@ -27,7 +27,7 @@ _ELEMENT = re.compile(
 
 
 def begin(author: str, content: Content) -> Progress:
-    """Begin a LinkedIn publication: check the options. Raises ContentRejected for options that exclude each other."""
+    """Begin to publish a LinkedIn post: raise ContentRejected for options that exclude each other."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
@@ -36,7 +36,7 @@ def begin(author: str, content: Content) -> Progress:
 
 
 def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Create the post at LinkedIn. Raises platform errors."""
+    """Create the LinkedIn post from its text and the uploaded media. Raises platform errors."""
     with ERRORS.publish_errors("the post"):
         try:
             response = api.create("/rest/posts", _body(author, content, state))
@@ -54,7 +54,7 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
 
 
 def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Published:
-    """Publish the first comment below the LinkedIn post. Raises platform errors, which concern the comment only."""
+    """Publish the first comment on the LinkedIn post. Raises platform errors, which concern the comment only."""
     urn = state[OUT]["external_id"]
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
     with ERRORS.publish_errors("the first comment"):
@@ -83,7 +83,7 @@ def _body(author: str, content: Content, state: Mapping[str, Any]) -> dict[str, 
 
 
 def _content(content: Content, urns: list[str]) -> dict[str, Any]:
-    """The content that LinkedIn shows below the text: a link card, one file or several images."""
+    """Return the JSON of what a LinkedIn post shows below its text: a link card, a file or several images."""
     if "article" in content.options:
         article = content.options["article"]
         card = {"source": article["url"], "title": article["title"], "description": article.get("description")}
@@ -108,7 +108,7 @@ def _title(file: MediaFile, title: str) -> dict[str, str]:
 
 
 def little_text(text: str) -> str:
-    """A text in LinkedIn's little text format, which LinkedIn shows unchanged: characters with a meaning are escaped.
+    """Escape the text of a LinkedIn post, so that LinkedIn shows characters with a special meaning unchanged.
 
     LinkedIn cuts a post at such a character if it is not escaped, without an error. Mentions in the text,
     `@[Name](urn:li:organization:1)`, stay mentions, and hashtags are written as templates.

@@ -1,1 +1,1 @@
-"""The Mastodon adapter: statuses on any server with Mastodon's API."""
+"""The Mastodon adapter: publishes statuses at any server that offers Mastodon's API."""

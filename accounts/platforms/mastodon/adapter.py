@@ -1,4 +1,4 @@
-"""The Mastodon adapter: connects accounts by OAuth or a pasted access token, publishes statuses and finds them again."""
+"""The Mastodon adapter: connects accounts by OAuth or by an access token, publishes statuses, and finds published ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 class Mastodon(Platform):
-    """Publishes to accounts on any server with Mastodon's API.
+    """The adapter that connects accounts at any Mastodon server and publishes to them.
 
     Publishing goes `start`, then for media `upload` (one file a step) and `process` (until the server has processed them),
     then `create` for each segment. Its state is {key, after, media, pending, looks, sent}: the idempotency key, the
@@ -65,11 +65,11 @@ class Mastodon(Platform):
     irreversible = frozenset({"create"})
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """The capabilities of a Mastodon account, by the limits of its server."""
+        """Return the capabilities of a Mastodon account, with the limits that its server has announced."""
         return capabilities_with(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Connect a Mastodon account with a pasted access token. Raises CredentialsRejected, Transient."""
+        """Connect a Mastodon account with an access token that its owner pasted. Raises CredentialsRejected, Transient."""
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
             raise CredentialsRejected("The access token holds characters that no token has.")
@@ -80,7 +80,7 @@ class Mastodon(Platform):
         return Connection(identity=identity, grant=grant)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """Register the service at the owner's Mastodon server. Raises CredentialsRejected, Transient."""
+        """Begin OAuth: register an app at the owner's Mastodon server. Raises CredentialsRejected, Transient."""
         own = urlsplit(redirect_uri)
         with _connection_errors():
             return authorization.authorize(
@@ -92,7 +92,7 @@ class Mastodon(Platform):
             )
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """Connect the Mastodon account that the code gives access to. Raises CredentialsRejected, Transient."""
+        """Exchange an OAuth code for a connection to the Mastodon account. Raises CredentialsRejected, Transient."""
         with _connection_errors():
             answer = authorization.exchange(code, redirect_uri=redirect_uri, stored=stored)
             identity, tokens = _opened(Server(stored["instance"], answer["access_token"]))
@@ -101,7 +101,7 @@ class Mastodon(Platform):
         return (Connection(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the Mastodon server which account the token belongs to. Raises AccountDisconnected, Transient."""
+        """Ask the Mastodon server which account the access token belongs to. Raises AccountDisconnected, Transient."""
         with ERRORS.platform_errors():
             identity = _identity(Server.of(grant))
         if identity.external_id != grant.external_id:
@@ -109,11 +109,11 @@ class Mastodon(Platform):
         return identity
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: Mastodon's tokens cannot be renewed."""
+        """Raise AccountDisconnected, because Mastodon's access tokens cannot be renewed."""
         raise AccountDisconnected("The account's server no longer accepts the access token.")
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke a token that the Mastodon server issued by OAuth; only its owner can revoke a pasted one.
+        """Revoke a Mastodon access token that was issued by OAuth; a pasted one can be revoked by its owner only.
 
         Raises Transient.
         """
@@ -122,7 +122,7 @@ class Mastodon(Platform):
             authorization.application(server.address, grant.tokens).revoke(server.token)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Upload the post's media to the Mastodon server, or create the status of a segment, as `progress` says.
+        """Take the next step of a Mastodon publication: upload or check a media file, or create the next status.
 
         Raises as Platform.publish, but never TokenExpired.
         """
@@ -140,7 +140,7 @@ class Mastodon(Platform):
             return statuses.begin(server, content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Search the Mastodon account's statuses since the publication began, or since the preceding segment.
+        """Search the Mastodon account's newer statuses for one that an earlier attempt has published.
 
         Raises as Platform.find, but never TokenExpired.
         """
@@ -149,7 +149,7 @@ class Mastodon(Platform):
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
-    """The Mastodon account of the token, and {instance, account}. Raises MastodonError, OutboundError."""
+    """Return the Mastodon account of an access token, and {instance, account} to store. Raises as `_identity`."""
     identity = _identity(server)
     own_id = identity.external_id.partition("@")[0]
     lookup.newest_status(Server(server.address, server.token, own_id))  # refused without read:statuses
@@ -157,7 +157,7 @@ def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
 
 
 def _identity(server: Server) -> Identity:
-    """The Mastodon account of the token, and its server's limits. Raises MastodonError, OutboundError.
+    """Return the Mastodon account of an access token, with its server's limits. Raises MastodonError, OutboundError.
 
     `external_id` is the account's id followed by the server's host: names may change, ids do not.
     Source: docs.joinmastodon.org, accounts/verify_credentials.
@@ -177,7 +177,7 @@ def _identity(server: Server) -> Identity:
 
 @contextmanager
 def _connection_errors() -> Iterator[None]:
-    """Translate the errors of calls that connect a Mastodon account."""
+    """Translate the errors of the calls by which the adapter connects a Mastodon account."""
     try:
         yield
     except DestinationRefused as error:

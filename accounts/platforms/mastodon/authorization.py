@@ -1,4 +1,4 @@
-"""OAuth 2.0 at a Mastodon server: the service registers an application there for each connection.
+"""OAuth 2.0 authorization at a Mastodon server, where the service registers an OAuth app for each connection.
 
 Tokens do not expire and cannot be renewed. Only the application that a token was issued to can revoke it, so its id and
 secret are stored with the token. Servers before 4.3 ignore the PKCE challenge.
@@ -22,17 +22,17 @@ _WORD = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 class MastodonApplication(OAuthApplication):
-    """The service's OAuth application at one Mastodon server."""
+    """The OAuth app that the service has registered at one Mastodon server."""
 
     label = ERRORS.label
     revoked_statuses = frozenset({200})
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Does nothing: a Mastodon owner grants all scopes or none, and there are no refresh tokens."""
+        """Accept every Mastodon authorization: owners grant all scopes or none, and there is no refresh token."""
 
 
 def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, client_website: str) -> Authorization:
-    """Register the service at a Mastodon server. Returns the URL at which the owner grants access.
+    """Register an OAuth app at a Mastodon server. Returns the URL at which the owner grants access.
 
     The server shows `client_name` and `client_website` to the owner, and Mastodon also at each post. Raises
     CredentialsRejected (the address), MastodonError, OutboundError.
@@ -64,7 +64,7 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
 
 
 def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Exchange a code for a token of the Mastodon server. Returns the server's JSON.
+    """Exchange an OAuth code of a Mastodon server for an access token. Returns the server's JSON.
 
     Raises CredentialsRejected, Transient, UnreadableAnswer.
     """
@@ -79,7 +79,7 @@ def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict
 
 
 def application(address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()) -> MastodonApplication:
-    """The service's OAuth application at the Mastodon server, from its id and secret in `registered`."""
+    """Return the OAuth app at a Mastodon server, from the id and secret that were stored at its registration."""
     return MastodonApplication(
         registered["client_id"],
         registered["client_secret"],

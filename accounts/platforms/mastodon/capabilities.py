@@ -1,4 +1,4 @@
-"""Mastodon's limits and options, the defaults of Mastodon 4.5, and what owners need to connect an account.
+"""Mastodon's capabilities: limits and options of Mastodon 4.5, and what owners need to connect an account.
 
 An instance may announce other limits (GET /api/v2/instance). They are read when an account is connected or checked, and
 every post is validated with them. Source: docs.joinmastodon.org, user/posting and entities/Instance; texts are counted as by
@@ -81,7 +81,7 @@ _POLL_SWITCHES = {
 
 
 def _spoiler_length(options: Mapping[str, Any]) -> int:
-    """The length of a Mastodon status's content warning. The schema rejects a longer one, which is not counted in full."""
+    """Return the length of a Mastodon content warning, which counts towards the limit of the status's text."""
     return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 
@@ -97,7 +97,7 @@ def capabilities_with(
     poll_min_seconds: int = 300,
     poll_max_seconds: int = 2_629_746,
 ) -> Capabilities:
-    """The capabilities of a Mastodon server that announces these limits. Missing ones are Mastodon's defaults."""
+    """Return the capabilities of a Mastodon server with the limits that it announces, or else Mastodon's defaults."""
     images = ImageRules(_IMAGES, max_bytes=image_bytes, max_count=media, max_pixels=_IMAGE_PIXELS)
     poll = PollRules(
         max_choices=min(max(poll_choices, 2), MAX_POLL_CHOICES),

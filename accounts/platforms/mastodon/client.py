@@ -1,4 +1,4 @@
-"""Mastodon's API: calls, and the meaning of its errors.
+"""The client for the API of Mastodon servers, and the translation of their errors.
 
 A server may belong to anybody, so nothing that it answers is trusted. Errors are `{"error": text}`. Source:
 docs.joinmastodon.org, api/guidelines and api/rate-limits.
@@ -26,7 +26,7 @@ _URL = re.compile(r"https?://[\x21-\x7e]{1,2000}")
 
 
 class MastodonError(ApiError):
-    """An error response of a Mastodon server. For an invalid token `status` is 401, whatever status the server sent.
+    """An error response of a Mastodon server; `status` is always 401 if the access token is invalid.
 
     `from_api` is false for a body without an error text.
     """
@@ -41,7 +41,7 @@ class MastodonError(ApiError):
 
 @dataclass(frozen=True)
 class Server(JsonClient):
-    """Client of a Mastodon server with an account's token; `account` is the account's id there.
+    """The client of one Mastodon server with an account's access token; `account` is the account's id at that server.
 
     Calls raise MastodonError, NotSent, NoAnswer.
     """
@@ -54,12 +54,12 @@ class Server(JsonClient):
 
     @classmethod
     def of(cls, grant: Grant) -> Server:
-        """The Mastodon server of a connected account, with the token that it issued or that the owner pasted."""
+        """Return the client of the Mastodon server of a connected account, with the account's access token."""
         token = grant.tokens.get("access_token") or grant.credentials["access_token"]
         return cls(grant.tokens["instance"], token, grant.tokens["account"])
 
     def get_list(self, path: str, params: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Read a list of objects from the Mastodon server. Raises UnreadableAnswer if the body is not such a list."""
+        """Read a list of objects from the Mastodon server's API. Raises UnreadableAnswer if the response is no such list."""
         response = self.call("GET", f"{self.address}{path}", params=params)
         try:
             content = response.json()
@@ -72,7 +72,7 @@ class Server(JsonClient):
 
 
 class MastodonErrors(ErrorTranslator[MastodonError]):
-    """Translates the errors of servers with Mastodon's API."""
+    """The translation of errors of Mastodon servers into platform errors."""
 
     name = "mastodon"
     label = "The account's server"
@@ -80,7 +80,7 @@ class MastodonErrors(ErrorTranslator[MastodonError]):
     content_statuses = frozenset({400, 413, 415, 422})
 
     def specific(self, error: MastodonError) -> PlatformError | None:
-        """Translate Mastodon's rate limit and errors about the token, which never just expires; None for all other errors."""
+        """Translate a Mastodon server's errors about its rate limit or the access token; return None for all other errors."""
         if error.status == 429:
             return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)
         # A firewall in front of a server also answers 403, but not with an error of the API.
@@ -89,7 +89,7 @@ class MastodonErrors(ErrorTranslator[MastodonError]):
         return None
 
     def rejects_content(self, error: MastodonError) -> bool:
-        """Whether a Mastodon server's error is about the content; some servers send such errors without a text."""
+        """Return whether a Mastodon server's error means that it refuses the status or a file."""
         return error.status in self.content_statuses
 
 
@@ -97,10 +97,10 @@ ERRORS = MastodonErrors()
 
 
 def entity_id(entity: Mapping[str, Any]) -> str:
-    """The id of a Mastodon entity. Raises UnreadableAnswer."""
+    """Return the id of an object in a Mastodon response: a status, an account, an upload. Raises UnreadableAnswer."""
     return text_in(entity, "id", _ID, "id")
 
 
 def web_url(value: Any) -> str:
-    """The URL from a Mastodon response if it is an http or https URL, otherwise an empty string."""
+    """Return a URL from a Mastodon response if it is an http or https URL, otherwise an empty string."""
     return value if isinstance(value, str) and _URL.fullmatch(value) else ""

@@ -1,4 +1,4 @@
-"""A Mastodon server: its address as the owner writes it, its limits, and the scopes that it supports.
+"""A Mastodon instance (server): its address as owners write it, the limits that it announces, and its OAuth scopes.
 
 Source: docs.joinmastodon.org, methods/instance, methods/oauth and api/oauth-scopes; RFC 8414; nodeinfo.diaspora.software.
 """
@@ -45,7 +45,7 @@ _LIMITS = {
 
 
 def address(written: str) -> str:
-    """The Mastodon server's address without a path, from a host name or the URL of any page. Raises CredentialsRejected.
+    """Return the URL of a Mastodon instance, given by its host name or by the URL of any page. Raises CredentialsRejected.
 
     A host without a scheme means https, except loopback, which has no certificates.
     """
@@ -63,7 +63,7 @@ def address(written: str) -> str:
 
 
 def limits(server: Server) -> dict[str, int]:
-    """The limits that a Mastodon server announces, as a dict with the keys of `_LIMITS`. Never raises.
+    """Return the limits that a Mastodon instance announces, by the keys of `_LIMITS`; empty if it announces none.
 
     Servers before 4.0 announce them at the older address, and some other software only that of the text.
     """
@@ -74,7 +74,7 @@ def limits(server: Server) -> dict[str, int]:
 
 
 def scopes(server: Server) -> tuple[str, ...]:
-    """The scopes to request at a Mastodon server: SCOPES if the server supports them, otherwise WIDE_SCOPES. Never raises.
+    """Return the OAuth scopes to request at a Mastodon instance: the narrow SCOPES if it supports them, or else WIDE_SCOPES.
 
     Mastodon since 4.3 lists its scopes in the metadata of the authorization server. For other servers their software
     decides. WIDE_SCOPES are the safe choice, which all servers with this API support: Pixelfed does not grant narrower ones,
@@ -89,7 +89,7 @@ def scopes(server: Server) -> tuple[str, ...]:
 
 
 def _software_supports_scopes(server: Server) -> bool:
-    """Whether the Mastodon server's nodeinfo names software and a version that support SCOPES.
+    """Return whether a Mastodon instance's nodeinfo names a software version that supports SCOPES.
 
     Only the path of the nodeinfo's address is used, so that no other server is called.
     """
@@ -104,7 +104,7 @@ def _software_supports_scopes(server: Server) -> bool:
 
 
 def _document(server: Server, path: str) -> Mapping[str, Any]:
-    """A JSON document of the Mastodon server; empty if the server has none."""
+    """Return a JSON document of a Mastodon instance, such as its nodeinfo; empty if it has no such document."""
     try:
         return required_object(server.call("GET", f"{server.address}{path}", timeout=TIMEOUT_SECONDS))
     except (OutboundError, MastodonError):

@@ -1,4 +1,4 @@
-"""Finding a status among those that a Mastodon account has posted since the publication began.
+"""The lookup of a published Mastodon status among those that the account has posted since the publication began.
 
 Ids grow, so the account's newest status before the publication marks its beginning without a clock. A status with media is
 identified by the media's ids, which nothing else can have. A text is identified by its source, or by its HTML if the server
@@ -36,7 +36,7 @@ _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
 def newest_status(server: Server) -> str | None:
-    """The id of the Mastodon account's newest status: empty if it has none, None if the server does not list statuses.
+    """Look up the id of the Mastodon account's newest status; empty if it has none, None if statuses cannot be listed.
 
     Raises MastodonError, OutboundError.
     """
@@ -50,7 +50,7 @@ def newest_status(server: Server) -> str | None:
 
 
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
-    """The Mastodon status that an earlier attempt at this segment has created; Absent if certainly none did.
+    """Look up the Mastodon status that an earlier attempt has created; return Absent if there is certainly none.
 
     Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
     """
@@ -84,7 +84,7 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
 
 
 def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
-    """Read the Mastodon account's statuses, newest first, back to the page with the given one.
+    """List the Mastodon account's statuses, newest first, back to the status with the id `after`.
 
     Returns the statuses after that one, and the others. Raises OutcomeUnknown if there are too many to read.
     """
@@ -103,7 +103,7 @@ def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
 
 
 def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
-    """The evidence that a Mastodon server lists statuses of this visibility. Raises OutcomeUnknown if it might not."""
+    """Return the evidence that a Mastodon server lists statuses of this visibility. Raises OutcomeUnknown if it may not."""
     visibility = content.options.get("visibility") or _default_visibility(server)
     if visibility in ALWAYS_IN_LISTS:
         return f"{visibility} statuses are listed by all servers"
@@ -118,13 +118,13 @@ def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
 
 
 def _default_visibility(server: Server) -> str | None:
-    """The default visibility of the Mastodon account's posts; None if the server does not say."""
+    """Return the default visibility of the Mastodon account's statuses; None if the server does not say."""
     visibility = as_object(server.get("/api/v1/accounts/verify_credentials").get("source")).get("privacy")
     return visibility if isinstance(visibility, str) else None
 
 
 def _age(identifier: str) -> tuple[int, str]:
-    """A sort key of Mastodon ids: snowflakes grow longer over time, ULIDs and flakes all have one length."""
+    """Return a key that sorts ids of Mastodon statuses by age; this works for the ids of all kinds of servers."""
     return len(identifier), identifier
 
 
@@ -137,13 +137,13 @@ def _media_of(status: Mapping[str, Any]) -> list[str]:
 
 
 def _choices_of(status: Mapping[str, Any]) -> list[str]:
-    """The letters of the choices in a Mastodon status's poll; empty if the status has no poll."""
+    """Return the letters of each choice in a Mastodon status's poll; empty if the status has no poll."""
     choices = objects_in(as_object(status.get("poll")).get("options"))
     return [_letters(str(choice.get("title"))[:MAX_CHOICE_TEXT]) for choice in choices]
 
 
 def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "similar", "different"]:
-    """How well a Mastodon status matches this content warning and text.
+    """Compare a listed Mastodon status with the content warning and text of the status that is looked up.
 
     `similar` means that the letters of the source or of the HTML are the same. Some servers remove tags from a text, and some
     derive the source from the HTML, in which links are shortened. Some store a content warning without a text as the text.
@@ -162,7 +162,7 @@ def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal
 
 
 def _source(server: Server, status: Mapping[str, Any]) -> str | None:
-    """The content warning and text of a Mastodon status as they were posted; None if the server does not return them."""
+    """Return the content warning and text of a listed Mastodon status as they were posted; None if they cannot be read."""
     try:
         source = server.get(f"/api/v1/statuses/{entity_id(status)}/source")
     except UnreadableAnswer:
@@ -175,7 +175,7 @@ def _source(server: Server, status: Mapping[str, Any]) -> str | None:
 
 
 def _texts_of(html: str) -> tuple[str, str]:
-    """The text of a Mastodon status's HTML: as displayed, and with the links' URLs instead of their words."""
+    """Return the text of a Mastodon status's HTML twice: as displayed, and with each link's words replaced by its URL."""
     rendered = _Rendered()
     rendered.feed(html)
     rendered.close()
@@ -183,18 +183,18 @@ def _texts_of(html: str) -> tuple[str, str]:
 
 
 def _squeezed(text: str) -> str:
-    """The text of a Mastodon status without white space, which servers trim."""
+    """Return the text of a Mastodon status without white space, for comparisons, because servers trim white space."""
     return "".join(unicodedata.normalize("NFC", text).split())
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a Mastodon status, which no rendering changes; all but white space if there are none."""
+    """Return the letters and digits of a Mastodon status's text, for comparisons; servers do not change them."""
     text = unicodedata.normalize("NFKC", _HOST_OF_MENTION.sub(r"\1", text)).casefold()
     return "".join(char for char in text if char.isalnum()) or _squeezed(text)
 
 
 class _Rendered(HTMLParser):
-    """Parses a Mastodon status's HTML: `shown` is the displayed text, `with_links` has URLs instead of the links' words."""
+    """A parser of a Mastodon status's HTML: `shown` is the displayed text, `with_links` contains the URLs of links."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -22,7 +22,7 @@ MAX_CHECKS = 100  # about an hour and a half
 
 
 def upload_next(server: Server, files: tuple[MediaFile, ...], state: State) -> Progress:
-    """Upload the next file to the Mastodon server. If the response is lost, the upload is repeated, as nobody sees it.
+    """Upload the next media file of a Mastodon status; without a response it is uploaded again, because nobody sees it.
 
     Raises ContentRejected, MastodonError, OutboundError.
     """
@@ -38,7 +38,7 @@ def upload_next(server: Server, files: tuple[MediaFile, ...], state: State) -> P
 
 
 def process(server: Server, state: State) -> Progress:
-    """Check which uploads the Mastodon server is still processing.
+    """Ask the Mastodon server whether it has processed the uploaded media.
 
     Raises as `upload_next`, and Transient if the processing takes too long.
     """
@@ -48,7 +48,7 @@ def process(server: Server, state: State) -> Progress:
 
 
 def status_of(server: Server, identifier: str) -> Literal["ready", "processing", "gone"]:
-    """The status of an upload at a Mastodon server; it is gone after a status has used it, or after a day without use.
+    """Return the state of an uploaded media file at a Mastodon server; `gone` if a status has used it, or after a day.
 
     Raises ContentRejected if the server could not process the file, MastodonError, OutboundError.
     """
@@ -75,7 +75,7 @@ def _check_later(state: State) -> Progress:
 
 
 def _upload(server: Server, file: MediaFile) -> tuple[str, bool]:
-    """Upload a file to the Mastodon server. Returns its id and whether it is ready.
+    """Upload a media file to the Mastodon server. Returns the file's id and whether it is processed.
 
     The HTTP status says whether the file is ready, because some servers leave `url` empty.
     """

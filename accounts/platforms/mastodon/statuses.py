@@ -1,4 +1,4 @@
-"""Creating a Mastodon status, and the meaning of each response. Source: docs.joinmastodon.org, methods/statuses."""
+"""The steps that create a Mastodon status, and what each response means. Source: docs.joinmastodon.org, methods/statuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that
 
 
 def begin(server: Server, content: Content) -> Progress:
-    """Begin a Mastodon publication: choose an idempotency key and store the id of the account's newest status.
+    """Begin to publish Mastodon statuses: choose an idempotency key and store the id of the account's newest status.
 
     Raises MastodonError, OutboundError.
 
@@ -37,7 +37,7 @@ def begin(server: Server, content: Content) -> Progress:
 
 
 def create(server: Server, content: Content, state: State) -> Progress | Published:
-    """Create the Mastodon status of the next segment. Raises platform errors.
+    """Create the next Mastodon status of the publication: the post, or a segment of its thread.
 
     For an hour Mastodon answers a repeated key with the status that it has created. Other servers ignore the key, so nothing
     here relies on it.
@@ -57,7 +57,7 @@ def create(server: Server, content: Content, state: State) -> Progress | Publish
 
 
 def find(server: Server, content: Content, state: State) -> Progress | Published | Absent:
-    """The step after `create` if an earlier attempt has created its Mastodon status; Absent if certainly none did.
+    """Find the Mastodon status of an earlier attempt and return the next step; return Absent if there is certainly none.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
@@ -66,7 +66,7 @@ def find(server: Server, content: Content, state: State) -> Progress | Published
 
 
 def _newest_status(server: Server) -> str | None:
-    """The id of the Mastodon account's newest status; None if the token may not list statuses."""
+    """Return the id of the Mastodon account's newest status; None if the access token does not allow reading it."""
     try:
         return lookup.newest_status(server)
     except MastodonError as error:
@@ -89,7 +89,7 @@ def _body(content: Content, state: State) -> dict[str, Any]:
 
 
 def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Progress | Published:
-    """The step after the Mastodon status of a segment was created, or the published post. Raises UnreadableAnswer."""
+    """Return the next step after a Mastodon status was created, or the published post. Raises UnreadableAnswer."""
     sent = [*state.get("sent", []), entity_id(status)]
     permalink = state.get("permalink") or web_url(status.get("url")) or web_url(status.get("uri"))
     if len(sent) < len(segments(content)):
@@ -98,7 +98,7 @@ def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Pro
 
 
 def _after_refusal(server: Server, content: Content, state: State, refusal: MastodonError) -> Progress | Published:
-    """The step after a Mastodon server has refused a status, or the published post.
+    """Return the publication's next step or the published post, after a Mastodon server has refused to create a status.
 
     The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were
     used by a status of an earlier attempt, or removed by the server and are uploaded once more.

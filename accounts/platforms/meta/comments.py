@@ -1,4 +1,4 @@
-"""The first comment below a post at one of Meta's products. The post stays published, whatever happens to the comment.
+"""First comments on posts at Meta's products (Facebook, Instagram); the post stays published if its comment fails.
 
 Sources: developers.facebook.com, graph-api/reference/object/comments,
 instagram-platform/instagram-graph-api/reference/ig-media/comments.
@@ -18,7 +18,7 @@ from accounts.platforms.types import OUT, Absent, CompleteList, Content, Progres
 
 @dataclass(frozen=True)
 class FirstComments:
-    """Creates and finds first comments at one of Meta's products."""
+    """The creation and the lookup of first comments on posts at one of Meta's products."""
 
     errors: MetaErrors
     text_field: str  # the field with a comment's text
@@ -28,14 +28,14 @@ class FirstComments:
     unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product permanently refuses the list
 
     def next_step(self, content: Content, state: Mapping[str, Any], published: Published) -> Progress | Published:
-        """The step that creates the first comment at Meta's product, or the published post if none is asked for."""
+        """Return the step that creates the first comment on a Meta post, or the post itself if no comment is wanted."""
         if "first_comment" not in content.options or published.note:
             return published
         post = {"external_id": published.external_id, "permalink": published.permalink}
         return Progress("comment", {"since": state["since"], OUT: post})
 
     def create(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published:
-        """Publish the first comment below a post at Meta's product.
+        """Create the first comment on a published post at Meta's product.
 
         Raises platform errors, which are about the comment only.
         """
@@ -48,7 +48,7 @@ class FirstComments:
         return Published(**state[OUT])
 
     def find(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-        """Find the first comment that an earlier attempt has created at Meta's product."""
+        """Find the first comment on a Meta post that an earlier attempt has created; return Absent if there is none."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
         path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
         with self.errors.search_errors("the comments below the post", self.unreadable):

@@ -1,4 +1,4 @@
-"""The meaning of errors of Meta's products, by their codes and subcodes, and waiting for their daily limits.
+"""Errors of Meta's products: their meaning, according to codes and subcodes, and the waiting times for daily limits.
 
 Sources: developers.facebook.com, graph-api/guides/error-handling and instagram-graph-api/reference/error-codes; subcodes of
 publishing are those that clients report.
@@ -47,13 +47,13 @@ _ABOUT_APP = re.compile(
 
 
 class MetaErrors(ErrorTranslator[GraphError]):
-    """Translates the errors of one of Meta's products; `meanings` are the codes and subcodes that only this product has."""
+    """The translation of errors of one of Meta's products; `meanings` contains the codes that only this product has."""
 
     error = GraphError
     meanings: ClassVar[Mapping[int, Meaning]] = {}
 
     def meaning_of(self, error: GraphError) -> Meaning | None:
-        """What an error of Meta's product is about; None if no table contains its codes."""
+        """Return what a Meta error is about, such as the token or the content; None if its codes are unknown."""
         if not error.from_api:
             return "rate_limit" if error.status == 429 else "transient" if error.status >= 500 else None
         if _ABOUT_APP.search(error.reason):
@@ -68,21 +68,21 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return meaning or ("rate_limit" if error.status == 429 else None)
 
     def rejects_content(self, error: GraphError) -> bool:
-        """Whether Meta's error is about the content, which is also assumed of codes that no table contains."""
+        """Return whether a Meta error is about the content, as errors with unknown codes are assumed to be."""
         meaning = self.meaning_of(error)
         return meaning == "content" or (meaning is None and (error.from_api or error.status == 413))
 
     def may_have_effect(self, error: GraphError) -> bool:
-        """Whether a call that Meta answered with this error may have taken effect."""
+        """Return whether Meta may have done what was asked although it answered with this error."""
         return error.status >= 500 or self.meaning_of(error) == "transient"
 
     def is_documented(self, error: GraphError) -> bool:
-        """Whether a table contains the codes of Meta's error."""
+        """Return whether the adapter's tables contain the codes of a Meta error."""
         return self.meaning_of(error) is not None
 
     @contextmanager
     def search_errors(self, what: str, unreadable: tuple[Meaning, ...] = ("permission",)) -> Iterator[None]:
-        """Translate errors like `platform_errors`, for calls that search a list of Meta's product for a post.
+        """Translate the errors of calls that list a Meta account's posts or comments to find one of them.
 
         Raises OutcomeUnknown if the list may not be read.
         """
@@ -96,7 +96,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
                 raise OutcomeUnknown(message, final=True) from error
 
     def _meaning(self, error: GraphError) -> PlatformError | None:
-        """Translate an error by Meta's codes, not by its status, because Meta sends errors of all kinds with status 400."""
+        """Translate a Meta error by its codes and not by its HTTP status, which is often 400 whatever the error is."""
         meaning = self.meaning_of(error)
         if meaning == "token":
             return TokenExpired(f"{self.label} no longer accepts the access token: {error.reason}")
@@ -114,5 +114,5 @@ class MetaErrors(ErrorTranslator[GraphError]):
 
 
 def daily_limit_pause_seconds(attempt: int) -> float:
-    """How long to wait for Meta's daily limit after this attempt, counted from 1 (Content.attempt)."""
+    """Return how long the given attempt (counted from 1) has to wait if one of Meta's daily limits is reached."""
     return DAILY_LIMIT_PAUSES_HOURS[min(attempt, len(DAILY_LIMIT_PAUSES_HOURS)) - 1] * 3600

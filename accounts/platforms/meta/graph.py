@@ -1,4 +1,4 @@
-"""Meta's Graph API: calls, errors, and the ids, times and texts that all of Meta's products share.
+"""The client for Meta's Graph API, and the ids, times and texts in its responses, for all of Meta's products.
 
 Errors are `{error: {message, type, code, error_subcode, is_transient, error_user_msg, error_data}}`; Instagram's token
 endpoint answers `{error_type, code, error_message}`, and the servers for uploads `{debug_info: {type, message}}`.
@@ -42,7 +42,7 @@ _VERSION = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}$")
 
 
 class GraphError(ApiError):
-    """An error response of Meta's Graph API.
+    """An error response of Meta's Graph API, with its code and subcode.
 
     `number` and `subcode` are Meta's codes, 0 if it gave none. `code` and `reason` contain both for people to search for.
     """
@@ -63,7 +63,7 @@ class GraphError(ApiError):
 
 @dataclass(frozen=True)
 class Graph(JsonClient):
-    """Client of Meta's Graph API at an address that includes its version. Calls raise GraphError, NotSent, NoAnswer.
+    """The client of Meta's Graph API at an address that includes a version. Calls raise GraphError, NotSent, NoAnswer.
 
     `secret` is the app's secret, for products that accept a proof that the token is used by its own app.
     """
@@ -74,15 +74,15 @@ class Graph(JsonClient):
     max_bytes = 2_000_000  # a page of posts with their attachments
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Read something from Meta's Graph API by GET."""
+        """Send a GET request to Meta's Graph API. Returns the JSON object of the response."""
         return super().get(path, {**(params or {}), **self._proof()})
 
     def post_form(self, path: str, form: Mapping[str, str]) -> dict[str, Any]:
-        """Send form fields to Meta's Graph API by POST. After NoAnswer or a status of 5xx the change may have been made."""
+        """Send a form to Meta's Graph API; after NoAnswer or a status of 5xx the change may have been made."""
         return self.post(path, data={**form, **self._proof()})
 
     def post_multipart(self, path: str, fields: Mapping[str, Any], *, timeout: float) -> dict[str, Any]:
-        """Send fields that may be files (`config.outbound.multipart`) to Meta's Graph API. Otherwise like `post_form`."""
+        """Send a form with files (`config.outbound.multipart`) to Meta's Graph API, otherwise like `post_form`."""
         body = multipart(fields)
         headers = {"Content-Type": body.content_type}
         return self.post(path, params=self._proof(), data=body, headers=headers, timeout=timeout)
@@ -90,7 +90,7 @@ class Graph(JsonClient):
     def list_all(
         self, path: str, params: Mapping[str, str], *, max_pages: int, too_long: PlatformError | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Read the objects of a list of Meta's Graph API page by page. Raises `too_long`, if given, after `max_pages`."""
+        """List objects of Meta's Graph API, page by page. Raises `too_long`, if given, after `max_pages`."""
         params = dict(params)
         for _ in range(max_pages):
             page = self.get(path, params)
@@ -104,7 +104,7 @@ class Graph(JsonClient):
             raise too_long
 
     def is_success(self, response: Response) -> bool:
-        """Whether a response of Meta's Graph API is no error; Meta also sends errors with status 200."""
+        """Return whether a response of Meta's Graph API is no error: some errors have the HTTP status 200."""
         content = json_object(response) or {}
         return super().is_success(response) and not isinstance(content.get("error"), dict)
 
@@ -117,36 +117,36 @@ class Graph(JsonClient):
 
 @dataclass(frozen=True)
 class Account:
-    """A connected account at one of Meta's products: its id, and the Graph API with its token."""
+    """A connected account at one of Meta's products: its id, and the Graph API client with its access token."""
 
     graph: Graph
     id: str
 
 
 def versioned(base: str, version: str) -> str:
-    """The address of Meta's Graph API with its version, unless it already ends with one (`…/v26.0`)."""
+    """Return an address of Meta's Graph API with the version at its end, unless it has one already (`…/v26.0`)."""
     base = base.rstrip("/")
     return base if _VERSION.search(base) else f"{base}/{version}"
 
 
 def unversioned(address: str) -> str:
-    """The address of Meta's Graph API without its version, for calls that have none."""
+    """Return an address of Meta's Graph API without the version, for the calls that have none."""
     return _VERSION.sub("", address.rstrip("/"))
 
 
 def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
-    """The id of an account, a post or a container in Meta's response. Raises UnreadableAnswer."""
+    """Return the id of an object (an account, a post) in a response of Meta's Graph API. Raises UnreadableAnswer."""
     value = entity.get(name)
     return text_in({name: str(value) if type(value) is int else value}, name, _ID, "id")
 
 
 def username_of(user: Mapping[str, Any]) -> str:
-    """The user name of an account in Meta's response. Raises UnreadableAnswer."""
+    """Return the user name of an account in a response of Meta's Graph API. Raises UnreadableAnswer."""
     return text_in(user, "username", _USERNAME, "user name")
 
 
 def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The objects that a response of Meta's Graph API lists. Raises UnreadableAnswer."""
+    """Return the objects listed in a response of Meta's Graph API. Raises UnreadableAnswer."""
     items = answer.get("data")
     if not isinstance(items, list):
         raise UnreadableAnswer("The response is not a list.")
@@ -154,7 +154,7 @@ def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
-    """A time in a response of Meta's Graph API, `2026-11-20T12:00:00+0000`; None for anything else."""
+    """Return a time in a response of Meta's Graph API, such as `2026-11-20T12:00:00+0000`; None if there is none."""
     try:
         moment = datetime.fromisoformat(str(entity.get(name)))
     except ValueError:
@@ -163,12 +163,12 @@ def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def earliest_post_time(since: str) -> datetime:
-    """The earliest time of a post at Meta's products that can belong to a publication started at `since` (ISO 8601)."""
+    """Return the earliest creation time of a Meta post that belongs to a publication begun at `since` (ISO 8601)."""
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 
 
 def same_text(shown: Any, given: str) -> bool:
-    """Whether Meta's product shows the text that it received, apart from white space, which Meta trims."""
+    """Return whether the text that the Graph API shows is the one that was sent, except for white space."""
     return _without_space(shown if isinstance(shown, str) else "") == _without_space(given)
 
 
@@ -177,7 +177,7 @@ def _without_space(text: str) -> str:
 
 
 def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The error object in a response of Meta's Graph API; empty if there is none."""
+    """Return the error object in a response of Meta's Graph API; empty if the response is no error."""
     if error := as_object(content.get("error")):
         return error
     if "error_message" in content:
@@ -188,7 +188,7 @@ def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
-    """How long Meta's usage header asks to wait, in seconds.
+    """Return how many seconds the Graph API's usage header asks to wait.
 
     The header is `{id: [{type, call_count, estimated_time_to_regain_access}]}`, with minutes as the unit.
     """

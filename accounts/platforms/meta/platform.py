@@ -1,4 +1,4 @@
-"""The base classes of the platforms that are Meta's products: their adapters, and the operator's OAuth app.
+"""The base classes of the platforms that belong to Meta: of their adapters, and of the operator's OAuth app.
 
 A code is exchanged for a short-lived token, that for a long-lived token, and the long-lived token is renewed. There is no
 PKCE, no refresh token and no revocation. Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow,
@@ -26,7 +26,7 @@ Search = Callable[[Any, Content, Mapping[str, Any]], Progress | Published | Abse
 
 
 class MetaPlatform(OAuthPlatform):
-    """Base class for Meta's products, whose access tokens are renewed without refresh tokens and cannot be revoked."""
+    """The base class of the adapters of Meta's platforms, whose tokens are renewed without refresh tokens."""
 
     renewed_with = "access_token"
     revoked_tokens = ()
@@ -37,37 +37,37 @@ class MetaPlatform(OAuthPlatform):
     searches: ClassVar[Mapping[str, Search]]  # the function that searches for the post, of each irreversible phase
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step of publishing at Meta's product that `progress` names."""
+        """Take the next step of a publication at a Meta platform, which `progress.phase` names."""
         return self.steps[progress.phase](self.account(grant), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Search Meta's product for the post that an earlier attempt of an irreversible step has published."""
+        """Search the Meta platform for the post that an earlier attempt of a step has published."""
         return self.searches[progress.phase](self.account(grant), content, progress.state)
 
     def account(self, grant: Grant) -> Account:
-        """The account at Meta's product that a grant gives access to."""
+        """Return the connected account at the Meta platform, with a Graph API client."""
         return Account(self.graph(grant.tokens), grant.external_id)
 
     def graph(self, tokens: Mapping[str, Any]) -> Graph:
-        """A client of Meta's Graph API with an account's token."""
+        """Return a Graph API client of the Meta platform that uses an account's access token."""
         return Graph(self.api(), tokens["access_token"])
 
     def api(self) -> str:
-        """The address of Meta's Graph API with its version."""
+        """Return the address of the Meta platform's Graph API, with its version."""
         return versioned(self.setting("API_BASE", self.api_base), self.version())
 
     def version(self) -> str:
-        """The version of Meta's Graph API that is called."""
+        """Return the version of the Graph API that the Meta platform's adapter calls."""
         return self.setting("API_VERSION", VERSION)
 
     def scopes(self) -> tuple[str, ...]:
-        """The scopes to request at Meta's product, which the operator may change."""
+        """Return the OAuth scopes to request at the Meta platform: the operator's, or else the default ones."""
         return scopes_of({"scope": self.setting("SCOPES")}) or self.default_scopes
 
 
 @dataclass(frozen=True)
 class MetaApplication(OAuthApplication):
-    """The operator's OAuth app at one of Meta's products. `api` is the address, without a version, that extends tokens."""
+    """The operator's OAuth app at a Meta platform; `api` is the address, without a version, that extends tokens."""
 
     api: str = ""
 
@@ -78,11 +78,11 @@ class MetaApplication(OAuthApplication):
 
     @property
     def required_scopes(self) -> tuple[str, ...]:
-        """The scopes without which nothing can be published at Meta's product."""
+        """The OAuth scopes without which the service cannot publish at the Meta platform."""
         return self.needed
 
     def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange a code of Meta's for a token of sixty days. Returns the token endpoint's JSON, with the granted scopes.
+        """Exchange an OAuth code of a Meta platform for a token of sixty days. Returns the JSON, with granted scopes.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
         """
@@ -98,7 +98,7 @@ class MetaApplication(OAuthApplication):
         return {**self.exchange_token("GET", f"{self.api}/access_token", extension), "scope": ",".join(granted)}
 
     def renew(self, token: str) -> dict[str, Any]:
-        """Exchange a long-lived token of Meta's that is a day old for a new one. Returns the token endpoint's JSON.
+        """Renew a Meta platform's long-lived token that is at least a day old. Returns the token endpoint's JSON.
 
         Raises AccountDisconnected only if Meta says that the token has expired, otherwise Transient.
         """
@@ -112,7 +112,7 @@ class MetaApplication(OAuthApplication):
             raise Transient(f"{self.label} did not renew the access: {error.message}") from error
 
     def code_params(self, code: str, redirect_uri: str) -> dict[str, str]:
-        """The parameters that exchange a code of Meta's. Meta's pages append `#_` to codes, which is not part of them."""
+        """Return the parameters that exchange a Meta platform's OAuth code, without the `#_` that Meta appends."""
         return {
             "client_id": self.client_id,
             "client_secret": self.client_secret,
@@ -121,7 +121,7 @@ class MetaApplication(OAuthApplication):
         }
 
     def exchange_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
-        """Exchange a code or token at Meta.
+        """Exchange an OAuth code or a token of a Meta platform for another token.
 
         Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient.
         """
@@ -147,7 +147,7 @@ def _tokens(method: Method, url: str, params: Mapping[str, str]) -> dict[str, An
 
 
 def _permissions(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """The scopes that Meta has granted: a list, or text separated by commas."""
+    """Return the OAuth scopes that a Meta platform says it has granted, in a list or separated by commas."""
     granted = answer.get("permissions")
     if isinstance(granted, str):
         granted = granted.split(",")

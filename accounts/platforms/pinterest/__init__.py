@@ -1,1 +1,1 @@
-"""The Pinterest adapter: pins on the boards of an account, by API v5."""
+"""The Pinterest adapter: creates pins on the boards of an account, by Pinterest's API v5."""

@@ -1,4 +1,4 @@
-"""The Pinterest adapter: connects accounts by OAuth 2.0 and creates pins on their boards."""
+"""The Pinterest adapter: connects accounts by OAuth 2.0, and creates pins on their boards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9_]{1,100}")
 
 
 class Pinterest(OAuthPlatform):
-    """Publishes pins for Pinterest accounts.
+    """The adapter that connects Pinterest accounts and publishes pins.
 
     A login connects one account, and the board is an option of the post. One account per board would not work: all boards
     share one refresh token, which is replaced at each use, so using one copy of it would invalidate the others.
@@ -35,7 +35,7 @@ class Pinterest(OAuthPlatform):
     irreversible = frozenset({"create"})
 
     def application(self) -> PinterestApplication:
-        """The operator's app at Pinterest."""
+        """Return the operator's OAuth app at Pinterest, from the settings."""
         return PinterestApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -46,7 +46,7 @@ class Pinterest(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one Pinterest account that an access token gives access to."""
+        """Return the one Pinterest account that an access token gives access to."""
         user = self._api(tokens).get("/user_account")
         username = text_in(user, "username", _USERNAME, "user name")
         identity = Identity(
@@ -59,7 +59,7 @@ class Pinterest(OAuthPlatform):
         return (identity,)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Find the board, upload the video, or create the pin at Pinterest, as `progress` says."""
+        """Take the next step of a Pinterest publication: find the board, upload the video, or create the pin."""
         api = self._api(grant.tokens)
         if progress.phase == "start":
             return pins.begin(api, content)

@@ -1,4 +1,4 @@
-"""Pinterest's limits and options with API v5, and the setup of the operator's app at Pinterest.
+"""Pinterest's capabilities: limits and options for pins, and how the operator's app is set up at Pinterest.
 
 A pin has one to five images or a video, and never text alone. The post's text is the pin's description.
 Sources: github.com/pinterest/api-description 5.23; developers.pinterest.com (connect app, access tiers, rate limits, product

@@ -1,4 +1,4 @@
-"""Pinterest's API v5: the operator's app, calls with an account's token, and the meaning of Pinterest's errors.
+"""The client for Pinterest's API v5, the operator's OAuth app, and the translation of Pinterest's errors.
 
 Access tokens last 30 days; refresh tokens are replaced at each use and last 60 days from then. Errors are `{"code": number,
 "message": text}`. Sources: github.com/pinterest/api-description 5.23, and reports of API clients for the codes and wording of
@@ -25,7 +25,7 @@ _ID = re.compile(r"[0-9]{1,32}")
 
 
 class PinterestError(ApiError):
-    """An error response of Pinterest; `code` is a number, or empty if something other than the API answered."""
+    """An error response of Pinterest; `code` is its number, or empty if something other than the API answered."""
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
@@ -45,7 +45,7 @@ class PinterestApplication(OAuthApplication):
     revoked_statuses = frozenset({200, 204, 400, 404})
 
     def error_of(self, response: Response) -> str:
-        """The OAuth error in a response of the token endpoint, which reports errors in the format of Pinterest's API."""
+        """Return the OAuth error in a token response, which Pinterest writes in the format of its API's errors."""
         error = PinterestError(response)
         if error.status == 401 or (error.status == 400 and error.code == INVALID_GRANT):
             is_about_app = "application" in error.reason.lower() or "client" in error.reason.lower()
@@ -54,7 +54,7 @@ class PinterestApplication(OAuthApplication):
 
 
 class Api(JsonClient):
-    """Pinterest's API, called with an account's access token. Calls raise PinterestError, NotSent, NoAnswer."""
+    """The client of Pinterest's API with an account's access token. Calls raise PinterestError, NotSent, NoAnswer."""
 
     error = PinterestError
     max_bytes = 2_000_000  # a page of boards
@@ -62,7 +62,7 @@ class Api(JsonClient):
 
 
 class PinterestErrors(ErrorTranslator[PinterestError]):
-    """Translates Pinterest's errors."""
+    """The translation of Pinterest's API errors into platform errors."""
 
     name = "pinterest"
     label = "Pinterest"
@@ -70,7 +70,7 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
     documented_codes = frozenset({"", "1", "29", "40"})  # no code, a wrong parameter, not permitted, not found
 
     def specific(self, error: PinterestError) -> PlatformError | None:
-        """Translate Pinterest's errors about the operator's app or the account; None for all other errors."""
+        """Translate Pinterest's errors about the operator's app or the account; return None for all other errors."""
         if error.status in (401, 403) and "trial access" in error.reason.lower():
             return ConnectionUnavailable(
                 f"Pinterest gives this service trial access only: {error.reason}",
@@ -85,5 +85,5 @@ ERRORS = PinterestErrors()
 
 
 def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
-    """The id of a pin, a board, an account or an upload in Pinterest's response. Raises UnreadableAnswer."""
+    """Return the id of a pin, a board, an account or an upload in a Pinterest response. Raises UnreadableAnswer."""
     return text_in(entity, name, _ID, "id")

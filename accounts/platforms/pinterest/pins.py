@@ -1,4 +1,4 @@
-"""Finding the board of a Pinterest pin, and creating the pin, at most once.
+"""The steps that find the board of a Pinterest pin and create the pin.
 
 Pinterest has no idempotency key, and a pin of this service cannot be distinguished from one that the owner created with the
 same text. So if the response is missing, the outcome stays unknown. Images are part of the request as base64, which is
@@ -31,7 +31,7 @@ _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 
 
 def begin(api: Api, content: Content) -> Progress:
-    """Find the board of a Pinterest pin. Raises ContentRejected and platform errors."""
+    """Begin to publish a Pinterest pin: find its board. Raises ContentRejected and platform errors."""
     if not content.media:
         raise ContentRejected("A pin needs an image or a video.")
     state = {"board": _board_id(api, content.options["board"])}
@@ -39,7 +39,7 @@ def begin(api: Api, content: Content) -> Progress:
 
 
 def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Create the pin at Pinterest. Raises platform errors; after OutcomeUnknown the pin may exist."""
+    """Create the pin at Pinterest. Raises platform errors; OutcomeUnknown means that the pin may have been created."""
     with ERRORS.publish_errors("this pin", final=True):
         try:
             pin_id = id_of(_post(api, content, state))
@@ -52,7 +52,7 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
 
 
 def _board_id(api: Api, board: str) -> str:
-    """The id of a board of the Pinterest account, from the board's name or id.
+    """Return the id of the board for a Pinterest pin, from the board's name or id.
 
     Raises ContentRejected, which names the existing boards, and platform errors.
     """
@@ -69,7 +69,7 @@ def _board_id(api: Api, board: str) -> str:
 
 
 def _boards(api: Api) -> Iterator[tuple[str, str]]:
-    """The names and ids of the Pinterest account's boards."""
+    """List the names and ids of the Pinterest account's boards, page by page."""
     params = {"page_size": str(PAGE)}
     for _ in range(MAX_BOARDS // PAGE):
         page = api.get("/boards", params)
@@ -94,7 +94,7 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
 
 
 def _pin(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
-    """The Pinterest pin as JSON, with an empty `data` for each image."""
+    """Return the JSON of a Pinterest pin, in which the `data` of each image is still empty."""
     alt_text = next((file.alt_text for file in content.media if file.alt_text), "")
     texts = {"description": content.text, "alt_text": alt_text}
     return {
@@ -120,7 +120,7 @@ def _images(files: tuple[MediaFile, ...]) -> dict[str, Any]:
 
 
 def _write(pin: dict[str, Any], images: tuple[MediaFile, ...], body: IO[bytes]) -> None:
-    """Write the JSON of the request that creates a Pinterest pin, with the images as base64."""
+    """Write the JSON of a Pinterest pin to a file, with its images in base64."""
     placeholder = secrets.token_hex(16)  # random, so no text contains it
     for each in pin["media_source"].get("items", [pin["media_source"]]):
         if "data" in each:

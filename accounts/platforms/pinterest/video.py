@@ -1,4 +1,4 @@
-"""Uploading the video of a Pinterest pin: announce the video, send it to the URL in the response, and wait for processing.
+"""The video of a Pinterest pin: announced to Pinterest, uploaded to the URL in the response, and processed there.
 
 The URL accepts the file for a limited time and only with form fields that Pinterest names as well, so announcing and sending
 are one step. A video that no pin uses is shown nowhere, so every step may be repeated. Source:
@@ -24,7 +24,7 @@ MAX_CHECKS = 60
 
 
 def upload(api: Api, file: MediaFile, state: State) -> Progress:
-    """Announce the video to Pinterest and send it.
+    """Announce the video of a pin to Pinterest and upload it.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -37,7 +37,7 @@ def upload(api: Api, file: MediaFile, state: State) -> Progress:
 
 
 def process(api: Api, state: State) -> Progress:
-    """Ask whether Pinterest has processed the video; upload the video again if Pinterest no longer has it."""
+    """Ask whether Pinterest has processed the pin's video; upload it again if Pinterest no longer has it."""
     try:
         status = api.get(f"/media/{state['media_id']}").get("status")
     except (OutboundError, PinterestError) as error:
@@ -60,14 +60,14 @@ def process(api: Api, state: State) -> Progress:
 
 
 def upload_again(state: State) -> Progress | None:
-    """The step that uploads the video to Pinterest a second time; None if that was done before."""
+    """Return the step that uploads the pin's video to Pinterest again; None if that was done before."""
     if state.get("again"):
         return None
     return Progress("upload", {"board": state["board"], "again": True})
 
 
 def _destination(announced: Mapping[str, Any], api: str) -> tuple[str, dict[str, str]]:
-    """The URL for the file and the fields to send with it, from Pinterest's response. Raises UnreadableAnswer."""
+    """Return the URL and form fields for the upload of a pin's video, from Pinterest's response. Raises UnreadableAnswer."""
     url, fields = announced.get("upload_url"), announced.get("upload_parameters")
     if not isinstance(url, str) or not isinstance(fields, dict):
         raise UnreadableAnswer("The response names no URL for the upload.")

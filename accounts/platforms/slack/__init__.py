@@ -1,1 +1,1 @@
-"""The Slack adapter: posts to channels, by an app that is installed in their workspace or by an incoming webhook."""
+"""The Slack adapter: posts messages to channels, by an app installed in a workspace or by an incoming webhook."""

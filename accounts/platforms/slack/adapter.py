@@ -1,4 +1,4 @@
-"""The Slack adapter: connects channels by installing the operator's app, or by an incoming webhook of their owner."""
+"""The Slack adapter: connects channels by installing the operator's app or by an owner's incoming webhook."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SITE = "https://slack.com"
 
 
 class Slack(OAuthPlatform):
-    """Publishes to Slack channels.
+    """The adapter that connects Slack channels and posts messages to them.
 
     The steps of a text are `start`, which does nothing, and `send`, which posts it, once; neither needs a state. Those of a
     message with files are `start`, `upload` for each file, `share`, which posts it, once, and `settle` until Slack shows the
@@ -58,15 +58,15 @@ class Slack(OAuthPlatform):
     revoked_tokens = ()  # a webhook is its owner's, and the app's token also serves the workspace's other channels
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Which settings of the Slack app the operator has not set; None for webhooks, which need none."""
+        """Return which settings of the Slack app are missing; None if they are set, and for webhooks, which need none."""
         return None if method == "credentials" else super().unavailable_reason(method)
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """The capabilities of a Slack account: files only by the app, with the scopes for files."""
+        """Return the capabilities of a Slack account: files require the app and its OAuth scopes for files."""
         return of_account(account)
 
     def application(self) -> SlackApplication:
-        """The operator's Slack app, from the settings."""
+        """Return the operator's Slack app, from the settings."""
         return SlackApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -76,16 +76,16 @@ class Slack(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Every Slack channel that the app may post to."""
+        """Return the Slack channels of the workspace that the app may post to."""
         return installation.channels(self._web_api(tokens))
 
     def stored_details(self, identity: Identity) -> Mapping[str, Any]:
-        """The Slack channel that is stored with the token: its id, and the URL of its workspace as `site`."""
+        """Return what is stored with the token of a Slack channel: its id, and the workspace's URL as `site`."""
         channel_id = identity.external_id.rpartition("/")[2]
         return {"channel": {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}}
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Check that the Slack webhook exists, without posting. Raises CredentialsRejected, Transient."""
+        """Connect a Slack channel by a webhook, which is checked without a message. Raises CredentialsRejected, Transient."""
         try:
             identity = webhook.identify(self._webhook(credentials))
         except AccountDisconnected as error:
@@ -93,18 +93,18 @@ class Slack(OAuthPlatform):
         return Connection(identity, Grant(dict(credentials), external_id=identity.external_id))
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask Slack for the channel, or check the webhook. Raises AccountDisconnected, Transient."""
+        """Check that the app has access to the connected Slack channel, or that the webhook exists."""
         if grant.credentials:
             return webhook.identify(self._webhook(grant.credentials))
         with ERRORS.platform_errors():
             return installation.channel(self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: neither Slack webhooks nor tokens of an app without rotation are renewed."""
+        """Raise AccountDisconnected, because neither Slack webhooks nor the Slack app's tokens can be renewed."""
         raise AccountDisconnected("Access to a Slack channel cannot be renewed by the service.")
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Post the text to Slack, or upload the files and share them in the channel, as `progress` says."""
+        """Take the next step of a Slack publication: post a message, or upload its files and share them in the channel."""
         if progress.phase == "start":
             if grant.credentials and content.media:
                 raise ContentRejected(NO_FILES_BY_WEBHOOK)
@@ -118,7 +118,7 @@ class Slack(OAuthPlatform):
         return step(api, channel, content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Find a Slack message by its files. Raises OutcomeUnknown for a text, which cannot be found."""
+        """Find a Slack message by its files. Raises OutcomeUnknown for one without files, which cannot be found."""
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
         return messages.find(self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state)

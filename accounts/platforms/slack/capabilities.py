@@ -1,4 +1,4 @@
-"""Slack's limits and options, and where the operator's app is registered.
+"""Slack's capabilities: limits and options for messages, and where the operator's app is registered.
 
 Slack advises 4,000 characters at most and truncates texts after 40,000. A message has up to 10 files of any kind, each of up
 to 1 GB; a message of an incoming webhook has none. `chat:write.public` lets the app post text to public channels that it has
@@ -84,7 +84,7 @@ CAPABILITIES = Capabilities(
 
 
 def of_account(account: AccountDetails) -> Capabilities:
-    """The capabilities of a Slack account: no files if it is an incoming webhook or its grant lacks the scopes for files."""
+    """Return the capabilities of a Slack account: webhooks, and apps without the OAuth scopes for files, have no files."""
     if account.external_id.rpartition("/")[2].startswith("B"):  # ids of webhooks; those of channels begin with C or G
         return _without_files(NO_FILES_BY_WEBHOOK)
     if account.scopes and not {*FILE_SCOPES} <= {*account.scopes}:

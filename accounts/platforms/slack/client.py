@@ -1,4 +1,4 @@
-"""Slack's Web API: calls, and the meaning of Slack's errors.
+"""The client for Slack's Web API, and the translation of Slack's errors.
 
 Slack answers 200 with `{"ok": false, "error": code}` if it refuses a call, and 429 with Retry-After at its rate limit.
 People are shown the code. Source: docs.slack.dev, the Web API and its methods' errors.
@@ -35,7 +35,7 @@ _CODE = re.compile(r"[a-z0-9_.:-]{1,80}")
 
 
 class SlackError(ApiError):
-    """An error response of Slack; `code` is empty if the response is not Slack's."""
+    """An error response of Slack; `code` is Slack's name for the error, or empty if it names none."""
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
@@ -46,19 +46,19 @@ class SlackError(ApiError):
 
 
 class WebApi(JsonClient):
-    """Slack's Web API, called with an app's token. Calls raise SlackError, NotSent, NoAnswer."""
+    """The client of Slack's Web API with the token of an app. Calls raise SlackError, NotSent, NoAnswer."""
 
     error = SlackError
     timeout_seconds = 20.0
     max_bytes = 4_000_000  # a page of channels, each with its topic and purpose
 
     def is_success(self, response: Response) -> bool:
-        """Whether Slack says that it did what was asked."""
+        """Return whether a response of Slack's Web API says that Slack did what was asked."""
         return super().is_success(response) and (json_object(response) or {}).get("ok") is True
 
 
 class SlackErrors(ErrorTranslator[SlackError]):
-    """Translates Slack's error codes. The status matters only for the rate limit and for errors of Slack's servers."""
+    """The translation of Slack's error codes; HTTP statuses matter only for rate limits and failures of Slack itself."""
 
     name = "slack"
     label = "Slack"
@@ -93,7 +93,7 @@ class SlackErrors(ErrorTranslator[SlackError]):
     )
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Translate Slack's errors about the access or the channel, and temporary ones; None for all other errors."""
+        """Translate Slack's errors about the access or the channel, and temporary ones; return None for all others."""
         if error.code in RATE_LIMIT_CODES or error.status == 429:
             return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
         if error.code in self.access_ended:
@@ -104,11 +104,11 @@ class SlackErrors(ErrorTranslator[SlackError]):
         return self.transient(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
 
     def may_have_effect(self, error: SlackError) -> bool:
-        """Whether Slack may have carried out the call."""
+        """Return whether Slack may have done what was asked although it answered with this error."""
         return error.status >= 500 or error.code in PERHAPS_DONE_CODES or (error.status < 300 and not error.from_api)
 
     def rejects_content(self, error: SlackError) -> bool:
-        """Whether Slack's error is about the message."""
+        """Return whether Slack's error means that it refuses the message."""
         return CONTENT_CODES.fullmatch(error.code) is not None
 
 

@@ -1,4 +1,4 @@
-"""OAuth 2.0 at Slack: an owner installs the operator's app in a workspace, which gives access to its channels.
+"""The installation of the operator's Slack app in a workspace by OAuth 2.0, which gives access to the channels.
 
 The app's token does not expire and belongs to the installation: it posts to all of its channels. With token rotation, each
 renewal would end the tokens that the other channels' accounts have stored, so an app with rotation is refused. Sources:
@@ -46,10 +46,10 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 class ExchangeErrors(SlackErrors):
-    """Translates errors of exchanging a code at Slack."""
+    """The translation of Slack's errors in the OAuth exchange that completes an installation."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Translate Slack's errors about the app or the code, and temporary ones; None for all other errors."""
+        """Translate errors of a Slack installation about the app or the code, and temporary ones; else return None."""
         if error.code in WRONG_APPLICATION:
             return ConnectionUnavailable(f"Slack does not accept the operator's app as it is set up: {error.code}")
         passes = (
@@ -69,13 +69,13 @@ EXCHANGE_ERRORS = ExchangeErrors()
 
 @dataclass(frozen=True)
 class SlackApplication(OAuthApplication):
-    """The operator's OAuth app at Slack."""
+    """The operator's OAuth app at Slack, which owners install in their workspaces."""
 
     label = "Slack"
     scope_separator = ","
 
     def request_tokens(self, form: Mapping[str, str]) -> dict[str, Any]:
-        """Send an authorization code grant to Slack's Web API.
+        """Exchange the OAuth code of a Slack installation for tokens.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
@@ -86,7 +86,7 @@ class SlackApplication(OAuthApplication):
             return answer
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Raise ConnectionUnavailable if the Slack app's tokens rotate, and CredentialsRejected if a scope is missing."""
+        """Raise an error if the installed Slack app's tokens expire and rotate, or if an OAuth scope is missing."""
         if has_refresh_token:
             raise ConnectionUnavailable(
                 "The operator's app at Slack has token rotation switched on, with which channels cannot be connected.",
@@ -96,7 +96,7 @@ class SlackApplication(OAuthApplication):
 
 
 def channels(api: WebApi) -> tuple[Identity, ...]:
-    """The first thousand Slack channels that the app may post to, by name.
+    """List the Slack channels that the installed app may post to, sorted by name, at most a thousand.
 
     These are public channels, and private ones that the app was invited to.
     """
@@ -119,7 +119,7 @@ def channels(api: WebApi) -> tuple[Identity, ...]:
 
 
 def channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identity:
-    """Ask Slack for a connected channel {id, site}. Raises AccountDisconnected, SlackError, OutboundError."""
+    """Ask Slack whether the installed app has access to a channel. Raises AccountDisconnected, SlackError, OutboundError."""
     details = as_object(api.get("/conversations.info", {"channel": stored["id"]}).get("channel"))
     if details.get("id") != stored["id"]:
         raise UnreadableAnswer("The response is not about this channel.")

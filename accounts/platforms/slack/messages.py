@@ -1,4 +1,4 @@
-"""Slack messages: without files, posted once by the app or a webhook; with files, by the app only.
+"""The steps that post Slack messages: text by the app or a webhook, files by the app only.
 
 Slack has no idempotency key, and finding a message would need the right to read the channel, which the service does not ask
 for. So after a lost answer to a message without files, nobody can find out whether it was posted.
@@ -49,10 +49,10 @@ State = Mapping[str, Any]
 
 
 class FileErrors(SlackErrors):
-    """Translates errors of Slack calls with files. They leave the account connected, because its texts are still posted."""
+    """The translation of Slack's errors about a message's files; the account stays connected, as text still works."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Translate Slack's missing permission for files, and the errors of SlackErrors; None for all other errors."""
+        """Translate Slack's errors about a message's files, and those of SlackErrors; return None for all others."""
         if error.code == "missing_scope":
             return ContentRejected(
                 "The account was connected without the permission to upload files.",
@@ -70,13 +70,13 @@ FILE_ERRORS = FileErrors()
 
 
 def message_body(content: Content) -> dict[str, Any]:
-    """The JSON body of a Slack message. Its text is escaped, so that nothing in it mentions anybody or becomes a link."""
+    """Return the JSON body of a Slack message, with the text escaped so that it contains no mentions or links."""
     options = {name: content.options[name] for name in OPTIONS if name in content.options}
     return {"text": escape(content.text, quote=False), **options}
 
 
 def send(api: WebApi, channel: Channel, content: Content) -> Published:
-    """Post to a Slack channel {id, site} as the app. OutcomeUnknown means that the message may have been published."""
+    """Post a Slack message as the app. Raises platform errors; OutcomeUnknown means that Slack may have posted it."""
     with ERRORS.publish_errors("this message", final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
         timestamp = text_in(posted, "ts", _TIMESTAMP, "timestamp")
@@ -84,14 +84,14 @@ def send(api: WebApi, channel: Channel, content: Content) -> Published:
 
 
 def send_by_webhook(hook: Webhook, content: Content) -> Published:
-    """Post by a Slack webhook, whose response does not identify the message. Raises as `send`."""
+    """Post a Slack message by a webhook, whose response contains neither id nor URL. Raises the same errors as `send`."""
     with webhook.ERRORS.publish_errors("this message", final=True):
         hook.post("", json=message_body(content))
     return Published("", "")
 
 
 def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
-    """Upload the next file to Slack. Raises ContentRejected, AccountDisconnected, Transient."""
+    """Upload the next file of a Slack message. Raises ContentRejected, AccountDisconnected, Transient."""
     file = content.media[len(state["files"])]
     with FILE_ERRORS.content_errors("this message"):
         file_id, address = _announce(api, file)
@@ -101,7 +101,7 @@ def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Pro
 
 
 def share(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
-    """Post the Slack message with its files. OutcomeUnknown means that it may have been published."""
+    """Post the Slack message by sharing its uploaded files in the channel. OutcomeUnknown means that it may be posted."""
     files = [{"id": file_id} for file_id in state["files"]]
     text = {"initial_comment": escape(content.text, quote=False)} if content.text.strip() else {}
     thread = {"thread_ts": content.options["thread_ts"]} if "thread_ts" in content.options else {}
@@ -117,7 +117,7 @@ def share(api: WebApi, channel: Channel, content: Content, state: State) -> Prog
 
 
 def settle(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published:
-    """Ask Slack for the message of the shared files.
+    """Ask Slack whether the shared files have appeared as a message in the channel.
 
     Raises OutcomeUnknown if Slack does not show it within half an hour, Transient.
     """
@@ -125,7 +125,7 @@ def settle(api: WebApi, channel: Channel, content: Content, state: State) -> Pro
 
 
 def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published | Absent:
-    """The step after `share` if Slack accepted it before; Absent if Slack does not have the files. Raises as `settle`."""
+    """Find the Slack message of an earlier attempt by its first file; return Absent if Slack does not have the file."""
     file = _first_file(api, state)
     if file is None:
         return Absent(AskedById("file_not_found"))
@@ -133,14 +133,14 @@ def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progr
 
 
 def _published(channel: Channel, timestamp: str, content: Content) -> Published:
-    """The Slack message with this timestamp in a channel {id, site}, with the permalink from chat.getPermalink."""
+    """Return a Slack message as published, with a permalink built from its channel and timestamp."""
     thread = content.options.get("thread_ts")
     address = f"{channel['site']}/archives/{channel['id']}/p{timestamp.replace('.', '')}"
     return Published(timestamp, f"{address}?thread_ts={thread}&cid={channel['id']}" if thread else address)
 
 
 def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
-    """Announce a file to Slack. Returns its id and the URL to upload it to. Raises SlackError, OutboundError."""
+    """Announce a message's file to Slack. Returns its id and the upload URL. Raises SlackError, OutboundError."""
     details = {"filename": file.filename or "file", "length": str(file.size_bytes)}
     if file.alt_text and file.kind in ("image", "gif"):
         details["alt_txt"] = file.alt_text
@@ -152,7 +152,7 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
 
 
 def _send(address: str, file: MediaFile) -> None:
-    """Upload a file to Slack. The URL authorizes the upload, so the app's token is not sent."""
+    """Upload a message's file to the URL from Slack, without the app's token: the URL itself permits the upload."""
     headers = {"Content-Type": "application/octet-stream"}
     with file.open() as opened:
         response = request(
@@ -163,7 +163,7 @@ def _send(address: str, file: MediaFile) -> None:
 
 
 def _upload_again(api: WebApi, content: Content, state: State) -> Progress:
-    """The step that uploads the files again, once, after Slack has not found the uploads.
+    """Return the step that uploads the Slack message's files a second time, after Slack did not find them.
 
     Raises OutcomeUnknown if there was an earlier attempt: its call may have used the uploads.
     """
@@ -181,7 +181,7 @@ def _accepted(state: State) -> Progress:
 
 
 def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
-    """Slack's description of the first file; None if Slack does not have it. Raises OutcomeUnknown, platform errors."""
+    """Return Slack's description of the message's first file; None if Slack does not have it. Raises OutcomeUnknown."""
     file_id = state["files"][0]
     with ERRORS.platform_errors():
         try:
@@ -199,7 +199,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
 
 
 def _message(channel: Channel, content: Content, state: State, file: Mapping[str, Any]) -> Progress | Published:
-    """The Slack message, if the file's description names it; otherwise the step that asks again."""
+    """Return the Slack message if the description of its file names it, otherwise the step that asks Slack again."""
     if timestamp := _shared_at(file, channel):
         return _published(channel, timestamp, content)
     return ask_again(
@@ -213,7 +213,7 @@ def _message(channel: Channel, content: Content, state: State, file: Mapping[str
 
 
 def _shared_at(file: Mapping[str, Any], channel: Channel) -> str:
-    """The timestamp of the Slack message that shows the file in the channel; empty if there is none."""
+    """Return the timestamp of the Slack message that shows the file in the channel; empty if there is none."""
     for by_channel in as_object(file.get("shares")).values():
         for each in objects_in(as_object(by_channel).get(channel["id"])):
             timestamp = each.get("ts")

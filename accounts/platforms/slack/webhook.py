@@ -1,4 +1,4 @@
-"""Slack's incoming webhooks: calls, and the meaning of Slack's errors.
+"""The client for Slack's incoming webhooks, and the translation of their errors.
 
 A webhook's address contains a token that lets anybody post to the channel, so no message and no repr shows it. Slack answers
 a message with `ok`, without an id, and an error with its code as plain text. Source: docs.slack.dev, sending messages using
@@ -27,7 +27,7 @@ _CODE = re.compile(r"[a-z_]{1,80}")
 
 
 class WebhookError(SlackError):
-    """An error response of Slack to a webhook's call; `code` is empty if the response is not Slack's."""
+    """An error response of a Slack webhook; `code` is Slack's name for the error, or empty if it names none."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response)
@@ -39,7 +39,7 @@ class WebhookError(SlackError):
 
 @dataclass(frozen=True)
 class Webhook(JsonClient):
-    """Client of one Slack webhook. Calls raise WebhookError, NotSent, NoAnswer.
+    """The client of one Slack webhook. Calls raise WebhookError, NotSent, NoAnswer.
 
     `id` is the webhook's id with its workspace, without the token.
     """
@@ -52,12 +52,12 @@ class Webhook(JsonClient):
     max_bytes = 65_536
 
     def is_success(self, response: Response) -> bool:
-        """Whether Slack says that it posted the message."""
+        """Return whether the Slack webhook's response says that the message was posted."""
         return super().is_success(response) and response.body.strip() == b"ok"
 
 
 class WebhookErrors(SlackErrors):
-    """Translates the errors of Slack's webhooks."""
+    """The translation of errors of Slack webhooks into platform errors."""
 
     error = WebhookError
     access_ended = frozenset(
@@ -77,14 +77,14 @@ class WebhookErrors(SlackErrors):
     client = "webhook"
 
     def may_have_effect(self, error: SlackError) -> bool:
-        """Whether Slack's webhook may have posted the message.
+        """Return whether the Slack webhook may have posted the message although it answered with this error.
 
         Slack answers `ok`, and errors never with a status of success.
         """
         return error.status < 300 or super().may_have_effect(error)
 
     def rejects_content(self, error: SlackError) -> bool:
-        """Whether an error of Slack's webhook is about the message."""
+        """Return whether the Slack webhook's error means that it refuses the message."""
         return error.status in (400, 413)
 
 
@@ -92,7 +92,7 @@ ERRORS = WebhookErrors()
 
 
 def webhook(given: str, api_base: str) -> Webhook:
-    """The Slack webhook at the address that its owner gave: a Slack URL, or one at the host of `api_base` if that is set.
+    """Return the client of the Slack webhook at an owner's URL, which has to be Slack's or on the host of `api_base`.
 
     Raises CredentialsRejected.
     """
@@ -110,7 +110,7 @@ def webhook(given: str, api_base: str) -> Webhook:
 
 
 def identify(hook: Webhook) -> Identity:
-    """The account of a Slack webhook, after checking that it exists, by a message without a text, which Slack refuses.
+    """Check that a Slack webhook exists by sending a message without text, which Slack refuses. Returns its account.
 
     Slack does not say which channel the webhook posts to. Raises AccountDisconnected, Transient.
     """

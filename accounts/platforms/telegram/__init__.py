@@ -1,1 +1,1 @@
-"""The Telegram adapter: posts to channels, groups and private chats, through a bot of the owner's (Bot API)."""
+"""The Telegram adapter: posts to channels, groups and private chats by the owner's bot, through the Bot API."""

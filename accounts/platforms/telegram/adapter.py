@@ -1,4 +1,4 @@
-"""The Telegram adapter: connects chats by a bot's token, and publishes posts as the bot's messages."""
+"""The Telegram adapter: connects chats by a bot's token, and publishes posts as messages of the bot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from accounts.platforms.types import Connection, Content, Grant, Identity, Progr
 
 
 class Telegram(Platform):
-    """Publishes to Telegram channels, groups and private chats.
+    """The adapter that connects Telegram channels, groups and private chats and publishes to them.
 
     The steps are `start`, which builds the request, and `send`, which sends it, at most once; the state is the request. A
     grant's tokens are {chat_id, chat_type, chat_username}. The external_id is the id that the chat had when it was connected;
@@ -33,7 +33,7 @@ class Telegram(Platform):
     irreversible = frozenset({"send"})
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Check that the token is a Telegram bot's and the bot may post to the chat.
+        """Connect a Telegram chat: check that the bot's token is valid and that the bot may post to the chat.
 
         Raises CredentialsRejected, Transient.
         """
@@ -47,7 +47,7 @@ class Telegram(Platform):
         return Connection(identity=chat.identity(external_id), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Check the Telegram bot and the chat again.
+        """Check that the bot of a connected Telegram chat still exists and may post to the chat.
 
         Raises TokenExpired if the chat has a new id, AccountDisconnected, Transient.
         """
@@ -57,7 +57,7 @@ class Telegram(Platform):
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Store the Telegram chat's new id.
+        """Ask Telegram for the new id of a connected chat. Returns the account's grant with the new id.
 
         Raises AccountDisconnected if the chat has none, since bots' tokens do not expire; Transient.
         """
@@ -67,7 +67,7 @@ class Telegram(Platform):
         return replace(grant, tokens=chat.tokens())
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Build the request of the Telegram message, or send it, once, as `progress` says."""
+        """Take the next step of a Telegram publication: build the request of the message, or send it."""
         if progress.phase == "start":
             return Progress("send", messages.build(content))
         return messages.send(self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media)

@@ -1,4 +1,4 @@
-"""Telegram's limits and options for bots, and what their owners need.
+"""Telegram's capabilities: limits and options for messages of bots, and what owners need to connect a chat.
 
 Source: core.telegram.org/bots and /bots/api, and the constants of its libraries.
 """

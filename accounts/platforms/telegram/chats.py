@@ -20,7 +20,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 @dataclass(frozen=True)
 class Chat:
-    """A Telegram chat: its id, its type (private, group, supergroup, channel), its title, and its username if public."""
+    """A Telegram chat: its id, its type (private, group, supergroup, channel), its title, and its username if it has one."""
 
     id: int
     type: str
@@ -29,7 +29,7 @@ class Chat:
 
     @classmethod
     def read(cls, value: Any) -> Self | None:
-        """The Telegram chat in a response; None if the value is not a chat."""
+        """Return the Telegram chat in a response of the Bot API; None if the value does not describe a chat."""
         chat = as_object(value)
         if type(chat.get("id")) is not int:
             return None
@@ -44,15 +44,15 @@ class Chat:
 
     @classmethod
     def of_tokens(cls, tokens: Mapping[str, Any]) -> Self:
-        """The Telegram chat that is stored in a grant's tokens."""
+        """Return the Telegram chat that is stored with a connected account."""
         return cls(tokens["chat_id"], tokens["chat_type"], tokens["chat_username"])
 
     def tokens(self) -> dict[str, Any]:
-        """The Telegram chat as stored in a grant's tokens."""
+        """Return the id, type and username of the Telegram chat, as they are stored with a connected account."""
         return {"chat_id": self.id, "chat_type": self.type, "chat_username": self.username}
 
     def identity(self, external_id: str) -> Identity:
-        """The account of the Telegram chat. It has no picture, because the picture's URL would contain the bot's token."""
+        """Return the account of the Telegram chat, without a picture, because its URL would contain the bot's token."""
         return Identity(
             external_id=external_id,
             handle=f"@{self.username}" if self.username else self.title or external_id,
@@ -61,14 +61,14 @@ class Chat:
         )
 
     def moved_error(self) -> TokenExpired:
-        """The error for a Telegram group that became a supergroup.
+        """Return the error for a Telegram group chat that has become a supergroup and so has a new id.
 
         The error makes the engine renew the chat's id (Telegram.refresh).
         """
         return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=ADD_BOT_ADVICE)
 
     def permalink(self, message_id: int) -> str:
-        """The link to a Telegram message: for everybody in a public chat, for members in others; some chats have no links."""
+        """Return the link to a message in the Telegram chat, which may work for members only; empty if there is no link."""
         if self.type not in ("supergroup", "channel"):
             return ""
         path = self.username or f"c/{str(self.id).removeprefix('-100')}"
@@ -76,7 +76,7 @@ class Chat:
 
 
 def open_chat(api: BotApi, chat_id: int | str) -> Chat:
-    """The Telegram chat with this id or @username, if the bot may post to it. Raises AccountDisconnected, Transient."""
+    """Return the Telegram chat with this id or @username if the bot may post to it. Raises AccountDisconnected, Transient."""
     with ERRORS.platform_errors():
         bot_id = _object(api, "getMe").get("id")
         try:

@@ -1,4 +1,4 @@
-"""Telegram's Bot API: calls, and the meaning of its errors.
+"""The client for Telegram's Bot API, and the translation of its errors.
 
 A call is `<address>/bot<token>/<method>`. The token is a part of the URL, so no URL may reach a message or a log, and the
 token is removed from what Telegram says. Errors are `{"ok": false, "description", "parameters"?}`. Source:
@@ -43,7 +43,7 @@ _ABOUT_A_PART = re.compile(r"failed to send message #", re.IGNORECASE)
 
 
 class BotApiError(ApiError):
-    """An error response of Telegram's Bot API; `moved_to` is the new id of a chat that has moved."""
+    """An error response of Telegram's Bot API; `moved_to` is the new id of a chat whose id has changed, otherwise None."""
 
     def __init__(self, response: Response, token: str) -> None:
         content = json_object(response) or {}
@@ -57,7 +57,7 @@ class BotApiError(ApiError):
 
 
 class BotApi(JsonClient):
-    """Client of one Telegram bot at the Bot API server `address`."""
+    """The client of Telegram's Bot API for one bot, at the server `address`."""
 
     error = BotApiError
     timeout_seconds = 20.0
@@ -69,7 +69,7 @@ class BotApi(JsonClient):
         fields: Mapping[str, Any] | None = None,
         files: Mapping[str, tuple[str, BinaryIO, str]] | None = None,
     ) -> Any:
-        """Call a method of Telegram's Bot API and return its result.
+        """Call a method of Telegram's Bot API, with files if there are any, and return the method's result.
 
         `files` are (name, opened file, MIME type) by the name of their part. Raises BotApiError, NotSent, NoAnswer.
         """
@@ -83,20 +83,20 @@ class BotApi(JsonClient):
         return (json_object(response) or {}).get("result")
 
     def headers(self) -> dict[str, str]:
-        """The HTTP headers of every call to Telegram, without the token, which is in the URL."""
+        """Return the HTTP headers of the Telegram client's calls, without the bot's token, which is in the URL."""
         return {"Accept": "application/json"}
 
     def is_success(self, response: Response) -> bool:
-        """Whether Telegram says that it did what was asked."""
+        """Return whether a response of Telegram's Bot API says that Telegram did what was asked."""
         return super().is_success(response) and (json_object(response) or {}).get("ok") is True
 
     def error_of(self, response: Response) -> BotApiError:
-        """The error in a response of Telegram, without the token."""
+        """Return the error in a response of Telegram's Bot API, with the bot's token removed from its text."""
         return BotApiError(response, self.token)
 
 
 class TelegramErrors(ErrorTranslator[BotApiError]):
-    """Translates the errors of Telegram's Bot API.
+    """The translation of errors of Telegram's Bot API into platform errors.
 
     A response that does not come from the API says nothing about the bot or the post.
     """
@@ -107,7 +107,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
     content_statuses = frozenset({400, 413})
 
     def specific(self, error: BotApiError) -> PlatformError | None:
-        """Translate Telegram's errors about the bot, and responses that are not the API's; None for all other errors."""
+        """Translate Telegram's errors about the bot, and errors that are not the Bot API's; return None for others."""
         if not error.from_api:
             return None if error.status in (413, 429) else self.transient(error)
         if _ABOUT_A_PART.search(error.reason):
@@ -119,24 +119,24 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         return None
 
     def platform_error(self, error: OutboundError | BotApiError) -> PlatformError:
-        """Translate Telegram's errors to platform errors; a bad request that sends no post is about the bot or its chat."""
+        """Translate Telegram's error for a call that sends no post; a bad request then concerns the bot or the chat."""
         if isinstance(error, BotApiError) and error.from_api and error.status == 400:
             return self.bot_refused(error)
         return super().platform_error(error)
 
     def bot_refused(self, error: BotApiError) -> AccountDisconnected:
-        """The error for a Telegram bot that lacks the right to do this in its chat."""
+        """Return the error for a Telegram bot that may not do in its chat what was asked."""
         return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=ADD_BOT_ADVICE)
 
     def may_have_effect(self, error: BotApiError) -> bool:
-        """Whether a call may have sent the Telegram post.
+        """Return whether Telegram may have sent the post although it answered with this error.
 
         Telegram also answers 500 for a message that was sent and cannot be shown.
         """
         return error.status >= 500 or not (error.from_api or error.status == 413)
 
     def is_documented(self, error: BotApiError) -> bool:
-        """Whether Telegram's refusal of a post is a documented one."""
+        """Return whether the Telegram error is one of the documented reasons to refuse a post."""
         return error.status == 413 or _ABOUT_THE_POST.search(error.reason) is not None
 
 

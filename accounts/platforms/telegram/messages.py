@@ -1,4 +1,4 @@
-"""Telegram messages as requests of the Bot API: each is built, stored, and then sent once.
+"""Telegram messages as requests of the Bot API: each request is built and stored, and then sent once.
 
 Telegram has no idempotency key, so a message that may have been sent is not sent again.
 
@@ -31,7 +31,7 @@ _POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonym
 
 
 def build(content: Content) -> dict[str, Any]:
-    """Build the request of a Telegram message: `method`, `fields` without chat_id, and `parts`, the names of media parts.
+    """Build the request of a Telegram message: `method`, `fields` without chat_id, and `parts`, the names of its media parts.
 
     Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """
@@ -61,7 +61,7 @@ def build(content: Content) -> dict[str, Any]:
 
 
 def _poll(content: Content, poll: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of Telegram's sendPoll; parse_mode applies to the question too."""
+    """Return the fields of a Telegram message that is a poll; a chosen parse_mode also applies to the question."""
     fields = {"question": content.text, "options": [{"text": choice} for choice in poll["choices"]]}
     if "parse_mode" in content.options:
         fields["question_parse_mode"] = content.options["parse_mode"]
@@ -98,7 +98,7 @@ def _markup(content: Content) -> dict[str, Any]:
 
 
 def _dimensions(file: MediaFile) -> dict[str, Any]:
-    """The dimensions and duration of a video or GIF, which Telegram does not read from the file."""
+    """Return the width, height and duration of a video or GIF for a Telegram message: Telegram does not find them itself."""
     if file.kind not in ("video", "gif"):
         return {}
     seconds = None if file.duration_ms is None else round(file.duration_ms / 1000)
@@ -108,7 +108,7 @@ def _dimensions(file: MediaFile) -> dict[str, Any]:
 
 
 def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Published:
-    """Send to Telegram a request that `build` has built.
+    """Send the Telegram message whose request `build` has built.
 
     Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, AccountDisconnected, ContentRejected, and
     TokenExpired if the chat has a new id.
@@ -143,7 +143,7 @@ def _request(api: BotApi, chat_id: int, message: Mapping[str, Any], media: Seque
 
 
 def _filename(part: str, file: MediaFile) -> str:
-    """The name of a file in an upload to Telegram, which reads the type of files other than documents from the extension."""
+    """Return the name of a media file for a Telegram message; except for documents, its extension tells Telegram the type."""
     if file.kind == "document" and file.filename:
         return file.filename
     return part + (mimetypes.guess_extension(file.mime_type, strict=False) or "")

@@ -1,4 +1,4 @@
-"""The Threads adapter: connects profiles by Meta's OAuth, and publishes posts as containers with a status.
+"""The Threads adapter: connects profiles by Meta's OAuth, and publishes each post from a container.
 
 Source of the login: developers.facebook.com/docs/threads (profiles, get access tokens, long-lived tokens).
 """
@@ -18,7 +18,7 @@ from accounts.platforms.types import Identity
 
 
 class ThreadsApplication(MetaApplication):
-    """The operator's OAuth app at Threads, which has an id and a secret of its own within the Meta app."""
+    """The operator's OAuth app at Threads, with an id and a secret that are not those of the Meta app."""
 
     label = "Threads"
     errors = ERRORS
@@ -26,7 +26,7 @@ class ThreadsApplication(MetaApplication):
 
 
 class Threads(MetaPlatform):
-    """Publishes to Threads profiles.
+    """The adapter that connects Threads profiles and publishes to them.
 
     Publishing goes `start`, then for each segment `container` (for a carousel first for each file), `wait` until Threads has
     processed it, and `publish`; and `permalink` at the end. Its state is {since, sent}: when the publication began, and the
@@ -55,7 +55,7 @@ class Threads(MetaPlatform):
     searches = {"publish": posts.find}
 
     def application(self) -> ThreadsApplication:
-        """The operator's app at Threads."""
+        """Return the operator's OAuth app at Threads, from the settings."""
         api = unversioned(self.api())
         return ThreadsApplication(
             self.setting("CLIENT_ID"),
@@ -67,7 +67,7 @@ class Threads(MetaPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one Threads profile that an access token gives access to."""
+        """Return the one Threads profile that an access token gives access to."""
         user = self.graph(tokens).get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
         username = username_of(user)
         return (
@@ -81,5 +81,5 @@ class Threads(MetaPlatform):
         )
 
     def version(self) -> str:
-        """The version of Threads' API, which has only one."""
+        """Return the version in the address of the Threads API, which has only one."""
         return "v1.0"

@@ -1,4 +1,4 @@
-"""Threads' limits and options, and where the operator's app is registered at Meta.
+"""Threads' capabilities: limits and options for posts, and where the operator's app is registered at Meta.
 
 500 characters, where an emoji counts by its bytes in UTF-8, and at most five different links in a post. A carousel mixes up
 to 20 images and videos, which Threads fetches itself. A profile may publish 250 posts and 1,000 replies in 24 hours. Sources:
@@ -20,7 +20,7 @@ MAX_LINKS = 5
 
 
 def different_links(text: str) -> int:
-    """The number of different links in a text, for Threads' limit per post; bare domains are links too."""
+    """Count the different links in a Threads post's text, for the limit per post; domains without https:// are links too."""
     return len({text[start:end] for start, end in links(text)})
 
 

@@ -1,4 +1,4 @@
-"""Threads' containers: posts before publication, which Threads builds from URLs of files that it fetches.
+"""Threads containers: unpublished posts that Threads prepares from the text and from files that it fetches by URL.
 
 A container is not visible and expires after a day, so creating one may be repeated. Once it is published its status says so.
 Source: developers.facebook.com/docs/threads (posts, carousels, troubleshooting).
@@ -31,7 +31,7 @@ State = Mapping[str, Any]
 
 
 def create(account: Account, content: Content, state: State) -> Progress:
-    """Create the Threads container of the next file of a carousel, or of the next segment.
+    """Create the next Threads container: for a file of a carousel, or for the post or next segment itself.
 
     Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -51,7 +51,7 @@ def create(account: Account, content: Content, state: State) -> Progress:
 
 
 def wait(account: Account, state: State) -> Progress | None:
-    """Ask Threads whether the containers are ready; None if the post is published already. Raises as `create`."""
+    """Ask whether Threads has prepared the containers; return None if the post is already published. Raises as `create`."""
     waiting = [*state["waiting"]]
     while waiting:
         with ERRORS.platform_errors():
@@ -70,7 +70,7 @@ def wait(account: Account, state: State) -> Progress | None:
 
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
-    """The status of a Threads container, and the reason if it failed. Raises GraphError, NotSent, NoAnswer."""
+    """Return a Threads container's status and the reason for a failure. Raises GraphError, NotSent, NoAnswer."""
     try:
         answer = account.graph.get(f"/{container}", {"fields": "status,error_message"})
     except GraphError as error:
@@ -87,7 +87,7 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
 
 
 def check_later(state: State, waiting: Sequence[str]) -> Progress:
-    """The step that asks Threads about these containers later. Raises Transient after MAX_CHECKS."""
+    """Return the step that asks Threads later whether containers are ready. Raises Transient after MAX_CHECKS."""
     return ask_again(
         "wait",
         {**state, "waiting": [*waiting]},
@@ -99,7 +99,7 @@ def check_later(state: State, waiting: Sequence[str]) -> Progress:
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """The step that creates all Threads containers of the segment again. Raises ContentRejected after MAX_REPETITIONS."""
+    """Return the step that creates a segment's Threads containers again. Raises ContentRejected after MAX_REPETITIONS."""
     repetitions = state.get("anew", 0)
     if repetitions >= MAX_REPETITIONS:
         raise ContentRejected(reason, suggested_action="Make sure that the media can be fetched, then make a new post.")

@@ -1,4 +1,4 @@
-"""The meaning of Threads' own error codes.
+"""The error codes of Threads and their meaning, beyond those of all Meta products.
 
 Source: developers.facebook.com/docs/threads (troubleshooting); subcodes are those that clients report.
 """
@@ -11,7 +11,7 @@ UNKNOWN_CONTAINER = 4279009  # also for a while after the container was created
 
 
 class ThreadsErrors(MetaErrors):
-    """Translates Threads' errors."""
+    """The translation of errors of the Threads API into platform errors."""
 
     name = "threads"
     label = "Threads"

@@ -1,4 +1,4 @@
-"""Publishing Threads' containers, one for each segment, and finding the published segments.
+"""The steps that publish Threads posts from containers, one for each segment of a chain, and that find published ones.
 
 A container can be published once, and its status says whether it was. For a while after it was created, Threads may answer
 that the container does not exist, as clients report; the service then asks again. A published segment is recognized by its
@@ -29,7 +29,7 @@ State = Mapping[str, Any]
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Begin a Threads publication: check the content and store the time. Raises ContentRejected."""
+    """Begin to publish a Threads post: check the content and store the time. Raises ContentRejected."""
     check(content, CAPABILITIES, "Threads")
     if content.media and "link_attachment" in content.options:
         raise ContentRejected("A Threads post with media shows no link below it; leave `link_attachment` out.")
@@ -40,12 +40,12 @@ def begin(account: Account, content: Content, state: State) -> Progress:
 
 
 def wait(account: Account, content: Content, state: State) -> Progress:
-    """Ask whether the Threads containers of the segment are ready. Raises platform errors."""
+    """Ask whether the containers of the next Threads post are ready to be published. Raises platform errors."""
     return containers.wait(account, state) or _after_segment(content, state, _id_of_published(account, content, state))
 
 
 def publish(account: Account, content: Content, state: State) -> Progress:
-    """Publish the segment's container at Threads. Raises platform errors."""
+    """Publish the next Threads post from its container. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
             form = {"creation_id": state["container"]}
@@ -59,7 +59,7 @@ def publish(account: Account, content: Content, state: State) -> Progress:
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Absent:
-    """The step after `publish` if an earlier attempt has published the Threads container; Absent if its status denies that.
+    """Find the Threads post of an earlier attempt and return the next step; return Absent if its container is unpublished.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
     """
@@ -78,7 +78,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Absent:
 
 
 def permalink(account: Account, content: Content, state: State) -> Published:
-    """Ask Threads for the published post's URL. Raises platform errors, which are about the permalink only."""
+    """Ask Threads for the URL of the published post. Raises platform errors, which concern the URL only."""
     media_id = state[OUT]["external_id"]
     with ERRORS.platform_errors():
         address = https_url(account.graph.get(f"/{media_id}", {"fields": "id,permalink"}).get("permalink"))
@@ -86,7 +86,7 @@ def permalink(account: Account, content: Content, state: State) -> Published:
 
 
 def _after_miss(state: State) -> Progress:
-    """Wait for a container that Threads does not find, or create another one after MAX_MISSES."""
+    """Return the step that asks again for a container that Threads does not find or, after MAX_MISSES, creates another."""
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
         return containers.create_again(state, "Threads does not know the container that it called ready.")
@@ -94,7 +94,7 @@ def _after_miss(state: State) -> Progress:
 
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:
-    """The id of a published Threads segment. For the last segment any id is enough: only the first one's is reported."""
+    """Return the id of a Threads post that is published from its container; the last post of a chain needs no exact id."""
     if state["sent"] and len(state["sent"]) == len(segments(content)) - 1:
         return str(state["container"])
     if (found := _find_segment(account, content, state)) is None:
@@ -103,7 +103,7 @@ def _id_of_published(account: Account, content: Content, state: State) -> str:
 
 
 def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """The id of the Threads post that an earlier attempt has published for this segment; None if the list lacks it.
+    """Search the profile's list for the Threads post of an earlier attempt. Returns its id, None if it is not listed.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
@@ -124,7 +124,7 @@ def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) 
 
 
 def _posts_since(account: Account, edge: str, since: str) -> Iterator[dict[str, Any]]:
-    """The Threads profile's posts or replies since the time `since`, newest first."""
+    """List the Threads profile's posts or replies that were created after the time `since`, newest first."""
     start = earliest_post_time(since)
     params = {
         "fields": "id,text,timestamp,media_type" + (",replied_to" if edge == "replies" else ""),
@@ -139,19 +139,19 @@ def _posts_since(account: Account, edge: str, since: str) -> Iterator[dict[str, 
 
 
 def _media_type(files: Sequence[MediaFile]) -> str:
-    """Threads' media type of a post with these files."""
+    """Return the media type that Threads names for a post with these files."""
     if len(files) > 1:
         return "CAROUSEL_ALBUM"
     return ("VIDEO" if files[0].kind == "video" else "IMAGE") if files else "TEXT_POST"
 
 
 def _without_hash(text: Any) -> str:
-    """The text without the signs of hashtags, because Threads shows the first hashtag as the post's topic."""
+    """Return a Threads post's text without hash signs: Threads turns the first hashtag into the post's topic."""
     return text.replace("#", "") if isinstance(text, str) else ""
 
 
 def _after_segment(content: Content, state: State, media_id: str) -> Progress:
-    """The step for the next Threads segment, or the last step."""
+    """Return the step for the next Threads post of a chain or, after the last one, the step that asks for the URL."""
     sent = [*state["sent"], media_id]
     if len(sent) < len(segments(content)):
         return Progress("container", {"since": state["since"], "sent": sent})

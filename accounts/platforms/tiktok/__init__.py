@@ -1,1 +1,1 @@
-"""The TikTok adapter: videos and photos of creators, by the Content Posting API v2."""
+"""The TikTok adapter: publishes videos and photos of creators, by TikTok's Content Posting API v2."""

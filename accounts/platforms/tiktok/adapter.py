@@ -1,4 +1,4 @@
-"""The TikTok adapter: connects creators by Login Kit's OAuth 2.0, uploads videos, and publishes photos by their URLs."""
+"""The TikTok adapter: connects creators by OAuth 2.0 (Login Kit), uploads videos, and publishes photos by their URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPEN_ID = re.compile(r"[\w-]{1,128}", re.ASCII)
 
 
 class TikTok(OAuthPlatform):
-    """Publishes for TikTok creators.
+    """The adapter that connects TikTok creators and publishes their videos and photos.
 
     The steps are `start` (asks what the creator may post, and announces a video), for a video `upload` (several chunks in
     each step, all but the last) and `finish` (the last chunk), for photos `create`, and `poll` until TikTok has published or
@@ -37,7 +37,7 @@ class TikTok(OAuthPlatform):
     revoked_tokens = ("access_token",)  # revoking this token ends the whole grant
 
     def application(self) -> TikTokApplication:
-        """The operator's app at TikTok."""
+        """Return the operator's OAuth app at TikTok, from the settings."""
         site = self.setting("AUTH_BASE", SITE).rstrip("/")
         return TikTokApplication(
             self.setting("CLIENT_ID"),
@@ -50,7 +50,7 @@ class TikTok(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one TikTok creator that an access token gives access to."""
+        """Return the one TikTok creator that an access token gives access to."""
         api = self._api(tokens)
         user = as_object(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
         open_id, username = text_in(user, "open_id", _OPEN_ID, "open id"), posts.get_creator(api).username
@@ -65,13 +65,13 @@ class TikTok(OAuthPlatform):
         )
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Announce and send the video or the photos to TikTok, or ask for the post's status, as `progress` says."""
+        """Take the next step of a TikTok publication: announce or send the files, or ask for the post's status."""
         if progress.phase == "start":
             posts.check_addresses(content, self.setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
-        """Ask TikTok by the publish id whether it has the whole video."""
+        """Ask TikTok whether an earlier attempt has uploaded the whole video."""
         return publishing.find(self._api(grant.tokens), content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

@@ -1,4 +1,4 @@
-"""TikTok's limits and options, by its Content Posting API v2, and where the operator's app is registered.
+"""TikTok's capabilities: limits and options for posts by the Content Posting API v2, and where the app is registered.
 
 A post is one video, or up to 35 photos. Its text is the video's caption, 2,200 UTF-16 units, or the photos' description,
 4,000. The service asks TikTok right before each post what the creator may post, how long and for whom; a post must say who

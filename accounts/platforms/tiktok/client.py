@@ -1,4 +1,4 @@
-"""TikTok's API v2: calls, the meaning of TikTok's errors, and OAuth 2.0, where TikTok calls the client id a client key.
+"""The client for TikTok's API v2, the operator's OAuth app, and the translation of TikTok's errors.
 
 Every response is `{data, error: {code, message, log_id}}`. Only the code `ok` is success; errors may have the status 200.
 
@@ -54,7 +54,7 @@ _CODE = re.compile(r"[\w.-]{1,80}", re.ASCII)
 
 
 class TikTokApplication(OAuthApplication):
-    """The operator's OAuth app at TikTok."""
+    """The operator's OAuth app at TikTok, whose client id TikTok calls a client key."""
 
     label = "TikTok"
     scope_separator = ","
@@ -62,12 +62,12 @@ class TikTokApplication(OAuthApplication):
     revoked_statuses = frozenset({200, 400, 401})
 
     def challenge(self, verifier: str) -> str:
-        """The PKCE challenge of a verifier for TikTok, in hexadecimal if the operator has set that."""
+        """Return the PKCE challenge of a verifier for TikTok, in hexadecimal if the operator's setting says so."""
         return hashlib.sha256(verifier.encode()).hexdigest() if self.pkce == "hex" else super().challenge(verifier)
 
 
 class TikTokError(ApiError):
-    """An error response of TikTok; `code` is TikTok's name for the error."""
+    """An error response of TikTok's API; `code` is TikTok's name for the error."""
 
     def __init__(self, response: Response) -> None:
         error = as_object((json_object(response) or {}).get("error"))
@@ -78,7 +78,7 @@ class TikTokError(ApiError):
 
 
 class Api(JsonClient):
-    """TikTok's API, called with a creator's access token. Calls raise TikTokError, NotSent, NoAnswer.
+    """The client of TikTok's API with a creator's access token. Calls raise TikTokError, NotSent, NoAnswer.
 
     `get` and `post` return the response's `data`. After NoAnswer, or an error that may have an effect, the call may have been
     carried out.
@@ -88,15 +88,15 @@ class Api(JsonClient):
     max_bytes = 262_144
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Read something from TikTok by GET. Returns the response's data."""
+        """Send a GET request to TikTok's API. Returns the `data` object of the response."""
         return as_object(super().get(path, params).get("data"))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Send a POST request to TikTok, which changes or reads something. Returns the response's data."""
+        """Send a POST request to TikTok's API. Returns the `data` object of the response."""
         return as_object(super().post(path, **body).get("data"))
 
     def is_success(self, response: Response) -> bool:
-        """Whether TikTok did what was asked. Raises UnreadableAnswer for a status of 200 without a code."""
+        """Return whether TikTok did what was asked. Raises UnreadableAnswer if status 200 comes without a code."""
         code = as_object((json_object(response) or {}).get("error")).get("code")
         if response.status == 200 and not code:
             raise UnreadableAnswer("The response does not say whether the call succeeded.")
@@ -104,7 +104,7 @@ class Api(JsonClient):
 
 
 class TikTokErrors(ErrorTranslator[TikTokError]):
-    """Translates TikTok's errors."""
+    """The translation of TikTok's API errors into platform errors."""
 
     name = "tiktok"
     label = "TikTok"
@@ -121,7 +121,7 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
     )
 
     def specific(self, error: TikTokError) -> PlatformError | None:
-        """Translate errors that TikTok names, whatever their status is; None for all other errors."""
+        """Translate TikTok's errors by their names, not by the HTTP status; return None for all other errors."""
         if error.code in DAILY_LIMITS:
             return RateLimited(DAILY_LIMITS[error.code], retry_after=DAY_PAUSE_SECONDS)
         if error.code == "rate_limit_exceeded" or error.status == 429:
@@ -140,11 +140,11 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
         return self.transient(error) if error.code in TRANSIENT_ERRORS else None
 
     def rejects_content(self, error: TikTokError) -> bool:
-        """Whether TikTok refuses the content: any error that it names and `specific` does not translate."""
+        """Return whether TikTok's error means that it refuses the content, as most named errors do."""
         return bool(error.code)
 
     def may_have_effect(self, error: TikTokError) -> bool:
-        """Whether the failure is TikTok's own, so that the call may have been carried out."""
+        """Return whether TikTok may have done what was asked, because the failure is TikTok's own."""
         return error.status >= 500 or error.code in TRANSIENT_ERRORS
 
 
@@ -152,5 +152,5 @@ ERRORS = TikTokErrors()
 
 
 def profile_url(username: str) -> str:
-    """The URL of a TikTok creator's profile, where the creator's posts are shown."""
+    """Return the URL of the TikTok creator's profile, which shows the creator's posts."""
     return f"{SITE}/@{username}"

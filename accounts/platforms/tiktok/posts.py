@@ -1,4 +1,4 @@
-"""The requests that publish a post at TikTok, and checks of the post against what TikTok says the creator may post now.
+"""TikTok posts: checking a post against what TikTok allows its creator, and the requests that publish it.
 
 Source: developers.tiktok.com, direct post and photo post, and its guidelines: the service never chooses for the creator who
 may see the post, and never allows what the creator's own settings forbid.
@@ -21,7 +21,7 @@ _USERNAME = re.compile(r"[\w.]{1,64}")
 
 @dataclass(frozen=True)
 class Creator:
-    """What TikTok lets a creator post now; `longest_seconds` is None if TikTok names no limit for videos."""
+    """What TikTok allows in a creator's posts now, such as privacy levels; `longest_seconds` may be None (no limit)."""
 
     username: str
     privacy_levels: tuple[str, ...]
@@ -32,7 +32,7 @@ class Creator:
 
 
 def get_creator(api: Api) -> Creator:
-    """Ask TikTok what the creator may post. Raises TikTokError, NotSent, NoAnswer."""
+    """Ask TikTok what it allows in the creator's posts now. Raises TikTokError, NotSent, NoAnswer."""
     info = api.post("/v2/post/publish/creator_info/query/", json={})
     levels, longest = info.get("privacy_level_options"), info.get("max_video_post_duration_sec")
     if not isinstance(levels, list):
@@ -48,7 +48,7 @@ def get_creator(api: Api) -> Creator:
 
 
 def is_video(content: Content) -> bool:
-    """Whether the TikTok post is a video, not photos. Raises ContentRejected if it is neither."""
+    """Return whether the TikTok post is a video and not photos. Raises ContentRejected if it is neither."""
     kinds = {file.kind for file in content.media}
     if kinds == {"video"} and len(content.media) == 1:
         return True
@@ -58,7 +58,7 @@ def is_video(content: Content) -> bool:
 
 
 def check(content: Content, creator: Creator) -> None:
-    """Check the post against what the TikTok creator may post now. Raises ContentRejected."""
+    """Raise ContentRejected if the TikTok post has a privacy level or a length that its creator may not use now."""
     level = content.options["privacy_level"]
     if level not in creator.privacy_levels:
         raise ContentRejected(
@@ -73,7 +73,7 @@ def check(content: Content, creator: Creator) -> None:
 
 
 def check_addresses(content: Content, verified: str) -> None:
-    """Check that TikTok may fetch the photos' URLs, which must begin with `verified`. Raises ConnectionUnavailable."""
+    """Raise ConnectionUnavailable unless the TikTok post's photos have URLs that begin with `verified`."""
     if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(
@@ -83,7 +83,7 @@ def check_addresses(content: Content, verified: str) -> None:
 
 
 def video_info(content: Content, creator: Creator) -> dict[str, Any]:
-    """TikTok's `post_info` of a video."""
+    """Return the `post_info` (title, privacy level, …) of a TikTok post that is a video."""
     options = content.options
     info = {
         "title": content.text,
@@ -98,7 +98,7 @@ def video_info(content: Content, creator: Creator) -> dict[str, Any]:
 
 
 def photo_body(content: Content, *, comment_disabled: bool) -> dict[str, Any]:
-    """The body of the request that posts photos at TikTok."""
+    """Return the body of the request that publishes a TikTok post with photos."""
     options = content.options
     info = {
         "description": content.text,

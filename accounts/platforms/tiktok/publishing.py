@@ -1,4 +1,4 @@
-"""The steps that publish a post at TikTok. Source: developers.tiktok.com, content posting and media transfer guide.
+"""The steps of publishing at TikTok. Source: developers.tiktok.com, content posting and media transfer guide.
 
 An announced video gets a publish id, and nothing is visible before TikTok has the last byte. So the announcement may be
 repeated, and TikTok says by the id how many bytes it has. TikTok fetches photos itself: the call that announces them also
@@ -34,22 +34,22 @@ State = Mapping[str, Any]
 
 
 class TransferEnded(Exception):
-    """Raised if TikTok accepts no more bytes at the upload address."""
+    """Raised if TikTok accepts no more chunks of the video at the upload URL."""
 
 
 class ChunkOutOfOrder(Exception):
-    """Raised if the bytes that TikTok has are not exactly those before the chunk that is sent."""
+    """Raised if TikTok expects another chunk of the video than the one that was sent."""
 
 
 class TransferErrors(ErrorTranslator[ApiError]):
-    """Translates TikTok's errors when a chunk is sent."""
+    """The translation of TikTok's errors when a chunk of a video is uploaded."""
 
     name = "tiktok"
     label = "TikTok"
     error = ApiError
 
     def specific(self, error: ApiError) -> PlatformError | None:
-        """Translate TikTok's rate limit, which lasts a minute, and its 401; None for all other errors.
+        """Translate TikTok's rate limit and status 401 when a chunk is uploaded; return None for all other errors.
 
         A 401 is not about the access token, because none was sent.
         """
@@ -58,7 +58,7 @@ class TransferErrors(ErrorTranslator[ApiError]):
         return self.transient(error) if error.status == 401 else None
 
     def rejects_content(self, error: ApiError) -> bool:
-        """Whether TikTok refuses the bytes of a chunk."""
+        """Return whether TikTok's error means that it refuses the bytes of a video's chunk."""
         return error.status in (400, 413, 415)
 
 
@@ -66,7 +66,7 @@ TRANSFER_ERRORS = TransferErrors()
 
 
 def start(api: Api, content: Content, state: State) -> Progress:
-    """Ask TikTok what the creator may post, and announce a video; nothing is visible yet.
+    """Begin publishing at TikTok: check what the creator may post and announce a video; nothing is visible yet.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -84,7 +84,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
 
 
 def upload(api: Api, content: Content, state: State) -> Progress:
-    """Send the next chunks of the video to TikTok, but not the last one."""
+    """Upload the next chunks of the video to TikTok, all but the last one, which publishes the video."""
     [file] = content.media
     _, count = _chunks_of(file)
     first = state["chunks"]
@@ -102,7 +102,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
 
 
 def finish(api: Api, content: Content, state: State) -> Progress:
-    """Send the last chunk to TikTok, which publishes the video. Raises OutcomeUnknown if the chunk may have arrived."""
+    """Upload the video's last chunk, so that TikTok publishes it. Raises OutcomeUnknown if the chunk may have arrived."""
     [file] = content.media
     try:
         address = _upload_address(content, state)
@@ -116,7 +116,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
 
 
 def create(api: Api, content: Content, state: State) -> Progress:
-    """Announce photos to TikTok, which fetches and publishes them. Raises OutcomeUnknown if TikTok may do so."""
+    """Ask TikTok to publish photos, which it fetches by URL. Raises OutcomeUnknown if TikTok may do so."""
     body = posts.photo_body(content, comment_disabled=state["comment_disabled"])
     with ERRORS.publish_errors("the photos"):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))
@@ -127,7 +127,7 @@ STEPS = {"start": start, "upload": upload, "finish": finish, "create": create, "
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
-    """The next step if an earlier `finish` has sent the whole video to TikTok; Absent if TikTok still waits for bytes.
+    """Find out whether TikTok has the whole video from an earlier attempt; return the next step, or Absent if it has not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """
@@ -145,7 +145,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
 
 
 def _announce(api: Api, content: Content, creator: posts.Creator) -> tuple[str, str]:
-    """Announce a video to TikTok. Returns its publish id and its upload address."""
+    """Announce a video to TikTok, the first step of publishing. Returns TikTok's publish id and the upload URL."""
     [file] = content.media
     size, count = _chunks_of(file)
     source = {
@@ -174,7 +174,7 @@ def _upload_address(content: Content, state: State) -> str:
 
 
 def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
-    """Send a chunk of a video to TikTok. Raises TransferEnded, ChunkOutOfOrder, ApiError, NotSent, NoAnswer."""
+    """Upload one chunk of a video to TikTok. Raises TransferEnded, ChunkOutOfOrder, ApiError, NotSent, NoAnswer."""
     size, count = _chunks_of(file)
     start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size
     opened.seek(start)
@@ -191,7 +191,7 @@ def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> 
 
 
 def _chunks_of(file: MediaFile) -> tuple[int, int]:
-    """The size of a chunk for TikTok, and the number of chunks of the file."""
+    """Return the size and the number of the chunks in which a video is uploaded to TikTok."""
     if file.size_bytes < 2 * CHUNK_BYTES:
         return file.size_bytes, 1
     return CHUNK_BYTES, file.size_bytes // CHUNK_BYTES
@@ -203,7 +203,7 @@ def _next_chunk(content: Content, state: State) -> Progress:
 
 
 def _received(api: Api, content: Content, state: State) -> int | None:
-    """The number of bytes of the video that TikTok has; None if TikTok does not say.
+    """Ask TikTok how many bytes of the video it has received; return None if TikTok does not say.
 
     Raises OutcomeUnknown if TikTok refuses to answer, otherwise as every step.
     """
@@ -222,7 +222,7 @@ def _required(received: int | None) -> int:
 
 
 def _continue_at(content: Content, state: State, received: int) -> Progress:
-    """The step that sends the bytes which TikTok does not have: a worker may have stopped before it stored its progress."""
+    """Return the step that uploads the chunks which TikTok still lacks or, if it has half a chunk, starts again."""
     if received >= content.media[0].size_bytes:
         return status.first_check(state, state["publish_id"])
     chunks, odd = divmod(received, CHUNK_BYTES)
@@ -232,5 +232,5 @@ def _continue_at(content: Content, state: State, received: int) -> Progress:
 
 
 def _start_again(state: State) -> Progress:
-    """The step that announces the video to TikTok again, because TikTok does not publish a part of a video."""
+    """Return the step that announces the video to TikTok again, because TikTok does not publish an incomplete upload."""
     return Progress("start", {"announced": state["announced"]})

@@ -1,4 +1,4 @@
-"""The status of a TikTok post by its publish id, requested until TikTok has published or rejected the post.
+"""The status of a TikTok post, which is requested until TikTok has published or rejected the post.
 
 TikTok moderates a public post, which usually takes a minute and may take hours, and names the post's id only then. Other
 posts get no id. Source: developers.tiktok.com, get post status.
@@ -52,7 +52,7 @@ State = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Status:
-    """A post's status in TikTok's words. `received` is the number of bytes that TikTok has, None if TikTok does not say."""
+    """The status of a TikTok post; `received` is how many bytes of the video TikTok has, None if TikTok does not say."""
 
     name: str
     received: int | None
@@ -76,13 +76,13 @@ def get_status(api: Api, publish_id: str) -> Status:
 
 
 def first_check(state: State, publish_id: str) -> Progress:
-    """The step after TikTok has received the post: it asks for the post's status."""
+    """Return the step that asks for a TikTok post's status for the first time, shortly after its upload."""
     stored = {name: state[name] for name in ("username", "announced")}
     return later("poll", {**stored, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_CHECK_SECONDS)
 
 
 def poll(api: Api, content: Content, state: State) -> Progress | Published:
-    """Ask whether TikTok has published the post; if TikTok does not answer, ask later.
+    """Ask for the TikTok post's status; if it is not final or TikTok does not answer, ask later.
 
     Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
     """
@@ -107,7 +107,7 @@ def poll(api: Api, content: Content, state: State) -> Progress | Published:
 
 
 def _published(content: Content, state: State, post_id: str | None) -> Progress | Published:
-    """The published TikTok post, or the step that asks for its id later.
+    """Return the published TikTok post, or the step that asks for its status again because its id is missing.
 
     TikTok gives an id only to public posts, and may name it some time after publication.
     """

@@ -1,1 +1,1 @@
-"""The X adapter: publishes posts and threads with API v2."""
+"""The X adapter: publishes posts and threads, by X's API v2."""

@@ -1,4 +1,4 @@
-"""The X adapter: connects accounts by OAuth 2.0 with PKCE, publishes posts and finds them again."""
+"""The X adapter: connects accounts by OAuth 2.0 with PKCE, publishes posts, and finds posts that were published."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9_]{1,50}")
 
 
 class X(OAuthPlatform):
-    """Publishes to X accounts.
+    """The adapter that connects X accounts and publishes to them.
 
     Publishing goes `start`, then for each file `upload` (for GIFs and videos also `append`, `finalize` and `process`),
     `describe` for each alt text, and `create` for each segment of a thread. Its state is {since, media, described,
@@ -37,7 +37,7 @@ class X(OAuthPlatform):
     settles_seconds = 180.0
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one X account that an access token gives access to. Source: docs.x.com, users/me."""
+        """Return the one X account that an access token gives access to. Source: docs.x.com, users/me."""
         api = Api(self._api_address(), tokens["access_token"])
         user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
         username = text_in(user, "username", _USERNAME, "user name")
@@ -51,11 +51,11 @@ class X(OAuthPlatform):
         return (identity,)
 
     def stored_details(self, identity: Identity) -> Mapping[str, Any]:
-        """The user name of the X account, which is part of the URLs of its posts."""
+        """Return what is stored with an X account's tokens: its user name, for the URLs of posts."""
         return {"username": identity.handle}
 
     def application(self) -> XApplication:
-        """The operator's app at X."""
+        """Return the operator's OAuth app at X, from the settings."""
         return XApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -67,7 +67,7 @@ class X(OAuthPlatform):
         )
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Upload the post's media to X, or publish the post or the next segment, as `progress` says."""
+        """Take the next step of an X publication: upload a media file, or create the post or the thread's next segment."""
         if progress.phase == "start":
             return posts.begin(content)
         if progress.phase == "create":
@@ -75,7 +75,7 @@ class X(OAuthPlatform):
         return media.STEPS[progress.phase](self._api(grant), content.media, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Search the X account's posts since the publication began, or since the preceding segment."""
+        """Search the X account's newer posts for one that an earlier attempt has published."""
         return posts.find(self._api(grant), content, progress.state)
 
     def _api(self, grant: Grant) -> Api:

@@ -1,4 +1,4 @@
-"""X's limits and options with API v2, and the setup of the operator's app at X.
+"""X's capabilities: limits and options for posts by API v2, and how the operator's app is set up at X.
 
 A post has at most 280 weighted characters as twitter-text v3 counts them, and up to four images, one GIF or one video.
 X bills each segment of a thread, and a post with a URL (any text that X would turn into a link) costs more. Apps may use one
@@ -42,7 +42,7 @@ _CASHTAG = re.compile(r"(?<!\S)\$[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?(?!\w)")
 
 
 def cashtags(text: str) -> int:
-    """The number of cashtags ($XYZ) in a text, for X's limit per post."""
+    """Count the cashtags ($XYZ) in an X post's text, for the limit per post."""
     return len(_CASHTAG.findall(text))
 
 

@@ -1,4 +1,4 @@
-"""X's API v2: the operator's app, calls with an account's token, and the meaning of X's errors.
+"""The client for X's API v2, the operator's OAuth app, and the translation of X's errors.
 
 Access tokens last two hours, and a refresh token can be used once. Errors are problem documents `{type, title, detail,
 errors?}` or `{errors: [{code, message}]}`. Sources: docs.x.com (OAuth 2.0 Authorization Code Flow with PKCE, response codes,
@@ -37,7 +37,7 @@ _ID = re.compile(r"[0-9]{1,19}")
 
 
 class XError(ApiError):
-    """An error response of X.
+    """An error response of X's API.
 
     `code` is the last part of the problem's type, such as usage-capped; `fields` are the parameters that the error is about.
     """
@@ -52,12 +52,12 @@ class XError(ApiError):
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether X refuses a text because the account has already posted it."""
+        """Whether X refuses a post because the account has already posted the same text."""
         return self.status == 403 and "duplicate content" in self.reason.lower()
 
     @property
     def is_about_media(self) -> bool:
-        """Whether X's error says that it does not have the media of a post, or accepts them no longer."""
+        """Whether X refuses a post because it does not have the post's media or no longer accepts them."""
         return self.status == 400 and (
             "media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower()
         )
@@ -74,7 +74,7 @@ class XApplication(OAuthApplication):
 
 @dataclass(frozen=True)
 class Api(JsonClient):
-    """X's API, called with the token of the account with this id and user name. Calls raise XError, NotSent, NoAnswer."""
+    """The client of X's API with the access token of one account. Calls raise XError, NotSent, NoAnswer."""
 
     account_id: str = ""
     username: str = ""
@@ -84,7 +84,7 @@ class Api(JsonClient):
 
 
 class XErrors(ErrorTranslator[XError]):
-    """Translates X's errors."""
+    """The translation of X's API errors into platform errors."""
 
     name = "x"
     label = "X"
@@ -94,7 +94,7 @@ class XErrors(ErrorTranslator[XError]):
     )
 
     def specific(self, error: XError) -> PlatformError | None:
-        """Translate X's errors about the service's plan or about the account; None for all other errors."""
+        """Translate X's errors about the operator's API plan or the account; return None for all other errors."""
         if error.status == 402 or error.code == "usage-capped":
             return ConnectionUnavailable(
                 f"X accepts nothing more from this service, because its credits or allowance are used up: {error.reason}",
@@ -112,7 +112,7 @@ ERRORS = XErrors()
 
 
 def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The `data` object of X's response. Raises UnreadableAnswer."""
+    """Return the `data` object of a response of X's API. Raises UnreadableAnswer."""
     data = answer.get("data")
     if not isinstance(data, dict):
         raise UnreadableAnswer("The response has no data.")
@@ -120,7 +120,7 @@ def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def id_of(entity: Mapping[str, Any]) -> str:
-    """The id of a post, a user or a media file in X's response. Raises UnreadableAnswer."""
+    """Return the id of a post, a user or a media file in a response of X's API. Raises UnreadableAnswer."""
     return text_in(entity, "id", _ID, "id")
 
 
@@ -130,7 +130,7 @@ def _problem(content: Mapping[str, Any]) -> str:
 
 
 def _reason(content: Mapping[str, Any]) -> str:
-    """The reason in X's error response: the message about a parameter, otherwise the title of the problem.
+    """Return the explanation in an error response of X's API: the first message about a parameter, or else the title.
 
     The message says more than the title.
     """
@@ -139,6 +139,6 @@ def _reason(content: Mapping[str, Any]) -> str:
 
 
 def _reset_header(headers: Mapping[str, str]) -> str:
-    """The header of X's response with the Unix time at which the last of the exhausted limits is reset."""
+    """Return the name of the header that says when the exhausted rate limit of X's API is reset."""
     exhausted = [name for name in _LIMITS if headers.get(f"{name}-remaining") == "0"] or _LIMITS[:1]
     return max((f"{name}-reset" for name in exhausted), key=lambda name: headers.get(name, ""))

@@ -1,4 +1,4 @@
-"""Uploading the media of an X post, one file after another.
+"""Media of an X post: uploaded one file after another, processed by X, and described by alt texts.
 
 An image is uploaded in one call. A GIF or a video is announced, uploaded in parts of four megabytes, several of them in a
 step, and finalized; then X processes it. Alt texts are sent afterwards; X accepts none for videos. X deletes an upload that
@@ -28,7 +28,7 @@ Files = tuple[MediaFile, ...]
 
 
 def next_step(files: Files, state: State) -> Progress:
-    """The step that the files of an X post still need, otherwise the one that creates the post."""
+    """Return the next step for the media of an X post (upload, alt text) or, if nothing is missing, for the post itself."""
     if len(state["media"]) < len(files):
         return Progress("upload", state)
     for index, file in enumerate(files):
@@ -38,7 +38,7 @@ def next_step(files: Files, state: State) -> Progress:
 
 
 def upload(api: Api, files: Files, state: State) -> Progress:
-    """Upload the next file to X if it is a still image, otherwise announce it.
+    """Upload the next media file to X if it is a still image; announce a video or GIF, which is uploaded in parts.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -57,7 +57,7 @@ def upload(api: Api, files: Files, state: State) -> Progress:
 
 
 def append(api: Api, files: Files, state: State) -> Progress:
-    """Upload the next parts of the announced file to X; a part that X already has is replaced."""
+    """Upload the next parts of an announced video or GIF to X; uploading a part twice does no harm."""
     file, first = _current(files, state), state["segment"]
     count = -(-file.size_bytes // SEGMENT_BYTES)
     last = min(first + SEGMENTS_A_STEP, count)
@@ -70,7 +70,7 @@ def append(api: Api, files: Files, state: State) -> Progress:
 
 
 def finalize(api: Api, files: Files, state: State) -> Progress:
-    """Finish the upload of a file at X.
+    """Tell X that all parts of a media file are uploaded.
 
     X refuses to finalize a file twice, so a refusal leads to asking for the file's state.
     """
@@ -88,14 +88,14 @@ def finalize(api: Api, files: Files, state: State) -> Progress:
 
 
 def process(api: Api, files: Files, state: State) -> Progress:
-    """Ask whether X has processed the file."""
+    """Ask whether X has processed the uploaded media file."""
     with ERRORS.content_errors(_label(_current(files, state))):
         data = _status(api, state)
     return _after_check(files, state, data)
 
 
 def describe(api: Api, files: Files, state: State) -> Progress:
-    """Send the alt text of a file to X."""
+    """Send the alt text of an uploaded media file to X."""
     index = state["described"]
     metadata = {"id": state["media"][index], "metadata": {"alt_text": {"text": files[index].alt_text}}}
     with ERRORS.content_errors(f"the alt text of {_label(files[index])}"):
@@ -122,7 +122,7 @@ def _status(api: Api, state: State) -> dict[str, Any]:
 
 
 def _after_check(files: Files, state: State, data: Mapping[str, Any]) -> Progress:
-    """The step after X has described how much of a file is processed. Raises ContentRejected, Transient."""
+    """Return the next step for a media file whose processing state X has reported. Raises ContentRejected, Transient."""
     info = data.get("processing_info")
     if not isinstance(info, dict) or info.get("state") == "succeeded":
         return _uploaded(files, state, state["pending"])

@@ -1,4 +1,4 @@
-"""Publishing an X post or the next segment of a thread, and finding it again if it is unknown whether it was published.
+"""The steps that create an X post or the next segment of its thread, and that find it if the outcome is unknown.
 
 X has no idempotency key. It refuses a text that the account posted shortly before, so such a refusal may mean that an
 earlier attempt has published the post.
@@ -43,7 +43,7 @@ _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
 def begin(content: Content) -> Progress:
-    """Begin an X publication: check the thread and the poll, and store the time. Raises ContentRejected."""
+    """Begin to publish an X post: check its thread and poll, and store the time. Raises ContentRejected."""
     check(content, CAPABILITIES, "X")
     polls.check(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
@@ -51,7 +51,7 @@ def begin(content: Content) -> Progress:
 
 
 def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Publish the post, or the next segment of a thread, at X. Raises platform errors."""
+    """Create the X post, or the next segment of its thread. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
             post = data_of(api.post("/2/tweets", json=_body(content, state)))
@@ -63,7 +63,7 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
 
 
 def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
-    """The step after `create` if an earlier attempt has published the X post; Absent if it certainly has not.
+    """Find the X post of an earlier attempt and return the publication's next step; return Absent if there is certainly none.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
@@ -85,7 +85,7 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused: XError) -> Progress | Published:
-    """The step after X has refused a duplicate, or a post for its media: an earlier attempt may have published it.
+    """Return the publication's next step or the published post, after X has refused a post as a duplicate or for its media.
 
     The media are uploaded again once, because X deletes them after a day.
     """
@@ -109,7 +109,7 @@ def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: s
 
 
 def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> str | Absent:
-    """The id of the X post that an earlier attempt has created for this segment; Absent if there certainly is none.
+    """Search for the X post that an earlier attempt has created. Returns its id; Absent if there is certainly none.
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
@@ -137,7 +137,7 @@ def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> st
 
 
 def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """The X account's posts, newest first. Raises OutcomeUnknown if there are too many to read."""
+    """List the X account's posts, newest first. Raises OutcomeUnknown if there are too many to read."""
     params = {"max_results": str(PAGE), "exclude": "retweets", "tweet.fields": FIELDS, **newer}
     for _ in range(MAX_PAGES):
         page = api.get(f"/2/users/{api.account_id}/tweets", params)
@@ -158,22 +158,22 @@ def _start_time(since: str) -> str:
 
 
 def _references(post: Mapping[str, Any]) -> dict[Any, Any]:
-    """The ids of the posts that an X post refers to, by type of reference: replied_to, quoted."""
+    """Return the ids of the posts that an X post refers to, by the type of reference (replied_to, quoted)."""
     return {each.get("type"): each.get("id") for each in objects_in(post.get("referenced_tweets"))}
 
 
 def _media_of(post: Mapping[str, Any]) -> list[str]:
-    """The ids of an X post's media. A media key consists of a number for the kind, `_` and the id."""
+    """Return the ids of an X post's media, which are the last parts of its media keys."""
     return [str(key).rpartition("_")[2] for key in _attached(post, "media_keys")]
 
 
 def _attached(post: Mapping[str, Any], name: str) -> list[Any]:
-    """The keys or ids of an X post's attachments: media_keys, poll_ids."""
+    """Return the keys or ids of an X post's attachments of one kind (media_keys, poll_ids)."""
     return _list(as_object(post.get("attachments")).get(name))
 
 
 def _text_as_sent(post: Mapping[str, Any]) -> str:
-    """The text of a post as X received it: without HTML escapes, and with the links that X has shortened."""
+    """Return an X post's text as it was sent: without HTML escapes, and with the links that X has shortened."""
     text = html.unescape(str(post.get("text")))
     for url in objects_in(as_object(post.get("entities")).get("urls")):
         short, original = url.get("url"), url.get("expanded_url")
@@ -183,12 +183,12 @@ def _text_as_sent(post: Mapping[str, Any]) -> str:
 
 
 def _comparable(text: str) -> str:
-    """A post's text without white space, which X trims, and without protocols, which X adds to bare domains."""
+    """Return an X post's text for comparisons: without white space, which X trims, and without https://, which X adds."""
     return "".join(unicodedata.normalize("NFC", _PROTOCOL.sub("", text)).split())
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of an X post's text in lower case; everything but white space if it has none."""
+    """Return the letters and digits of an X post's text for comparisons; if it has none, all but white space."""
     folded = unicodedata.normalize("NFKC", _comparable(text)).casefold()
     return "".join(char for char in folded if char.isalnum()) or _comparable(text)
 

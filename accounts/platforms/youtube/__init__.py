@@ -1,1 +1,1 @@
-"""The YouTube adapter: videos of channels, by the Data API v3."""
+"""The YouTube adapter: publishes videos of channels, by YouTube's Data API v3."""

@@ -1,4 +1,4 @@
-"""The YouTube adapter: connects channels by Google's OAuth 2.0, and publishes one video per post by a resumable upload."""
+"""The YouTube adapter: connects channels by Google's OAuth 2.0, and publishes one video per post."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeApplicat
 
 
 class YouTube(OAuthPlatform):
-    """Publishes to YouTube channels.
+    """The adapter that connects YouTube channels and publishes videos to them.
 
     The steps are `start` (opens an upload session), `upload` (several pieces in each step, all but the last), `finish` (the
     last piece, which creates the video), `thumbnail` if the post names one, and `process` until YouTube shows the video.
@@ -36,7 +36,7 @@ class YouTube(OAuthPlatform):
     revoked_tokens = ("refresh_token",)  # revoking this token also revokes the access tokens
 
     def application(self) -> YouTubeApplication:
-        """The operator's OAuth client for YouTube. AUTH_BASE replaces both of Google's hosts, for consent and for tokens."""
+        """Return the operator's OAuth client for YouTube; the setting AUTH_BASE replaces the addresses of Google's OAuth."""
         base = self.setting("AUTH_BASE").rstrip("/")
         tokens = base or "https://oauth2.googleapis.com"
         return YouTubeApplication(
@@ -50,12 +50,12 @@ class YouTube(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The YouTube channels of an access token, usually one: owners of several choose one at the consent."""
+        """Return the YouTube channels of an access token, usually the one that the owner chose at Google's consent page."""
         answer = self._api(tokens).get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
         return tuple(_identity(channel) for channel in items_of(answer))
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The YouTube channels of the grant. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        """Exchange an OAuth code for connections to YouTube channels. Raises CredentialsRejected, Transient."""
         connections = super().exchange(code=code, redirect_uri=redirect_uri, stored=stored)
         if not connections:
             raise CredentialsRejected(
@@ -65,11 +65,11 @@ class YouTube(OAuthPlatform):
         return connections
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Upload the video to YouTube, set its thumbnail, or ask whether it is processed, as `progress` says."""
+        """Take the next step of a YouTube publication: upload the video, set its thumbnail, or ask if it is processed."""
         return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
-        """Ask YouTube's upload session whether it has created the video."""
+        """Ask YouTube whether an earlier attempt's upload has created the video."""
         return videos.find(self._api(grant.tokens), content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

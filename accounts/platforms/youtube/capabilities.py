@@ -1,4 +1,4 @@
-"""YouTube's limits and options, by its Data API v3, and where the operator's project is registered at Google.
+"""YouTube's capabilities: limits and options for videos, and where the operator's project is registered at Google.
 
 A post is one video. Its text is the description: 5,000 bytes, without angle brackets. The title has a hundred characters, and
 the tags five hundred together. A channel that is not verified accepts 15 minutes at most. Source:
@@ -20,12 +20,12 @@ PUBLIC, PEOPLE_AND_BLOGS = "public", "22"
 
 
 def angle_brackets(text: str) -> int:
-    """The number of angle brackets in a text, which YouTube accepts in no text."""
+    """Count the angle brackets in a YouTube video's text, because YouTube accepts none."""
     return text.count("<") + text.count(">")
 
 
 def tags_length(tags: list[str]) -> int:
-    """The length of the tags as YouTube counts it: commas between them, quotation marks around a tag with a space."""
+    """Return the length of a YouTube video's tags as YouTube counts it, with commas, and quotation marks around spaces."""
     return sum(len(tag) + 2 * (" " in tag) for tag in tags) + max(len(tags) - 1, 0)
 
 

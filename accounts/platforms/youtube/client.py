@@ -1,4 +1,4 @@
-"""YouTube's Data API: calls, the meaning of YouTube's errors, and OAuth 2.0 at Google.
+"""The client for YouTube's Data API, the operator's OAuth client at Google, and the translation of YouTube's errors.
 
 Access tokens last an hour. A refresh token stays the same; Google issues one only with `access_type=offline` and, after the
 first consent, only with `prompt=consent`. It ends when the owner revokes the access, after half a year without use, or after
@@ -69,7 +69,7 @@ class YouTubeApplication(OAuthApplication):
 
 
 class YouTubeError(ApiError):
-    """An error response of YouTube; `code` is Google's reason, such as quotaExceeded."""
+    """An error response of YouTube's API; `code` is Google's reason, such as quotaExceeded."""
 
     def __init__(self, response: Response) -> None:
         error = as_object((json_object(response) or {}).get("error"))
@@ -77,24 +77,24 @@ class YouTubeError(ApiError):
 
 
 class Api(JsonClient):
-    """YouTube's API, called with an account's access token. Calls raise YouTubeError, NotSent, NoAnswer."""
+    """The client of YouTube's API with an account's access token. Calls raise YouTubeError, NotSent, NoAnswer."""
 
     error = YouTubeError
 
     def is_success(self, response: Response) -> bool:
-        """Whether YouTube did what was asked; 308 says that an upload is incomplete."""
+        """Return whether YouTube did what was asked; 308, which asks for the rest of an upload, counts as success."""
         return super().is_success(response) or response.status == 308
 
 
 class YouTubeErrors(ErrorTranslator[YouTubeError]):
-    """Translates YouTube's errors."""
+    """The translation of YouTube's API errors into platform errors."""
 
     name = "youtube"
     label = "YouTube"
     error = YouTubeError
 
     def specific(self, error: YouTubeError) -> PlatformError | None:
-        """Translate YouTube's errors about quotas, the account, or the operator's project; None for all other errors."""
+        """Translate YouTube's errors about quotas, the account or the operator's project; return None for all others."""
         if error.code in DAILY_QUOTA:
             message = "The service's quota at YouTube is used up for today."
             return RateLimited(message, retry_after=seconds_to_midnight_in_california())
@@ -110,11 +110,11 @@ class YouTubeErrors(ErrorTranslator[YouTubeError]):
         return self.transient(error) if error.status in (408, 409) else None
 
     def rejects_content(self, error: YouTubeError) -> bool:
-        """Whether YouTube refuses the video."""
+        """Return whether YouTube's error means that it refuses the video."""
         return self.is_documented(error) or (error.status == 400 and error.from_api)
 
     def is_documented(self, error: YouTubeError) -> bool:
-        """Whether the reason of YouTube's error is one of the documented refusals of a video."""
+        """Return whether the reason in YouTube's error is a documented refusal of a video."""
         return error.status == 413 or CONTENT_ERRORS.fullmatch(error.code) is not None
 
 
@@ -122,14 +122,14 @@ ERRORS = YouTubeErrors()
 
 
 def seconds_to_midnight_in_california() -> float:
-    """Seconds until YouTube's daily quota is reset at midnight in California, plus a minute."""
+    """Return the seconds until YouTube resets its daily quota, at midnight in California, plus a minute."""
     now = timezone.now().astimezone(CALIFORNIA)
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight.timestamp() - now.timestamp() + 60.0
 
 
 def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The items of YouTube's response to a `list` call. Raises UnreadableAnswer."""
+    """Return the items in a list response of YouTube's API. Raises UnreadableAnswer."""
     items = answer.get("items", [])
     if "kind" not in answer or not isinstance(items, list):
         raise UnreadableAnswer("The response holds no list.")
@@ -137,11 +137,11 @@ def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def id_of(resource: Mapping[str, Any]) -> str:
-    """The id of a channel or a video in YouTube's response. Raises UnreadableAnswer."""
+    """Return the id of a channel or a video in a response of YouTube's API. Raises UnreadableAnswer."""
     return text_in(resource, "id", _ID, "id")
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    """The first reason that YouTube's error names; newer errors have it in `details`."""
+    """Return the first reason in an error response of YouTube's API, which newer errors contain in `details`."""
     named = [*objects_in(error.get("errors")), *objects_in(error.get("details"))]
     return next(filter(None, (one_line(each.get("reason"))[:60] for each in named)), "")

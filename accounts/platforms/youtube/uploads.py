@@ -1,4 +1,4 @@
-"""Uploads to YouTube: videos in resumable sessions, and thumbnails.
+"""Uploads to YouTube: videos in resumable upload sessions, and thumbnails.
 
 A session creates at most one video, however often its bytes are sent. Google answers the announcement of a file with the
 session's address. It accepts the bytes there in pieces, and answers each with 308 and a `Range` of what it has, or with the
@@ -34,12 +34,12 @@ _RANGE = re.compile(r"bytes=0-([0-9]{1,15})")
 
 
 class SessionEnded(Exception):
-    """Raised if Google no longer has the YouTube upload session."""
+    """Raised if YouTube no longer has the upload session of a video."""
 
 
 @dataclass(frozen=True)
 class Uploaded:
-    """The number of bytes of a YouTube video that Google has received, and the video's id once it has all of them."""
+    """The progress of an upload to YouTube: how many bytes have arrived, and the video's id once all have."""
 
     received: int
     video_id: str | None = None
@@ -47,18 +47,18 @@ class Uploaded:
 
 @dataclass(frozen=True)
 class Session:
-    """A resumable upload to YouTube. Anybody who has the `address` can upload to it."""
+    """A resumable upload session of a YouTube video; its `address` is secret, as it is all that an upload needs."""
 
     api: Api
     address: str = field(repr=False)
     size_bytes: int
 
     def uploaded(self) -> Uploaded:
-        """Ask Google how much of the YouTube video it has received. Raises SessionEnded, YouTubeError, NotSent, NoAnswer."""
+        """Ask YouTube how much of the upload has arrived. Raises SessionEnded, YouTubeError, NotSent, NoAnswer."""
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
     def send(self, piece: bytes, start: int) -> Uploaded:
-        """Send YouTube the piece of the video that begins at byte `start`. Raises as `uploaded`."""
+        """Upload the piece of a video that begins at byte `start` to YouTube. Raises the same errors as `uploaded`."""
         return self._put(piece, f"bytes {start}-{start + len(piece) - 1}/{self.size_bytes}", PIECE_SECONDS)
 
     def _put(self, piece: bytes, content_range: str, seconds: float) -> Uploaded:
@@ -81,7 +81,7 @@ class Session:
 
 
 def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
-    """Announce a video file to YouTube. Returns the session's address. Raises YouTubeError, NotSent, NoAnswer."""
+    """Open an upload session for a video at YouTube. Returns its URL. Raises YouTubeError, NotSent, NoAnswer."""
     response = api.call(
         "POST",
         f"{api.address}/upload/youtube/v3/videos",
@@ -96,7 +96,7 @@ def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params:
 
 
 def fetch_thumbnail(url: str) -> tuple[bytes, str]:
-    """Download the image for a YouTube thumbnail. Returns it with its MIME type. Raises ContentRejected, Transient."""
+    """Download a YouTube thumbnail from its URL. Returns the image and its MIME type. Raises ContentRejected, Transient."""
     file = io.BytesIO()
     try:
         response = download(url, file, max_bytes=MAX_THUMBNAIL_BYTES)
@@ -118,7 +118,7 @@ def fetch_thumbnail(url: str) -> tuple[bytes, str]:
 
 
 def upload_thumbnail(api: Api, video_id: str, url: str) -> None:
-    """Upload the image at a URL as a YouTube thumbnail. Raises as `fetch_thumbnail`, YouTubeError, NotSent, NoAnswer."""
+    """Upload the image at a URL to YouTube as a video's thumbnail. Raises as `fetch_thumbnail` and `open_session`."""
     image, mime_type = fetch_thumbnail(url)
     api.call(
         "POST",

@@ -55,7 +55,7 @@ STATUS_OPTIONS = {
 
 
 def start(api: Api, content: Content, state: State) -> Progress:
-    """Check the post and open an upload session at YouTube; nothing is visible yet.
+    """Begin to publish a YouTube video: check the post and open an upload session; nothing is visible yet.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -68,7 +68,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
 
 
 def upload(api: Api, content: Content, state: State) -> Progress:
-    """Send some more pieces of the video to YouTube, but not the last one."""
+    """Upload the next pieces of the YouTube video, all but the last one, which creates the video."""
     [file] = content.media
     with ERRORS.content_errors(THE_VIDEO):
         try:
@@ -88,7 +88,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
 
 
 def finish(api: Api, content: Content, state: State) -> Progress:
-    """Send the last piece to YouTube, which creates the video. Raises OutcomeUnknown if the piece may have arrived."""
+    """Upload the last piece, so that YouTube creates the video. Raises OutcomeUnknown if the piece may have arrived."""
     [file] = content.media
     try:
         with ERRORS.content_errors(THE_VIDEO):
@@ -108,7 +108,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
-    """The next step if an earlier `finish` has created the YouTube video; Absent if the session still waits for bytes."""
+    """Find the YouTube video of an earlier attempt and return the next step; return Absent if its upload is incomplete."""
     with ERRORS.platform_errors():
         try:
             uploaded = _session(api, content, state).uploaded()
@@ -129,7 +129,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
 
 
 def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
-    """Set the YouTube video's thumbnail. If that fails, the video stays published, with a note."""
+    """Set the thumbnail of the YouTube video; if that fails, the video stays published, with a note about it."""
     tries, note = state["tries"] + 1, ""
     try:
         with ERRORS.content_errors("this thumbnail"):
@@ -178,7 +178,7 @@ def _check(content: Content) -> None:
 
 
 def _resource(content: Content) -> dict[str, Any]:
-    """The video resource of YouTube's API for a post."""
+    """Return the JSON description of a video (snippet and status) for YouTube's API."""
     options = content.options
     snippet = {
         "title": options.get("title") or _title(content),
@@ -202,7 +202,7 @@ def _privacy(content: Content) -> str:
 
 
 def _note(content: Content, state: State, status: Mapping[str, Any]) -> str:
-    """The note about a published YouTube video: what is not as expected."""
+    """Return the note about what differs from the expected in a published YouTube video; empty if nothing does."""
     notes = [state["note"]]
     if status.get("uploadStatus") != "processed":
         notes.append("YouTube has not finished processing the video.")
@@ -219,7 +219,7 @@ def _session(api: Api, content: Content, state: State) -> Session:
 
 
 def _start_again(state: State) -> Progress:
-    """The step that opens another upload session at YouTube, whose old session created no video. Raises Transient.
+    """Return the step that opens another upload session for a YouTube video. Raises Transient after MAX_SESSIONS.
 
     A session without its last piece leaves nothing behind.
     """
@@ -229,7 +229,7 @@ def _start_again(state: State) -> Progress:
 
 
 def _is_last_piece(file: MediaFile, uploaded: Uploaded) -> bool:
-    """Whether YouTube lacks only one piece of the video, the one that creates the video."""
+    """Return whether YouTube lacks only the video's last piece, whose upload creates the video."""
     return file.size_bytes - uploaded.received <= PIECE_BYTES
 
 
@@ -239,7 +239,7 @@ def _check_advance(before: Uploaded, after: Uploaded) -> None:
 
 
 def _next_step(content: Content, state: State, uploaded: Uploaded) -> Progress:
-    """The step that follows the bytes that YouTube has received so far."""
+    """Return the next step for a YouTube video, according to how much of its upload has arrived."""
     if uploaded.video_id is None:
         return Progress("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
     created = {"video": uploaded.video_id, TAKEN: True}
