@@ -13,17 +13,17 @@ OWN = ("id", "trace_id", "created_at", "updated_at")  # of each post and target 
 
 
 def same_answers(
-    service: Service, port: int, body: dict[str, Any], post_group_id: str | None, listed: str | None
+    service: Service, port: int, body: dict[str, Any], post_group_id: str | None, day_path: str | None
 ) -> list[dict[str, Any]]:
     """Send the same requests to both servers; return the post that each created. Raises RuntimeError where answers differ.
 
-    Without a `post_group_id` and a `listed` day the body is one for validation.
+    Without a `post_group_id` and a `day_path` the body is one for validation.
     """
     sides = [service.stack.base_url, f"http://127.0.0.1:{port}"]
     with requests.Session() as session:
         session.trust_env = False
         session.headers["Authorization"] = f"Bearer {service.key}"
-        if post_group_id is None or listed is None:
+        if post_group_id is None or day_path is None:
             _alike("validations", [session.post(f"{side}/posts/validate", json=body, timeout=10) for side in sides])
             return []
         keys = [uuid.uuid4().hex for _ in sides]
@@ -32,7 +32,7 @@ def same_answers(
             _alike(name, made, but=OWN)
             if {answer.headers.get("Idempotency-Replayed") for answer in made} != {None if name[0] == "n" else "true"}:
                 raise RuntimeError(f"Not both sides replay: {[dict(answer.headers) for answer in made]}")
-        for path in (f"/posts/{post_group_id}", listed):
+        for path in (f"/posts/{post_group_id}", day_path):
             _alike(path, [session.get(side + path, timeout=10) for side in sides])
         return [answer.json()["post_group"] for answer in made]
 

@@ -26,7 +26,7 @@ PYTHON = ROOT / ".venv-bench" / "bin" / "python"  # the reference's own; see the
 TURNS = 3  # bursts of each side
 POST_SECONDS, LATENCY_SECONDS, READ_SECONDS, WARM_SECONDS = 3.0, 4.0, 1.5, 1.0
 CONNECTIONS, MOST_CONNECTIONS = 16, 32
-ON_THE_DAY = 200  # posts of the day that is listed
+ON_THE_DAY = 200  # posts of the day whose list is read
 PLATFORMS = ("bluesky", "linkedin", "mastodon", "x")
 Make = Callable[[Side], Sequence[str]]
 
@@ -42,14 +42,14 @@ def rows(service: Service) -> list[Row]:
         _warm(service, (ours, reference))
         posts = _posts(service, census, ours, reference)
         day = _fill_day(service)
-        listed = _day_path(service, day)
-        ids = [post["id"] for post in service.call("GET", listed)["posts"]]
+        day_path = _day_path(service, day)
+        ids = [post["id"] for post in service.call("GET", day_path)["posts"]]
         body = {**post_body(service, 0, "the same on both sides"), "metadata": {"campaign": "bench"}}
         body["targets"][1] |= {"text": "its own words", "options": {"langs": ["en"]}}
-        made = same_answers(service, reference.port, body, ids[0], listed)
+        made = same_answers(service, reference.port, body, ids[0], day_path)
         _same("The two sides stored different rows", *(census.stored(post) for post in made))
         one = _reads(service, "GET /posts/{id}", [f"/posts/{post_id}" for post_id in ids], ours, reference)
-        many = _reads(service, f"GET /posts, a day of {ON_THE_DAY} posts", [listed], ours, reference)
+        many = _reads(service, f"GET /posts, a day of {ON_THE_DAY} posts", [day_path], ours, reference)
     return [*posts, one, many, validation]
 
 
@@ -169,8 +169,8 @@ def _day_path(service: Service, day: date) -> str:
 
 
 def _validated(service: Service, text: str) -> dict[str, Any]:
-    listed = service.call("GET", "/accounts", workspace_id=service.workspace_id, limit=200)["accounts"]
-    account = {each["platform"]: each["id"] for each in listed}
+    accounts = service.call("GET", "/accounts", workspace_id=service.workspace_id, limit=200)["accounts"]
+    account = {each["platform"]: each["id"] for each in accounts}
     targets = [{"platform": platform, "connected_account_id": account[platform]} for platform in PLATFORMS]
     return {"workspace_id": service.workspace_id, "text": text, "targets": targets}
 

@@ -2,7 +2,7 @@
 # The contract as other programs read it; `make contract` runs this in the project's root.
 # A service of its own, with the demo workspace, is fuzzed by schemathesis; its document is linted, and clients are
 # generated out of it and compiled. Each of npm's tools that cannot be had is left out, and the run says so.
-# Usage: run_contract.sh [EXAMPLES]   test cases for each operation, 60 unless told
+# Usage: run_contract.sh [EXAMPLES]   test cases for each operation, 60 by default
 set -euo pipefail
 examples=${1:-60}
 tools=$PWD/.venv-contract/bin

@@ -44,13 +44,13 @@ class FakeMastodon(FaultyServer):
     oauth_class: ClassVar[type[MastodonOAuth]] = MastodonOAuth
 
     def __init__(
-        self, *, honours_idempotency_key: bool = True, tells_source: bool = True, lists_private: bool = True
+        self, *, honours_idempotency_key: bool = True, returns_source: bool = True, lists_private: bool = True
     ) -> None:
         super().__init__()
         self._methods = self.methods_class(
             self.url,
             honours_idempotency_key=honours_idempotency_key,
-            tells_source=tells_source,
+            returns_source=returns_source,
             lists_private=lists_private,
         )
         self._store = self._methods.store

@@ -43,10 +43,12 @@ KEY_KEPT = timedelta(hours=1)
 class MastodonMethods:
     """The methods of Mastodon's API over one store, with switches for differences between servers."""
 
-    def __init__(self, origin: str, *, honours_idempotency_key: bool, tells_source: bool, lists_private: bool) -> None:
+    def __init__(
+        self, origin: str, *, honours_idempotency_key: bool, returns_source: bool, lists_private: bool
+    ) -> None:
         self.store = MastodonStore(origin)
         self.honours_idempotency_key = honours_idempotency_key
-        self.tells_source = tells_source
+        self.returns_source = returns_source
         self.lists_private = lists_private
         self.instance_versions = {"v2", "v1"}
         self.max_characters = 500
@@ -206,7 +208,7 @@ class MastodonMethods:
         """Return the text of a Mastodon status as it was posted, for its author."""
         person = self._authorized(request)
         status = self.store.statuses.get(id_in(request))
-        if not self.tells_source or status is None or status.owner != person.id:
+        if not self.returns_source or status is None or status.owner != person.id:
             raise Refusal(404, "Record not found")
         return Answer.of_json({"id": status.id, "text": status.text, "spoiler_text": status.spoiler_text})
 

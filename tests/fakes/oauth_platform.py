@@ -104,7 +104,7 @@ class FakeOAuthPlatform(FaultyServer):
         answers: dict[str, Callable[[ReceivedRequest], Answer]] = {
             EXCHANGE: self._exchange,
             RENEW: self._renew,
-            ACCOUNTS: self._tell_accounts,
+            ACCOUNTS: self._list_accounts,
             REVOKE: self._revoke,
         }
         return answers[self.call_of(request)](request)
@@ -130,7 +130,7 @@ class FakeOAuthPlatform(FaultyServer):
             self._refresh.discard(form["refresh_token"])
         return self._issue(with_refresh=self._rotates)
 
-    def _tell_accounts(self, request: ReceivedRequest) -> Answer:
+    def _list_accounts(self, request: ReceivedRequest) -> Answer:
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
         if token not in self._access:
             return _error(401, "invalid_token")

@@ -45,7 +45,7 @@ class Code:
     nonce: str
     challenge: str
     redirect_uri: str
-    auth_time: int | None = None  # told when max_age was asked for (OpenID Connect Core 1.0, 2)
+    auth_time: int | None = None  # sent when max_age was asked for (OpenID Connect Core 1.0, 2)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class FakeOpenIdProvider(FaultyServer):
         self.userinfo_extra: dict[str, Any] = {}
         self.id_tokens: list[str] = []  # all that were issued
         self.authenticated: dict[str, int] = {}  # when each person last gave their password here
-        self.ignores_prompt = False  # as a provider does that knows neither prompt nor max_age, but tells auth_time
+        self.ignores_prompt = False  # as a provider that supports neither prompt nor max_age, but sends auth_time
         self._codes: dict[str, Code] = {}
         self._access: dict[str, str] = {}
 
@@ -147,7 +147,7 @@ class FakeOpenIdProvider(FaultyServer):
             return Answer.of_json(self._document())
         if call == KEYS:
             return Answer.of_json({"keys": [key.public() for key in self.keys]})
-        return self._exchange(request) if call == TOKEN else self._tell(request)
+        return self._exchange(request) if call == TOKEN else self._userinfo(request)
 
     def _document(self) -> dict[str, Any]:
         document = {
@@ -172,19 +172,19 @@ class FakeOpenIdProvider(FaultyServer):
             return Answer.of_json({"error": "invalid_grant"}, 400)
         access = secrets.token_urlsafe(24)
         self._access[access] = code.subject
-        told = {name: self.people[code.subject][name] for name in self.in_id_token}
-        claims = {"aud": CLIENT_ID, **self.times(), "sub": code.subject, "nonce": code.nonce, **told}
+        claims_of_person = {name: self.people[code.subject][name] for name in self.in_id_token}
+        claims = {"aud": CLIENT_ID, **self.times(), "sub": code.subject, "nonce": code.nonce, **claims_of_person}
         claims["auth_time"] = code.auth_time
         id_token = self.signed({**claims, **self.id_token_extra})
         self.id_tokens.append(id_token)
         return Answer.of_json({"access_token": access, "token_type": "Bearer", "id_token": id_token, "expires_in": 300})
 
-    def _tell(self, request: ReceivedRequest) -> Answer:
+    def _userinfo(self, request: ReceivedRequest) -> Answer:
         subject = self._access.get(request.headers.get("authorization", "").removeprefix("Bearer "))
         if subject is None:
             return Answer.of_json({"error": "invalid_token"}, 401)
-        told = {name: value for name, value in self.people[subject].items() if name not in self.in_id_token}
-        return Answer.of_json({"sub": subject, **told, **self.userinfo_extra})
+        claims_of_person = {name: value for name, value in self.people[subject].items() if name not in self.in_id_token}
+        return Answer.of_json({"sub": subject, **claims_of_person, **self.userinfo_extra})
 
     @staticmethod
     def times() -> dict[str, int]:

@@ -84,7 +84,7 @@ class FakePaymentProcessor(FaultyServer):
         return [_form(request) for request in self.requests if (request.method, request.path) == ("POST", path)]
 
     def server_error(self, status: int) -> Answer:
-        return _error(status, "api_error", "The stand-in was told to fail.")
+        return _error(status, "api_error", "The stand-in is set to fail.")
 
     def call_of(self, request: ReceivedRequest) -> str:
         parts = request.path.removeprefix("/v1/").split("/")
@@ -191,9 +191,9 @@ class FakePaymentProcessor(FaultyServer):
         payload = {name[8:-1]: value for name, value in form.items() if name.startswith("payload[")}
         event = {"object": "billing.meter_event", "identifier": identifier, "created": now, "timestamp": at}
         # An identifier that is not remembered any more is counted once more.
-        kept = f"{identifier} again" if known else identifier
-        self.meter_events[kept] = {**event, "event_name": form["event_name"], "payload": payload}
-        return _json(self.meter_events[kept])
+        key = f"{identifier} again" if known else identifier
+        self.meter_events[key] = {**event, "event_name": form["event_name"], "payload": payload}
+        return _json(self.meter_events[key])
 
     def _add_up(self, request: ReceivedRequest) -> Answer:
         start, end = int(request.query["start_time"]), int(request.query["end_time"])

@@ -78,7 +78,6 @@ class FakePinterest(FaultyServer):
         self._numbers = itertools.count(549_755_885_175)
         self._oauth = PinterestOAuth(self.url)
         self._processing = (0, False)
-        self._trial = False
 
     # what a test arranges
 
@@ -120,10 +119,6 @@ class FakePinterest(FaultyServer):
         """Suspend the Pinterest account."""
         with self._lock:
             self._people[username].suspended = True
-
-    def limit_to_trial(self) -> None:
-        """Give the app trial access only at Pinterest."""
-        self._trial = True
 
     def process_videos(self, checks: int, *, fail: bool = False) -> None:
         """Process new videos of Pinterest for so many checks of their status, then finish or fail."""
@@ -253,8 +248,6 @@ class FakePinterest(FaultyServer):
         return upload
 
     def _pin(self, person: Person, given: dict[str, Any]) -> str:
-        if self._trial:
-            raise Refused(403, 29, "Apps with Trial access may not create Pins in production.")
         if unknown := set(given) - PROPERTIES:
             raise Refused(400, 1, f"Additional properties are not allowed: {unknown.pop()}")
         for name, limit in LIMITS.items():

@@ -35,9 +35,6 @@ class FakeMailServer:
     def refuse_recipients(self, code: int) -> None:
         self.refusals.append(("RCPT", code))
 
-    def refuse_text(self, code: int) -> None:
-        self.refusals.append(("DATA", code))
-
     def __enter__(self) -> Self:
         self._thread.start()
         return self

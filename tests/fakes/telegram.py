@@ -126,5 +126,5 @@ class FakeTelegram(FaultyServer):
 
 def refusal_answer(status: int, description: str, **parameters: int) -> Answer:
     """An error response of the Bot API."""
-    told = {"ok": False, "error_code": status, "description": description}
-    return Answer.of_json({**told, "parameters": parameters} if parameters else told, status)
+    body = {"ok": False, "error_code": status, "description": description}
+    return Answer.of_json({**body, "parameters": parameters} if parameters else body, status)

@@ -36,7 +36,7 @@ def post(webhook: FakeWebhook, body: Any, **params: str) -> requests.Response:
     return ask("POST", webhook.url, json=body, params={"wait": "true", **params})
 
 
-def told(answer: requests.Response) -> tuple[int, int]:
+def error_of(answer: requests.Response) -> tuple[int, int]:
     return answer.status_code, answer.json()["code"]
 
 
@@ -45,13 +45,13 @@ def test_a_webhook_is_known_by_its_id_and_its_token(server: FakeDiscord, webhook
 
     assert (shown["id"], shown["name"], shown["type"]) == (webhook.id, "News", 1)
     assert (shown["guild_id"], shown["channel_id"]) == (webhook.guild_id, webhook.channel_id)
-    assert told(ask("GET", webhook.url + "x")) == (401, 50027)
+    assert error_of(ask("GET", webhook.url + "x")) == (401, 50027)
     server.delete_webhook(webhook)
-    assert told(ask("GET", webhook.url)) == (404, 10015)
+    assert error_of(ask("GET", webhook.url)) == (404, 10015)
 
 
 def test_a_client_that_does_not_name_itself_as_asked_is_blocked(webhook: FakeWebhook) -> None:
-    assert told(ask("GET", webhook.url, headers={"User-Agent": "python-requests/2"})) == (403, 40333)
+    assert error_of(ask("GET", webhook.url, headers={"User-Agent": "python-requests/2"})) == (403, 40333)
 
 
 def test_only_who_waits_is_shown_the_message(server: FakeDiscord, webhook: FakeWebhook) -> None:
@@ -77,7 +77,7 @@ def test_the_errors_of_a_form_stand_by_field(
 ) -> None:
     answer = post(webhook, body)
 
-    assert told(answer) == (400, 50035)
+    assert error_of(answer) == (400, 50035)
     errors = answer.json()["errors"]
     for key in path:
         errors = errors[key]
@@ -88,9 +88,9 @@ def test_the_errors_of_a_form_stand_by_field(
 def test_emptiness_wrong_types_and_broken_json_are_refused(webhook: FakeWebhook) -> None:
     plain = {"Content-Type": "text/plain"}
 
-    assert told(post(webhook, {"content": " "})) == (400, 50006)
-    assert told(ask("POST", webhook.url, data=b"Hello", headers=plain)) == (400, 50035)
-    assert told(ask("POST", webhook.url, data=b"{", headers={"Content-Type": "application/json"})) == (400, 50109)
+    assert error_of(post(webhook, {"content": " "})) == (400, 50006)
+    assert error_of(ask("POST", webhook.url, data=b"Hello", headers=plain)) == (400, 50035)
+    assert error_of(ask("POST", webhook.url, data=b"{", headers={"Content-Type": "application/json"})) == (400, 50109)
 
 
 def test_threads_are_the_channels_own_and_forums_take_nothing_else(server: FakeDiscord, webhook: FakeWebhook) -> None:
@@ -98,10 +98,10 @@ def test_threads_are_the_channels_own_and_forums_take_nothing_else(server: FakeD
     thread_id = server.add_thread(webhook)
 
     assert post(webhook, {"content": "a"}, thread_id=thread_id).json()["channel_id"] == thread_id
-    assert told(post(forum, {"content": "a"}, thread_id=thread_id)) == (404, 10003)
-    assert told(post(forum, {"content": "a"})) == (400, 220001)
-    assert told(post(forum, {"content": "a", "thread_name": "b"}, thread_id=thread_id)) == (400, 220002)
-    assert told(post(webhook, {"content": "a", "thread_name": "b"})) == (400, 220003)
+    assert error_of(post(forum, {"content": "a"}, thread_id=thread_id)) == (404, 10003)
+    assert error_of(post(forum, {"content": "a"})) == (400, 220001)
+    assert error_of(post(forum, {"content": "a", "thread_name": "b"}, thread_id=thread_id)) == (400, 220002)
+    assert error_of(post(webhook, {"content": "a", "thread_name": "b"})) == (400, 220003)
     assert post(forum, {"content": "a", "thread_name": "b"}).status_code == 200
 
 
@@ -116,11 +116,11 @@ def test_files_are_read_byte_by_byte_with_what_is_said_of_them(server: FakeDisco
         ("x.bin", "x", len(data))
     ]
     assert server.messages(webhook)[0]["attachments"][0]["data"] == data
-    assert told(ask("POST", webhook.url, files={"files[0]": ("x", bytes(10_485_761))})) == (413, 40005)
-    assert told(ask("POST", webhook.url, files={"file": ("x", b"x")})) == (400, 50035)
+    assert error_of(ask("POST", webhook.url, files={"files[0]": ("x", bytes(10_485_761))})) == (413, 40005)
+    assert error_of(ask("POST", webhook.url, files={"file": ("x", b"x")})) == (400, 50035)
 
 
-def test_a_limit_is_told_in_the_body_and_in_the_headers(server: FakeDiscord, webhook: FakeWebhook) -> None:
+def test_a_limit_is_reported_in_the_body_and_in_the_headers(server: FakeDiscord, webhook: FakeWebhook) -> None:
     assert post(webhook, {"content": "a"}).headers["X-RateLimit-Limit"] == "5"
     server.rate_limit_next(EXECUTE, retry_after=64.57)
     server.rate_limit_next(EXECUTE, everywhere=True)
@@ -151,5 +151,5 @@ def test_polls_are_held_to_their_limits(server: FakeDiscord, webhook: FakeWebhoo
     assert (shown["question"], shown["allow_multiselect"]) == ({"text": "What next?"}, False)
     assert shown["answers"] == [{"answer_id": 1, "poll_media": {"text": "Tea"}}]
 
-    assert told(post(webhook, {"poll": {**poll, **changes}})) == (400, 50035)
+    assert error_of(post(webhook, {"poll": {**poll, **changes}})) == (400, 50035)
     assert len(server.messages(webhook)) == 1

@@ -75,7 +75,7 @@ def granted(server: FakeLinkedIn, client_id: str, scope: str) -> Any:
         (PAGES_CLIENT_ID, "w_organization_social", "/v2/me", None),
     ],
 )
-def test_who_granted_is_told_by_the_scope_of_the_call(
+def test_the_scope_of_the_call_decides_which_id_is_returned(
     server: FakeLinkedIn, client_id: str, scope: str, path: str, fields: dict[str, str] | None
 ) -> None:
     answer = call(server, "GET", path, granted(server, client_id, scope))

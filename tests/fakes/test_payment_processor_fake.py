@@ -99,11 +99,11 @@ def test_subscriptions_are_listed_latest_first_and_ended_ones_when_asked_for(
         processor.subscribe("cus_1", status)
     processor.subscribe("cus_2")
 
-    def listed(**query: str) -> list[str]:
+    def ids(**query: str) -> list[str]:
         asked: Any = {"customer": "cus_1", **query}
         return [one.id for one in client.v1.subscriptions.list(asked).data]
 
-    assert (listed(), listed(status="all"), listed(status="canceled")) == (["sub_2"], ["sub_2", "sub_1"], ["sub_1"])
+    assert (ids(), ids(status="all"), ids(status="canceled")) == (["sub_2"], ["sub_2", "sub_1"], ["sub_1"])
     assert client.v1.subscriptions.retrieve("sub_2").status == "active"
     assert client.v1.subscriptions.cancel("sub_2").status == "canceled"
     with pytest.raises(stripe.InvalidRequestError) as refusal:

@@ -18,7 +18,7 @@ def http() -> Iterator[requests.Session]:
         yield session
 
 
-def test_bodies_and_headers_are_kept_as_sent(http: requests.Session) -> None:
+def test_bodies_and_headers_are_stored_as_sent(http: requests.Session) -> None:
     with Receiver() as receiver:
         http.post(
             receiver.url + "/hook?a=1", data=b'{"b": 1,\n"a":\xc3\xa9}', headers={"X-Signature": "t=1"}, timeout=5

@@ -42,8 +42,8 @@ def call(telegram: FakeTelegram, bot: str, method: str, **how: Any) -> tuple[int
 
 
 def refused(status: int, description: str, **parameters: int) -> tuple[int, dict[str, Any]]:
-    told = {"ok": False, "error_code": status, "description": description}
-    return status, {**told, "parameters": parameters} if parameters else told
+    body = {"ok": False, "error_code": status, "description": description}
+    return status, {**body, "parameters": parameters} if parameters else body
 
 
 def png(width: int, height: int) -> tuple[str, bytes, str]:
@@ -80,7 +80,7 @@ def test_tokens_and_methods_are_known_or_refused(telegram: FakeTelegram, bot: st
 
 
 @pytest.mark.parametrize(
-    ("kind", "status", "rights", "told"),
+    ("kind", "status", "rights", "expected"),
     [
         ("channel", "administrator", {}, (400, "Bad Request: need administrator rights in the channel chat")),
         ("channel", "left", {}, (403, "Forbidden: bot is not a member of the channel chat")),
@@ -95,12 +95,12 @@ def test_tokens_and_methods_are_known_or_refused(telegram: FakeTelegram, bot: st
     ],
 )
 def test_rights_decide_who_may_write(
-    telegram: FakeTelegram, bot: str, kind: Any, status: Any, rights: dict[str, bool], told: tuple[int, str]
+    telegram: FakeTelegram, bot: str, kind: Any, status: Any, rights: dict[str, bool], expected: tuple[int, str]
 ) -> None:
     chat = telegram.add_chat(kind, "Chat")
     telegram.set_member(chat, bot, status, **rights)
 
-    assert call(telegram, bot, "sendMessage", json={"chat_id": chat, "text": "Hello"}) == refused(*told)
+    assert call(telegram, bot, "sendMessage", json={"chat_id": chat, "text": "Hello"}) == refused(*expected)
     assert telegram.messages(chat) == ()
 
 
@@ -132,7 +132,7 @@ def test_markup_is_read(text: str, mode: str, shown: str, entities: list[tuple[s
 
 
 @pytest.mark.parametrize(
-    ("text", "mode", "told"),
+    ("text", "mode", "expected"),
     [
         ("é <p>", "HTML", 'unsupported start tag "p" at byte offset 3'),
         ("<b>x", "HTML", 'can\'t find end tag corresponding to start tag "b"'),
@@ -143,15 +143,15 @@ def test_markup_is_read(text: str, mode: str, shown: str, entities: list[tuple[s
     ],
 )
 def test_broken_markup_is_refused(
-    telegram: FakeTelegram, bot: str, channel: int, text: str, mode: str, told: str
+    telegram: FakeTelegram, bot: str, channel: int, text: str, mode: str, expected: str
 ) -> None:
     answer = call(telegram, bot, "sendMessage", json={"chat_id": channel, "text": text, "parse_mode": mode})
 
-    assert answer == refused(400, f"Bad Request: can't parse entities: {told}")
+    assert answer == refused(400, f"Bad Request: can't parse entities: {expected}")
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("", "message text is empty"),
         ("<b></b>", "text must be non-empty"),
@@ -160,15 +160,15 @@ def test_broken_markup_is_refused(
     ],
 )
 def test_a_text_is_measured_without_its_markup(
-    telegram: FakeTelegram, bot: str, channel: int, text: str, told: str
+    telegram: FakeTelegram, bot: str, channel: int, text: str, expected: str
 ) -> None:
     status, body = call(telegram, bot, "sendMessage", json={"chat_id": channel, "text": text, "parse_mode": "HTML"})
 
-    assert (status, body) == refused(400, f"Bad Request: {told}") if told else status == 200
+    assert (status, body) == refused(400, f"Bad Request: {expected}") if expected else status == 200
 
 
 @pytest.mark.parametrize(
-    ("method", "fields", "files", "told"),
+    ("method", "fields", "files", "expected"),
     [
         ("sendPhoto", {}, {}, "there is no photo in the request"),
         ("sendPhoto", {"photo": "attach://x"}, {"y": png(1, 1)}, "there is no photo in the request"),
@@ -195,7 +195,7 @@ def test_files_and_albums_that_do_not_fit_are_refused(
     method: str,
     fields: dict[str, Any],
     files: dict[str, Any],
-    told: str,
+    expected: str,
 ) -> None:
     if "media" in fields:
         items = [
@@ -205,11 +205,11 @@ def test_files_and_albums_that_do_not_fit_are_refused(
 
     answer = call(telegram, bot, method, data={"chat_id": channel, **fields}, files=files)
 
-    assert answer == refused(400, f"Bad Request: {told}")
+    assert answer == refused(400, f"Bad Request: {expected}")
     assert telegram.messages(channel) == ()
 
 
-def test_an_album_is_kept_as_its_bytes_in_order(telegram: FakeTelegram, bot: str, channel: int) -> None:
+def test_an_album_is_stored_as_its_bytes_in_order(telegram: FakeTelegram, bot: str, channel: int) -> None:
     media = [{"type": "photo", "media": "attach://b", "caption": "Two"}, {"type": "photo", "media": "attach://a"}]
     files = {"a": png(1, 2), "b": png(2, 1)}
 

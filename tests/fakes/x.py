@@ -69,11 +69,6 @@ class FakeX(FaultyServer):
         with self._lock:
             self._store.person(username).suspended = True
 
-    def rename(self, username: str, new: str) -> None:
-        """Rename the X account."""
-        with self._lock:
-            self._store.person(username).username = new
-
     def use_up_credits(self) -> None:
         """Use up the operator's credits at X."""
         self._methods.has_credits = False

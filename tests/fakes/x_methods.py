@@ -95,7 +95,7 @@ class XMethods:
         limit = int(query.get("max_results", "10"))
         if not 5 <= limit <= 100:
             raise invalid("max_results", "is not between 5 and 100", str(limit))
-        found = self._listed(_id_in(request), query)
+        found = self._timeline_posts(_id_in(request), query)
         offset = int(query.get("pagination_token", "0"))
         page = found[offset : offset + limit]
         self.posts_read += len(page)
@@ -108,7 +108,7 @@ class XMethods:
         data = {"data": [post.entity(wanted) for post in page]} if page else {}
         return Answer.of_json({**data, "meta": meta})
 
-    def _listed(self, person_id: str, query: dict[str, str]) -> list[Post]:
+    def _timeline_posts(self, person_id: str, query: dict[str, str]) -> list[Post]:
         posts = [] if self.lists_nothing else list(reversed(self.store.posts_of(self.store.people[person_id])))
         if since_id := query.get("since_id"):
             posts = [post for post in posts if int(post.id) > int(since_id)]

@@ -2,7 +2,7 @@
 
 Each attack runs for some seconds while the probes of another workspace read, post, receive events and ask for the
 service's health. A probe that fails, or whose 95th percentile passes LIMIT_SECONDS, fails the attack. Exit status 0 when
-the service stood all of them.
+the service withstood all of them.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def row(result: Result) -> str:
     """Format the result of one attack as a line of the table."""
     times = "".join(f"{result.p95[kind]:10.2f}" for kind in KINDS)
     answers = ", ".join(f"{count} x {answer}" for answer, count in sorted(result.answers.items()))
-    return f"{result.attack:26}{times}   {'stood' if result.unaffected else 'FAILED'}   {answers}"
+    return f"{result.attack:26}{times}   {'passed' if result.unaffected else 'FAILED'}   {answers}"
 
 
 def say(text: str) -> None:
@@ -151,7 +151,7 @@ def main() -> int:
     for result in failed:
         kinds = {fault: result.faults.count(fault) for fault in sorted(set(result.faults))}
         say(f"{result.attack}: " + ("; ".join(f"{count} x {fault}" for fault, count in kinds.items()) or "too slow"))
-    say(f"{len(results) - len(failed)} of {len(results)} attacks were stood" + (f"; logs in {home}" if failed else ""))
+    say(f"{len(results) - len(failed)} of {len(results)} attacks passed" + (f"; logs in {home}" if failed else ""))
     if not failed and not options.keep:
         shutil.rmtree(home, ignore_errors=True)
     return 1 if failed or not results else 0

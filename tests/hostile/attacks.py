@@ -1,7 +1,7 @@
 """The attacks that one caller can make, limited in number and time.
 
 An attack gets the `Target` and returns when it is over. What the service answers to it is counted, not judged: the
-second tenant's probes (tests/hostile/probes.py) say whether the service stood it.
+second tenant's probes (tests/hostile/probes.py) show whether the service withstood it.
 """
 
 from __future__ import annotations

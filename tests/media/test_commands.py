@@ -61,11 +61,11 @@ def test_old_files_without_a_row_are_reported_and_removed(
 ) -> None:
     api.upload(jpeg())
     old, young = left(timedelta(minutes=61)), left(timedelta(minutes=59))
-    listed, _ = reconcile()
+    reported, _ = reconcile()
     before = sorted(stored())
     removed, progress = reconcile("--remove")
 
-    assert listed == [f"file without a row: {old}", "1 files without a row (0 removed), 0 assets without their file."]
+    assert reported == [f"file without a row: {old}", "1 files without a row (0 removed), 0 assets without their file."]
     assert before == sorted([jpeg(), b"left behind", b"left behind"])
     assert removed[-1] == "1 files without a row (1 removed), 0 assets without their file."
     assert f"removed {old}" in progress

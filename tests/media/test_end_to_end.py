@@ -27,7 +27,7 @@ def web(workspace: Workspace, tmp_path: Path) -> Iterator[WebServer]:
         yield server
 
 
-def listed(web: WebServer, workspace: Workspace) -> list[dict[str, Any]]:
+def media_list(web: WebServer, workspace: Workspace) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = web.request("GET", f"/media?workspace_id={workspace.id}").json()["media"]
     return found
 
@@ -47,7 +47,7 @@ def test_upload_serve_and_delete_a_picture(
     assert list((tmp_path / "incoming").iterdir()) == []
 
     make_thumbnails()
-    [shown] = listed(web, workspace)
+    [shown] = media_list(web, workspace)
     assert (shown["id"], shown["thumbnail_url"] is None) == (media["id"], False)
 
     whole = web.request("GET", media["url"])
@@ -72,6 +72,6 @@ def test_upload_serve_and_delete_a_picture(
 
     deleted = web.request("DELETE", f"/media/{media['id']}")
     assert (deleted.status, deleted.json()["media"]["status"]) == (200, "deleted")
-    assert listed(web, workspace) == []
+    assert media_list(web, workspace) == []
     assert [web.request("GET", url).status for url in (media["url"], shown["thumbnail_url"])] == [404, 404]
     assert [file for file in (tmp_path / "storage").rglob("*") if file.is_file()] == []

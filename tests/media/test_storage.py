@@ -94,7 +94,7 @@ def read(key: str) -> bytes:
         return file.read()
 
 
-def kept_asset(upload: Path) -> MediaAsset:
+def uploaded_asset(upload: Path) -> MediaAsset:
     asset: MediaAsset = factories.MediaAssetFactory(storage_key=store(upload), sha256=SHA256, size_bytes=len(CONTENT))
     return asset
 
@@ -178,7 +178,7 @@ def test_a_missing_bucket_stores_nothing(endpoint: str, settings: Settings, uplo
 
 @pytest.mark.django_db
 def test_a_link_redirects_to_a_url_of_the_bucket_that_soon_expires(bucket: str, upload: Path) -> None:
-    asset = kept_asset(upload)
+    asset = uploaded_asset(upload)
     answer = get(file_link(asset))
 
     assert (answer.status_code, answer["Cache-Control"]) == (302, "private, no-store")
@@ -195,7 +195,7 @@ def test_a_link_redirects_to_a_url_of_the_bucket_that_soon_expires(bucket: str, 
 
 @pytest.mark.django_db
 def test_links_for_platforms_do_not_redirect(bucket: str, upload: Path) -> None:
-    file = adapter_media_file(kept_asset(upload))
+    file = adapter_media_file(uploaded_asset(upload))
 
     whole, part = get(file.url), get(file.url, range="bytes=1000-1023")
     assert (whole.status_code, b"".join(whole.streaming_content)) == (200, CONTENT)
@@ -207,7 +207,7 @@ def test_links_for_platforms_do_not_redirect(bucket: str, upload: Path) -> None:
 
 @pytest.mark.django_db
 def test_a_file_missing_in_the_bucket_is_not_found(bucket: str, upload: Path) -> None:
-    asset = kept_asset(upload)
+    asset = uploaded_asset(upload)
     storage.remove_file(asset.storage_key)
 
     assert get(adapter_media_file(asset).url).status_code == 404

@@ -264,8 +264,8 @@ def test_two_workers_make_each_thumbnail_once(api: ApiClient, workspace: Workspa
         api.upload(jpeg(8, 8 + number))
     at_once(2, lambda _: make_thumbnails())
 
-    listed = api.get(f"/media?workspace_id={workspace.id}").json()["media"]
-    assert all(media["thumbnail_url"] for media in listed)
+    media_list = api.get(f"/media?workspace_id={workspace.id}").json()["media"]
+    assert all(media["thumbnail_url"] for media in media_list)
     assert len(stored()) == 12
     assert set(MediaAsset.objects.values_list("thumbnail_attempts", flat=True)) == {1}
 

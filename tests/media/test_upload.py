@@ -111,10 +111,10 @@ def test_the_geolocation_is_removed(send: Callable[..., Any], stored: Stored) ->
     taken = jpeg(position=True)
     media = send(taken).json()["media"]
 
-    [kept] = stored()
+    [stored_bytes] = stored()
     assert position_of(taken)
-    assert position_of(kept) == {}
-    assert (media["sha256"], media["size_bytes"]) == (hashlib.sha256(kept).hexdigest(), len(kept))
+    assert position_of(stored_bytes) == {}
+    assert (media["sha256"], media["size_bytes"]) == (hashlib.sha256(stored_bytes).hexdigest(), len(stored_bytes))
 
 
 def test_the_file_is_scanned_before_it_is_stored(api: ApiClient, settings: Settings, stored: Stored) -> None:

@@ -25,7 +25,7 @@ IN_BASE64 = base64.b64encode(jpeg()).decode()
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_kept(db: None, incoming: Path, stored: Callable[[], list[bytes]]) -> Any:
+def _nothing_is_stored(db: None, incoming: Path, stored: Callable[[], list[bytes]]) -> Any:
     """Assert that refused uploads leave nothing behind."""
     yield
     assert (MediaAsset.objects.count(), stored(), list(incoming.iterdir())) == (0, [], [])

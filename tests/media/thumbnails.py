@@ -21,8 +21,8 @@ def make_thumbnails() -> None:
 
 def in_library(api: ApiClient, media: dict[str, Any]) -> dict[str, Any]:
     """The asset's current body in the list."""
-    listed = api.get(f"/media?workspace_id={media['workspace_id']}").json()["media"]
-    [found] = [each for each in listed if each["id"] == media["id"]]
+    media_list = api.get(f"/media?workspace_id={media['workspace_id']}").json()["media"]
+    [found] = [each for each in media_list if each["id"] == media["id"]]
     return dict(found)
 
 

@@ -146,11 +146,11 @@ def test_an_error_in_one_workspace_does_not_delay_the_others(
     clock.shift(timedelta(seconds=1))
     other = real_account(factories.WorkspaceFactory.create(name="Other"))
     mark_needs_reauth(account_id=other.id, stale=other.grant())
-    told_of = subjects()
+    sent = subjects()
     ConnectedAccount.objects.update(platform="bluesky")
     clock.shift(LATER)
 
-    assert told_of == ["An account of Other has to be reconnected"]
+    assert sent == ["An account of Other has to be reconnected"]
     assert subjects() == ["An account of Workshop has to be reconnected"]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A clamd on loopback for tests/peers/test_clamd.py, in the foreground; it knows the EICAR test file and nothing else.
-# The tests know its limits. It is not told to report what lies beyond them, as clamd is by default.
+# The tests know its limits. As by default, clamd does not report files that exceed them.
 # Usage: start_clamd.sh FOLDER PORT
 set -euo pipefail
 folder=$1 port=$2

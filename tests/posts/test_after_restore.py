@@ -59,8 +59,8 @@ def test_targets_due_since_the_dump_become_unconfirmed(
         assert kinds_of(group)[-1] == "post.unconfirmed"
     assert MonthCounter.objects.get().held_cents == 2
     assert operator_audit_entries("ops.after_restore") == [("", "", False, None)]
-    looked = {"target_id": read(api, soon)["targets"][0]["id"], "permalink": LINK}
-    assert api.post(f"/posts/{soon['id']}/resolve", looked).json()["post_group"]["status"] == "published"
+    resolution = {"target_id": read(api, soon)["targets"][0]["id"], "permalink": LINK}
+    assert api.post(f"/posts/{soon['id']}/resolve", resolution).json()["post_group"]["status"] == "published"
     api.post(f"/posts/{at_once['id']}/retry", {"include_unconfirmed": True})
     publish_rounds(clock)
     assert (read(api, at_once)["status"], len(scripted.sent)) == ("published", 1)

@@ -22,12 +22,12 @@ def reader(workspace: Workspace) -> ApiClient:
     return with_key(workspace, "posts.read")
 
 
-def listed(client: ApiClient, **query: Any) -> Any:
+def get_list(client: ApiClient, **query: Any) -> Any:
     return client.get(f"/webhooks/deliveries?{urlencode(query)}")
 
 
 def ids(client: ApiClient, **query: Any) -> list[str]:
-    response = listed(client, **query)
+    response = get_list(client, **query)
     assert response.status_code == 200
     return [row["id"] for row in response.json()["deliveries"]]
 
@@ -35,8 +35,8 @@ def ids(client: ApiClient, **query: Any) -> list[str]:
 def test_deliveries_are_listed_newest_first_page_by_page(workspace: Workspace, reader: ApiClient) -> None:
     made = [make_delivery(workspace, URL).id for _ in range(3)]
 
-    first = listed(reader, workspace_id=workspace.id, limit=2).json()
-    second = listed(reader, workspace_id=workspace.id, limit=2, cursor=first["next_cursor"]).json()
+    first = get_list(reader, workspace_id=workspace.id, limit=2).json()
+    second = get_list(reader, workspace_id=workspace.id, limit=2, cursor=first["next_cursor"]).json()
 
     assert [row["id"] for row in first["deliveries"] + second["deliveries"]] == made[::-1]
     assert second["next_cursor"] is None
@@ -59,9 +59,9 @@ def test_deliveries_of_other_workspaces_are_not_returned(
     make_delivery(other, URL)
 
     assert ids(reader, workspace_id=workspace.id) == []
-    response = listed(reader, workspace_id=other.id)
+    response = get_list(reader, workspace_id=other.id)
     assert (response.status_code, response.json()["code"]) == (404, "NOT_FOUND")
-    assert listed(as_user(stranger), workspace_id=workspace.id).status_code == 404
+    assert get_list(as_user(stranger), workspace_id=workspace.id).status_code == 404
 
 
 def test_a_member_may_read(workspace: Workspace, teammate: User) -> None:
@@ -71,7 +71,7 @@ def test_a_member_may_read(workspace: Workspace, teammate: User) -> None:
 
 
 def test_listing_needs_the_scope(workspace: Workspace) -> None:
-    response = listed(with_key(workspace, "posts.publish"), workspace_id=workspace.id)
+    response = get_list(with_key(workspace, "posts.publish"), workspace_id=workspace.id)
 
     assert (response.status_code, response.json()["code"]) == (403, "SCOPE_MISSING")
 
@@ -80,7 +80,7 @@ def test_listing_needs_the_scope(workspace: Workspace) -> None:
     "query", [{"status": "lost"}, {"post_group_id": "x"}, {"limit": "0"}, {"event": "post.failed"}]
 )
 def test_an_invalid_query_is_refused(workspace: Workspace, reader: ApiClient, query: dict[str, str]) -> None:
-    response = listed(reader, workspace_id=workspace.id, **query)
+    response = get_list(reader, workspace_id=workspace.id, **query)
 
     assert (response.status_code, response.json()["code"]) == (422, "VALIDATION_FAILED")
     assert [detail["field"] for detail in response.json()["details"]] == list(query)

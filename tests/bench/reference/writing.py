@@ -71,8 +71,13 @@ async def create_post(
                 raise RefusedError(409, "IDEMPOTENCY_IN_PROGRESS", "The key is in use.")
             return await read_post(connection, caller, row[0]), True
         group_json = await _write(connection, draft)
-        kept = {"id": record_id, "now": datetime.now(UTC), "group": draft.group_id, "workspace": caller.workspace_id}
-        await connection.execute(statements.ANSWERED, kept)
+        answered = {
+            "id": record_id,
+            "now": datetime.now(UTC),
+            "group": draft.group_id,
+            "workspace": caller.workspace_id,
+        }
+        await connection.execute(statements.ANSWERED, answered)
         return group_json, False
 
 
@@ -84,7 +89,7 @@ def shown_text(body: CreatePost, target: Target) -> str:
 async def _write(connection: Connection, draft: Draft) -> dict[str, Any]:
     await _check_accounts(connection, draft)
     _check_texts(draft.body)
-    # What was sent before is a warning, which creating does not tell; the service looks for it nevertheless.
+    # A duplicate is only a warning, which the response to a new post omits; the service searches for it nevertheless.
     ids = [target.connected_account_id for target in draft.body.targets]
     await (await connection.execute(statements.SENT_BEFORE, [ids, draft.hashes, draft.now - DAY])).fetchall()
     await _hold(connection, draft)

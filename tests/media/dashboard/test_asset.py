@@ -186,8 +186,8 @@ def test_an_asset_is_found_only_in_its_own_workspace(pages: Pages, owner: User) 
     assert pages.get("media-asset", media_id="nonsense").status_code == 404
     for name in ("media-asset", "media-delete"):
         assert pages.post(name, {field(asset): "Mine"}, media_id=asset.id)["location"] == pages.address("home")
-    kept = MediaAsset.objects.get()
-    assert (kept.alt_text, kept.status) == (asset.alt_text, "ready")
+    unchanged = MediaAsset.objects.get()
+    assert (unchanged.alt_text, unchanged.status) == (asset.alt_text, "ready")
 
 
 def test_forms_need_their_token_and_a_workspace_that_is_not_paused(

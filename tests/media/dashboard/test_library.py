@@ -122,14 +122,14 @@ def test_htmx_uploads_lead_to_the_same_page(pages: Pages) -> None:
 
 
 def test_refused_uploads_are_reported_at_the_form(pages: Pages, workspace: Workspace) -> None:
-    kept = MediaAssetFactory(workspace=workspace)
+    existing = MediaAssetFactory(workspace=workspace)
 
     refused, nothing = send(pages, file("notes.txt", b"these are only words"), live=True), send(pages)
 
     assert (refused.status_code, nothing.status_code) == (422, 422)
     assert "notes.txt was not uploaded." in words(refused)
     assert "Choose a file first." in words(nothing)
-    assert shown(refused) == [kept.id]
+    assert shown(refused) == [existing.id]
 
 
 def test_a_too_long_alt_text_is_refused_on_its_form(pages: Pages, workspace: Workspace) -> None:

@@ -30,12 +30,6 @@ def test_four_pictures_or_one_video_fit_a_post() -> None:
     assert {"images", "video", "alt_text"} <= set(CAPABILITIES.features)
 
 
-def test_publishing_may_be_repeated_and_needs_no_operator() -> None:
-    assert CAPABILITIES.retry_safety == "idempotent"
-    assert Bluesky.methods == ("credentials",)
-    assert Bluesky().unavailable_reason("credentials") is None
-
-
 @pytest.mark.parametrize(
     ("options", "valid"),
     [

@@ -97,15 +97,6 @@ def test_a_temporary_error_while_a_handle_is_resolved_postpones_the_post(
         start(bluesky, grant, f"@{HANDLE}")
 
 
-def test_repeating_the_put_makes_no_second_post(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
-    progress = start(bluesky, grant, "Once")
-
-    published = [put(bluesky, grant, progress) for _ in range(3)]
-
-    assert len(set(published)) == 1
-    assert (pds.writes, len(pds.records(grant.external_id))) == (1, 1)
-
-
 def test_puts_at_the_same_moment_make_one_post(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     progress = start(bluesky, grant, "Once")
 

@@ -105,14 +105,6 @@ def test_an_account_that_moved_is_used_at_its_new_server(
     assert bluesky.refresh(scripted_grant).tokens["pds"] == "https://new-home.example"
 
 
-def test_revoking_ends_the_session(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
-    bluesky.revoke(grant)
-
-    assert pds.requests_to(DELETE_SESSION) == 1
-    bluesky.refresh(grant)
-    assert (pds.refreshes, pds.sessions_created) == (0, 2)
-
-
 def test_a_session_that_has_expired_is_ended(bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant) -> None:
     scripted.answers[DELETE_SESSION] = Answer.of_json({"error": "ExpiredToken", "message": "no"}, 400)
 

@@ -98,11 +98,11 @@ def content(world: World, text: str = "Hello", kind: str = "") -> Content:
 
 
 def shown(world: World, text: str, kind: str) -> Post:
-    """How such a post stands at the platform."""
+    """Such a post as the platform shows it."""
     alts: dict[str, Any] = {"all": lambda index: True, "first": lambda index: not index, "none": lambda index: False}
-    tells = alts[world.shows_alt_texts]
+    has_alt_text = alts[world.shows_alt_texts]
     files = FILES[kind or plainest(world)]
-    shown_files = tuple((file.content, (tells(n) and file.alt_text) or None) for n, file in enumerate(files))
+    shown_files = tuple((file.content, (has_alt_text(n) and file.alt_text) or None) for n, file in enumerate(files))
     return Post(text, shown_files, tuple(POLL["choices"]) if kind == "poll" else ())
 
 
@@ -118,6 +118,6 @@ def _uploaded(api: ApiClient, file: File) -> str:
 
 def _as_given(world: World, file: File) -> MediaFile:
     duration = SECONDS * 1000 if file.kind == "video" else None
-    facts = {"kind": file.kind, "alt_text": file.alt_text, "duration_ms": duration, "width": 640, "height": 480}
+    details = {"kind": file.kind, "alt_text": file.alt_text, "duration_ms": duration, "width": 640, "height": 480}
     url = world.serve(file.content, file.filename)
-    return media_file(file.content, file.mime_type, url=url, filename=file.filename, **facts)
+    return media_file(file.content, file.mime_type, url=url, filename=file.filename, **details)

@@ -22,10 +22,10 @@ def test_an_account_is_connected_known_again_and_disconnected(
 ) -> None:
     account = world.connect(api, workspace.id)
     asked = api.get(f"/accounts/{account.id}/status")
-    told = asked.json()["account"]
-    assert (told["status"], told["platform"], told["method"]) == ("active", world.name, world.method)
-    assert (told["external_id"], told["handle"]) == (account.external_id, account.handle)
-    assert told["handle"]
+    body = asked.json()["account"]
+    assert (body["status"], body["platform"], body["method"]) == ("active", world.name, world.method)
+    assert (body["external_id"], body["handle"]) == (account.external_id, account.handle)
+    assert body["handle"]
     assert secrets_of(account)
     assert not [secret for secret in secrets_of(account) if secret.rpartition("/")[2] in asked.content.decode()]
 

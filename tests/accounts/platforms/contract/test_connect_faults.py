@@ -1,4 +1,4 @@
-"""What fails while an account is connected is told by whose fault it is, and shows no secret."""
+"""Errors while connecting an account say who has to act, and contain no secret."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_code_is_good_for_one_exchange_at_its_address(world: World) -> None:
 
 
 @pytest.mark.parametrize("platform_name", CHOOSING_SCOPES)
-def test_a_consent_to_less_than_is_needed_is_told_by_what_is_missing(
+def test_a_consent_without_a_needed_scope_is_rejected_by_its_name(
     world: World, platform_name: str, settings: Settings
 ) -> None:
     [asked] = parse_qs(urlsplit(authorization(world)[0]).query)["scope"]

@@ -1,5 +1,5 @@
-"""A worker may die at any step, before or after it was done: the next one goes on from what is stored. There are never two
-posts, and where nobody can tell it is said."""
+"""A worker may die before or after any step: the next one continues from the stored progress. No post is published twice, and
+an outcome that cannot be determined is reported as unconfirmed."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def test_a_worker_that_dies_at_a_step(
 
 @pytest.mark.parametrize(("platform_name", "kind"), EVERY_KIND)
 def test_a_post_whose_workers_die_after_every_step_is_there_once_and_whole(world: World, kind: str) -> None:
-    """Each step is taken from what a database gives back, and taken again by the next worker: it looks where the step may
-    have published, and goes no further where nobody can tell."""
+    """Each step starts from stored progress and is repeated by the next worker, which searches for the post first if the step
+    may have published it, and stops if the outcome cannot be determined."""
     adapter, grant, given = platform(world.name), world.connection().grant, content(world, "Hello", kind)
     result: Progress | Published = START
     while isinstance(result, Progress):

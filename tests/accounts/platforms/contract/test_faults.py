@@ -1,4 +1,4 @@
-"""What goes wrong while a post goes out is told by what it means, and never makes two of it."""
+"""Errors while publishing are reported by their meaning and never publish a post twice."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_haste_is_answered_by_waiting_as_long_as_the_platform_says(
     assert (ended(target), len(world.posts())) == (PUBLISHED, 1)
 
 
-def test_a_permanent_refusal_is_reported_at_once(
+def test_a_permanent_refusal_fails_the_post_at_once(
     api: ApiClient, world: World, account: ConnectedAccount, clock: Any
 ) -> None:
     """First the content of a post, then the account."""
@@ -76,7 +76,7 @@ def test_a_permanent_refusal_is_reported_at_once(
     assert api.get(f"/accounts/{account.id}/status").json()["account"]["status"] == "needs_reauth"
 
 
-def test_an_answer_that_no_table_knows_is_told_to_the_operator_without_its_words(
+def test_an_unknown_error_is_logged_for_the_operator_without_its_text(
     api: ApiClient, world: World, account: ConnectedAccount, clock: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     target = post(api, world, account)
@@ -85,10 +85,10 @@ def test_an_answer_that_no_table_knows_is_told_to_the_operator_without_its_words
     publish_rounds(clock)
 
     assert (ended(target)[0], world.posts()) == ("failed", [])
-    told = [record.getMessage() for record in caplog.records if record.name == "accounts.platforms"]
-    assert told
-    assert all(line.startswith(f"{world.name} gave an answer that this service does not know: ") for line in told)
-    assert not [line for line in told if "Hello" in line]
+    logged = [record.getMessage() for record in caplog.records if record.name == "accounts.platforms"]
+    assert logged
+    assert all(line.startswith(f"{world.name} gave an answer that this service does not know: ") for line in logged)
+    assert not [line for line in logged if "Hello" in line]
 
 
 @pytest.mark.parametrize("taken", [True, False], ids=["after it was taken", "before it was taken"])

@@ -45,7 +45,7 @@ def test_ten_workers_renew_the_tokens_once_and_all_publish(world: World, account
             result = platform(world.name).publish(grant, content(world, f"Post {n}"), result)
         return result.external_id
 
-    with time_machine.travel(datetime.now(UTC)):  # the lease tells by the time that a row has changed since it was read
+    with time_machine.travel(datetime.now(UTC)):  # the lease sees by the time that a row has changed since it was read
         made = at_once(WORKERS + 1, work)[:WORKERS]
 
     assert world.server.requests_to(world.renew) == calls + 1

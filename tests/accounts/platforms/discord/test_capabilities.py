@@ -27,13 +27,6 @@ def test_a_message_has_up_to_ten_files_of_any_kind() -> None:
     assert 24 * MIB < media.max_total_bytes < 25 * MIB  # the request's own limit, which text and alt texts share
 
 
-def test_publishing_is_never_repeated_and_needs_no_operator() -> None:
-    assert CAPABILITIES.retry_safety == "at_most_once"
-    assert Discord.irreversible == {"send"}
-    assert Discord.methods == ("credentials",)
-    assert Discord().unavailable_reason("credentials") is None
-
-
 @pytest.mark.parametrize(
     ("options", "valid"),
     [

@@ -6,8 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.discord.adapter import Discord
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError, Transient
-from accounts.platforms.types import Grant
+from accounts.platforms.errors import CredentialsRejected, PlatformError, Transient
 from tests.fakes.discord import GET, FakeDiscord, FakeWebhook
 from tests.fakes.http_server import Answer
 
@@ -98,15 +97,6 @@ def test_an_avatar_is_shown_only_with_a_valid_hash(discord: Discord, server: Fak
     assert identity.avatar_url == f"https://cdn.discordapp.com/avatars/{valid.id}/{avatar}.png"
     identity = discord.connect({"webhook_url": hostile.url}).identity
     assert (identity.avatar_url, identity.handle) == ("", f"webhook {hostile.id}")
-
-
-def test_a_webhook_with_another_token_is_rejected(discord: Discord, webhook: FakeWebhook, grant: Grant) -> None:
-    webhook.token = "renewed-by-its-owner"
-
-    with pytest.raises(CredentialsRejected):
-        discord.connect(grant.credentials)
-    with pytest.raises(AccountDisconnected):
-        discord.identify(grant)
 
 
 @pytest.mark.parametrize(

@@ -8,50 +8,18 @@ from accounts.platforms.discord.adapter import Discord
 from accounts.platforms.errors import (
     AccountDisconnected,
     ContentRejected,
-    OutcomeUnknown,
     PlatformError,
     RateLimited,
     Transient,
 )
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.discord.steps import send
-from tests.accounts.platforms.media_files import media_file, picture
 from tests.fakes.discord import EXECUTE, FakeDiscord, FakeWebhook
 from tests.fakes.http_server import Answer
 
 
 def error_answer(status: int, code: int, message: str = "no") -> Answer:
     return Answer.of_json({"message": message, "code": code}, status)
-
-
-def test_a_lost_answer_leaves_the_outcome_unknown_for_good(
-    discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
-) -> None:
-    server.drop_next(EXECUTE)
-
-    with pytest.raises(OutcomeUnknown) as caught:
-        send(discord, grant, "Hello", media_file(picture()))
-
-    assert caught.value.final
-    assert (len(server.messages(webhook)), server.requests_to(EXECUTE)) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Answer(204),
-        Answer.of_json({"channel_id": "1"}),
-        Answer.of_json({"id": 5, "channel_id": "1"}),
-        Answer.of_json({"id": "5", "channel_id": "../1"}),
-    ],
-)
-def test_success_without_a_message_leaves_the_outcome_unknown(
-    discord: Discord, server: FakeDiscord, grant: Grant, answer: Answer
-) -> None:
-    server.refuse_next(EXECUTE, answer)
-
-    with pytest.raises(OutcomeUnknown):
-        send(discord, grant, "Hello")
 
 
 @pytest.mark.parametrize(

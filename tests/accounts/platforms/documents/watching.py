@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.accounts.platforms.documents.facts import faults, without_document
+from tests.accounts.platforms.documents.requirements import faults, without_document
 from tests.fakes.http_server import LoopbackServer, ReceivedRequest, observed
 
 

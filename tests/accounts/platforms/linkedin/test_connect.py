@@ -175,14 +175,6 @@ def test_a_page_is_disconnected_when_the_member_loses_the_role(
         page.adapter.identify(page.grant)
 
 
-def test_the_token_of_another_member_disconnects_the_account(server: FakeLinkedIn, member: Account) -> None:
-    server.add_member("Bob")
-    [other] = connect(server, "member", "Bob")
-
-    with pytest.raises(AccountDisconnected):
-        member.adapter.identify(replace(member.grant, tokens=other.grant.tokens))
-
-
 def test_without_a_refresh_token_the_owner_connects_again(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
     server.without_refresh_tokens()
     [member] = connect(server, "member")

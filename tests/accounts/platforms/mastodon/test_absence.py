@@ -10,7 +10,7 @@ from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Absent, CompleteList, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ALICE, ScriptedServer
-from tests.accounts.platforms.mastodon.steps import BEGUN, find, go_to, image, post, publish, step
+from tests.accounts.platforms.mastodon.steps import BEGUN, find, go_to, image, post, step
 from tests.accounts.platforms.mastodon.test_find import lose_response, status
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
@@ -56,16 +56,6 @@ def test_a_private_status_is_absent_if_the_server_lists_others(
     assert isinstance(absent, Absent)
     assert isinstance(absent.proof, CompleteList)
     assert seen in absent.proof.kind_evidence
-
-
-@hidden
-def test_a_private_status_in_the_list_is_found(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant, visibility: str
-) -> None:
-    content = post("Hello", visibility=visibility)
-    progress = lose_response(mastodon, server, grant, content)
-
-    assert isinstance(find(mastodon, grant, content, progress), Published)
 
 
 @pytest.mark.parametrize("lists_private", [True, False])
@@ -195,14 +185,3 @@ def test_a_text_that_the_server_has_changed_leaves_the_outcome_unknown(
         scripted.answers[SOURCE] = Answer.of_json({"id": "10", "text": source, "spoiler_text": ""})
 
     assert_outcome_unknown(mastodon, scripted_grant, post(text), BEGUN)
-
-
-def test_an_absent_status_is_sent_once_more(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    server.post("alice", "Before", visibility="private")
-    content = post("Hello", visibility="private")
-    progress = lose_response(mastodon, server, grant, content, published=False)
-
-    assert isinstance(find(mastodon, grant, content, progress), Absent)
-    publish(mastodon, grant, content, progress)
-
-    assert [each["text"] for each in server.statuses("alice")] == ["Before", "Hello"]

@@ -29,7 +29,7 @@ TEXTS = [
 
 @pytest.fixture(params=[True, False], ids=["by its source", "by its HTML"])
 def server(request: pytest.FixtureRequest) -> Iterator[FakeMastodon]:
-    with FakeMastodon(honours_idempotency_key=False, tells_source=request.param) as running:
+    with FakeMastodon(honours_idempotency_key=False, returns_source=request.param) as running:
         yield running
 
 

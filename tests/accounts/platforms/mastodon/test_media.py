@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 import time_machine
@@ -9,9 +8,9 @@ import time_machine
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.mastodon.media import MAX_CHECKS
-from accounts.platforms.types import Absent, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
-from tests.accounts.platforms.mastodon.steps import PNG, find, go_to, image, post, publish, step, video
+from tests.accounts.platforms.mastodon.steps import find, go_to, image, post, publish, step, video
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, UPLOAD
@@ -43,17 +42,6 @@ def test_images_are_uploaded_one_per_step_and_shown_in_order(
     ]
     assert {each["mime_type"] for each in server.uploads("alice")} == {"image/png"}
     assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]
-
-
-def test_a_file_is_streamed_from_disk(mastodon: Mastodon, server: FakeMastodon, grant: Grant, tmp_path: Path) -> None:
-    path = tmp_path / "photo.png"
-    path.write_bytes(PNG * 1000)
-    file = MediaFile("image", "image/png", path.stat().st_size, open=lambda: path.open("rb"))
-
-    publish(mastodon, grant, post("", file))
-
-    assert [each["content"] for each in server.uploads("alice")] == [PNG * 1000]
-    assert [status["text"] for status in server.statuses("alice")] == [""]
 
 
 def test_a_video_is_published_after_it_was_processed(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:

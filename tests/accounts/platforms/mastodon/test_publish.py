@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.errors import ContentRejected
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Grant, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
@@ -60,26 +60,6 @@ def test_attempts_share_a_key_and_the_next_publication_has_another(
 
     assert keys[0] == keys[1] != keys[2]
     assert all(key.startswith("tgt_1-") for key in keys)
-
-
-def test_mastodon_creates_one_status_for_a_repeated_key(mastodon: Mastodon) -> None:
-    with FakeMastodon() as server:
-        credentials = {"instance": server.url, "access_token": server.add_account("alice")}
-        grant = mastodon.connect(credentials).grant
-        progress = go_to("create", mastodon, grant, post())
-
-        published = [step(mastodon, grant, post(), progress) for _ in range(3)]
-
-        assert len(server.statuses("alice")) == len(set(published)) == 1
-
-
-def test_nothing_is_published_before_the_newest_status_is_read(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant
-) -> None:
-    server.fail_next(LIST, status=502)
-
-    with pytest.raises(Transient):
-        step(mastodon, grant, post())
 
 
 def test_a_post_is_published_to_a_server_that_lists_no_posts(

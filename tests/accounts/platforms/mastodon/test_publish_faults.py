@@ -12,10 +12,9 @@ from accounts.platforms.errors import AccountDisconnected, ContentRejected, Plat
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
-from tests.accounts.platforms.mastodon.steps import BEGUN, go_to, image, post, step
+from tests.accounts.platforms.mastodon.steps import BEGUN, image, post, step
 from tests.fakes.http_server import Answer
-from tests.fakes.mastodon import FakeMastodon
-from tests.fakes.mastodon_methods import CREATE, LIST, LOOK_AT_MEDIA
+from tests.fakes.mastodon_methods import CREATE, LOOK_AT_MEDIA
 
 
 @pytest.mark.parametrize(
@@ -57,15 +56,6 @@ def test_a_refusal_without_a_cause_in_the_media_is_about_the_content(
         step(mastodon, scripted_grant, post("Look", image()), begun)
 
 
-def test_a_firewall_does_not_disconnect_the_account(
-    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
-) -> None:
-    scripted.answers[LIST] = Answer(403, b"<html>Blocked</html>")
-
-    with pytest.raises(Transient):
-        step(mastodon, scripted_grant, post())
-
-
 @pytest.mark.parametrize(
     ("status", "permalink"),
     [
@@ -94,13 +84,3 @@ def test_the_rate_limit_ends_at_its_reset_time(
         step(mastodon, scripted_grant, post(), BEGUN)
 
     assert caught.value.retry_after == 90.25
-
-
-def test_a_disabled_account_cannot_publish(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = go_to("create", mastodon, grant, post())
-    server.disable("alice")
-
-    with pytest.raises(AccountDisconnected):
-        step(mastodon, grant, post(), progress)
-
-    assert server.statuses("alice") == []

@@ -31,7 +31,7 @@ def scripted(scripted: ScriptedServer) -> ScriptedServer:
     return scripted
 
 
-def tell_software(scripted: ScriptedServer, name: Any, version: Any = "4.0.0", href: str = "") -> None:
+def announce_software(scripted: ScriptedServer, name: Any, version: Any = "4.0.0", href: str = "") -> None:
     links = [{"rel": REL, "href": href or f"{scripted.url}/nodeinfo/2.0"}]
     scripted.answers |= {
         NODEINFO_LINKS: Answer.of_json({"links": links}),
@@ -65,7 +65,7 @@ def test_a_server_is_asked_only_for_scopes_that_it_lists(
     mastodon: Mastodon, scripted: ScriptedServer, supported: list[Any], scopes: list[str]
 ) -> None:
     scripted.answers[METADATA] = Answer.of_json({"scopes_supported": supported})
-    tell_software(scripted, "mastodon")
+    announce_software(scripted, "mastodon")
 
     assert asked_for(mastodon, scripted.url) == scopes
     assert NODEINFO_LINKS not in scripted.calls
@@ -88,7 +88,7 @@ def test_a_server_is_asked_only_for_scopes_that_it_lists(
 def test_the_software_decides_for_a_server_without_a_list(
     mastodon: Mastodon, scripted: ScriptedServer, software: Any, version: Any, scopes: list[str]
 ) -> None:
-    tell_software(scripted, software, version)
+    announce_software(scripted, software, version)
 
     assert asked_for(mastodon, scripted.url) == scopes
 
@@ -115,8 +115,8 @@ def test_a_server_without_documents_is_asked_for_wide_scopes(
 
 def test_no_other_server_is_called(mastodon: Mastodon, scripted: ScriptedServer) -> None:
     with ScriptedServer() as elsewhere:
-        tell_software(elsewhere, "mastodon")
-        tell_software(scripted, "takahe", href=f"{elsewhere.url}/nodeinfo/2.0")
+        announce_software(elsewhere, "mastodon")
+        announce_software(scripted, "takahe", href=f"{elsewhere.url}/nodeinfo/2.0")
 
         assert asked_for(mastodon, scripted.url) == WIDE
         assert elsewhere.calls == []

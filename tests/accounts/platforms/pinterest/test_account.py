@@ -98,14 +98,6 @@ def test_only_an_invalid_grant_disconnects_the_account(
     assert type(caught.value) is expected
 
 
-def test_a_renewal_without_a_refresh_token_keeps_the_old_one(server: FakePinterest, grant: Grant) -> None:
-    server.refuse_next(TOKEN, Answer.of_json({"access_token": "new", "refresh_token": "", "expires_in": 60}))
-
-    renewed = Pinterest().refresh(grant)
-
-    assert renewed.tokens == {"access_token": "new", "refresh_token": grant.tokens["refresh_token"]}
-
-
 def test_a_suspended_account_is_disconnected(server: FakePinterest, grant: Grant) -> None:
     server.suspend("alice")
 

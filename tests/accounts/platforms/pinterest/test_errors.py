@@ -8,7 +8,6 @@ from accounts.platforms.errors import (
     AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
-    OutcomeUnknown,
     PlatformError,
     RateLimited,
     TokenExpired,
@@ -24,19 +23,6 @@ from tests.posts.rows import NOON
 
 def error(status: int, code: int = 1, message: str = "no") -> Answer:
     return Answer.of_json({"code": code, "message": message}, status)
-
-
-@pytest.mark.parametrize("published", [True, False])
-def test_a_missing_response_leaves_the_outcome_unknown_for_good(
-    server: FakePinterest, grant: Grant, published: bool
-) -> None:
-    server.fail_next(CREATE, 500, after_accept=published)
-
-    with pytest.raises(OutcomeUnknown) as caught:
-        publish(grant, pin())
-
-    assert caught.value.final
-    assert (len(server.pins("alice")), server.requests_to(CREATE)) == (int(published), 1)
 
 
 @pytest.mark.parametrize(

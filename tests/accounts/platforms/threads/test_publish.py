@@ -9,11 +9,11 @@ import time_machine
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.threads.adapter import Threads
 from accounts.platforms.threads.capabilities import CAPABILITIES
-from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import MP4, picture
-from tests.accounts.platforms.meta.steps import find_post, post, publish, step
+from tests.accounts.platforms.meta.steps import post, publish, step
 from tests.accounts.platforms.threads.steps import chain, hosted
-from tests.fakes.threads import LIST, MAKE, PUBLISH, SHOW, FakeThreads
+from tests.fakes.threads import LIST, MAKE, PUBLISH, FakeThreads
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 JPEG = picture(form="JPEG")
@@ -183,34 +183,3 @@ def test_invalid_posts_are_refused_before_anything_is_sent(
         publish(threads, grant, content)
 
     assert len(server.requests) == asked
-
-
-@pytest.mark.parametrize("kind", ["text", "image", "carousel", "chain"])
-def test_a_post_is_published_once_although_workers_die_after_every_step(
-    threads: Threads, server: FakeThreads, grant: Grant, kind: str
-) -> None:
-    """Another worker searches for the post if the step may have published it, and repeats the other steps."""
-    server.process(checks=2)
-    first, second = hosted(server, picture()), hosted(server, JPEG, "image/jpeg")
-    content = {
-        "text": post("Hello #one"),
-        "image": post("", first),
-        "carousel": post("Look", first, second),
-        "chain": post("One", first, thread=[{"text": "Two"}, {"text": "Three"}]),
-    }[kind]
-    result: Progress | Published = Progress("start")
-    while isinstance(result, Progress):
-        step(threads, grant, content, result)
-        if result.phase not in threads.irreversible:
-            result = step(threads, grant, content, result)
-            continue
-        found = find_post(threads, grant, content, result)
-        assert not isinstance(found, Absent)
-        result = found
-
-    made = server.posts("alice")
-    assert [each["text"] for each in made] == [content.text, *(["Two", "Three"] if kind == "chain" else [])]
-    assert [each["reply_to"] for each in made] == [None, *(each["id"] for each in made[:-1])]
-    assert len(made[0]["media"]) == len(content.media)
-    assert result.external_id == made[0]["id"]
-    assert server.requests_to(SHOW) > 0

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from accounts.platforms.errors import OutcomeUnknown, PlatformError, RateLimited, TokenExpired, Transient
-from accounts.platforms.types import Absent, Content, Progress
-from tests.accounts.platforms.adapter_steps import Account, bytes_of
+from accounts.platforms.types import Content, Progress
+from tests.accounts.platforms.adapter_steps import Account
 from tests.accounts.platforms.tiktok.content import data, post, refused, video
 from tests.fakes.http_server import Answer
 from tests.fakes.tiktok import LAST, STATUS, FakeTikTok
 
 
-def without_answer(server: FakeTikTok, account: Account, content: Content, *, arrived: bool = True) -> Progress:
+def without_answer(server: FakeTikTok, account: Account, content: Content) -> Progress:
     """The progress of an upload whose last chunk got no response."""
     progress = account.go_to("finish", content)
-    server.drop_next(LAST, after_accept=arrived)
+    server.drop_next(LAST)
     with pytest.raises(OutcomeUnknown):
         account.step(content, progress)
     return progress
@@ -33,16 +33,6 @@ def test_an_existing_video_is_found(server: FakeTikTok, account: Account, size: 
     assert isinstance(found, Progress)
     made = account.publish(content, found)
     assert [shown["id"] for shown in server.posts("alice")] == [made.external_id]
-
-
-def test_a_missing_last_chunk_is_sent_again(server: FakeTikTok, account: Account) -> None:
-    content = post("Look", video(20))
-    progress = without_answer(server, account, content, arrived=False)
-
-    assert isinstance(account.find(content, progress), Absent)
-    account.publish(content, progress)
-    [shown] = server.posts("alice")
-    assert shown["content"] == bytes_of(content.media[0])
 
 
 @pytest.mark.parametrize(

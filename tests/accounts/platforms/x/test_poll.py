@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown
-from accounts.platforms.types import Absent, Grant, Published
+from accounts.platforms.types import Absent, Grant
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.x.steps import find, lose_response, post, publish, step
 from tests.fakes.x import FakeX
@@ -52,17 +52,6 @@ def test_a_poll_beyond_xs_limits_is_not_sent(server: FakeX, grant: Grant, change
         publish(grant, post("What next?", poll={**POLL, **changes}))
 
     assert server.requests_to(CREATE) == 0
-
-
-def test_a_poll_is_found_only_if_x_published_it(server: FakeX, grant: Grant) -> None:
-    content = post("What next?", poll=POLL)
-    progress = lose_response(server, grant, content, published=False)
-    assert isinstance(find(grant, content, progress), Absent)
-
-    progress = lose_response(server, grant, content)
-    found = find(grant, content, progress)
-    assert isinstance(found, Published)
-    assert [made["id"] for made in server.posts("alice")] == [found.external_id]
 
 
 def test_a_post_with_a_poll_is_not_taken_for_one_without(server: FakeX, grant: Grant) -> None:

@@ -59,14 +59,6 @@ def test_a_grant_opens_every_channel_of_the_owner(world: World, server: FakeYouT
     assert set(first.scopes) == {READ_SCOPE, UPLOAD_SCOPE}
 
 
-def test_a_second_consent_returns_a_refresh_token_too(world: World, server: FakeYouTube) -> None:
-    connections(world)
-
-    [again] = connections(world)
-
-    assert again.grant.tokens["refresh_token"] in server.refresh_tokens("alice")
-
-
 @pytest.mark.parametrize(
     ("answer", "error"),
     [

@@ -1,4 +1,4 @@
-"""The files of facts are whole, and the checker finds what a document does not allow."""
+"""The requirement files are complete, and the checker reports what a document does not allow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from urllib3.filepost import encode_multipart_formdata
 
 from accounts.platforms.registry import PLATFORMS
 from config.outbound import request
-from tests.accounts.platforms.documents.facts import FOLDER, facts_of, faults, without_document
+from tests.accounts.platforms.documents.requirements import FOLDER, faults, requirements_of, without_document
 from tests.accounts.platforms.documents.watching import held_against_documents
 from tests.fakes.http_server import LoopbackServer, ReceivedRequest
 from tests.fakes.tiktok import FakeTikTok
@@ -27,28 +27,28 @@ METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 TWEETS, UPLOAD = "/2/tweets", "/2/media/upload"
 
 
-def test_every_platform_has_facts_or_a_reason_for_having_none() -> None:
+def test_every_platform_has_requirements_or_a_reason_for_having_none() -> None:
     assert sorted([*DOCUMENTED, *without_document()]) == sorted(PLATFORMS)
 
 
 @pytest.mark.parametrize("platform", DOCUMENTED)
-def test_facts_name_their_document_and_are_schemas(platform: str) -> None:
-    facts = facts_of(platform)
-    for document in facts["documents"].values():
+def test_requirements_name_their_document_and_are_schemas(platform: str) -> None:
+    requirements = requirements_of(platform)
+    for document in requirements["documents"].values():
         assert set(document) == {"title", "published", "version", "read"}
-    for operation in facts["operations"]:
-        assert operation["document"] in facts["documents"], operation["name"]
+    for operation in requirements["operations"]:
+        assert operation["document"] in requirements["documents"], operation["name"]
         assert operation["method"] in METHODS, operation["name"]
         assert operation["path"].startswith("/"), operation["name"]
         assert set(operation) <= {"name", "document", "note", "method", "path", "query", "body"}, operation["name"]
-    for schema in _schemas(facts):
+    for schema in _schemas(requirements):
         Draft202012Validator.check_schema(_with_known_types(schema))
-        assert set(re.findall(r'"#/schemas/(\w+)"', json.dumps(schema))) <= set(facts.get("schemas", {}))
+        assert set(re.findall(r'"#/schemas/(\w+)"', json.dumps(schema))) <= set(requirements.get("schemas", {}))
 
 
 @pytest.mark.parametrize("platform", DOCUMENTED)
 def test_every_object_says_whether_it_takes_unknown_fields(platform: str) -> None:
-    silent = [each for schema in _schemas(facts_of(platform)) for each in _objects(schema) if _is_silent(each)]
+    silent = [each for schema in _schemas(requirements_of(platform)) for each in _objects(schema) if _is_silent(each)]
 
     assert silent == []
 
@@ -171,12 +171,12 @@ def _multipart(path: str, parts: Mapping[str, Any]) -> ReceivedRequest:
     return ReceivedRequest("POST", path, {}, {"content-type": content_type}, body)
 
 
-def _schemas(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _schemas(requirements: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Every schema of a file: of queries, of bodies, and those that are shared."""
-    for operation in facts["operations"]:
+    for operation in requirements["operations"]:
         yield from [operation["query"]] if "query" in operation else []
         yield from operation.get("body", {}).values()
-    yield from facts.get("schemas", {}).values()
+    yield from requirements.get("schemas", {}).values()
 
 
 def _objects(schema: Any) -> Iterator[dict[str, Any]]:

@@ -1,16 +1,16 @@
-"""The facts of the platforms' documents, and whether a request keeps to them.
+"""The requirements of the platforms' API documents, and a check of requests against them.
 
-`<platform>.json` holds the facts of one platform, `index.json` names the platforms that have no such document. A file has:
+`<platform>.json` holds the requirements of one platform, `index.json` names the platforms without a document. A file has:
 
-- `documents`: by a short name, the document's `title`, where it is `published`, its `version` and its `date`.
-- `bases`: what may stand before the paths; nothing where there are none.
-- `operations`: each with its `name`, the `document` that describes it, `method`, `path` (a name in braces stands for one
+- `documents`: by a short name, the document's `title`, where it is `published`, its `version` and when it was `read`.
+- `bases`: the allowed prefixes of the paths; without `bases` a path has no prefix.
+- `operations`: each with its `name`, the `document` that describes it, `method`, `path` (a name in braces matches one
   segment), and JSON Schemas: `query` for the parameters, `body` by media type. Without `query` there are no parameters,
   without `body` there is none. A `note` says where documents differ. Where two operations share a method and a path,
-  a request has to keep to one of them.
+  a request has to match one of them.
 - `schemas`: what several operations share, as `{"$ref": "#/schemas/<name>"}`.
 
-The schemas are of draft 2020-12 with one type more: `file`, which is a part of a form that has a file name, or a whole
+The schemas are of draft 2020-12 with one additional type: `file`, which is a part of a form that has a file name, or a whole
 body that is neither JSON nor a form. Parameters and fields of forms come as text and are read as the type that their
 schema names: a number, a boolean, a list (JSON, or separated by commas) or an object (JSON).
 """
@@ -38,7 +38,7 @@ MAX_QUOTED = 160  # characters of a fault: its message begins with what was sent
 _PART = re.compile(r';\s*(name|filename)="([^"]*)"')
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 
-Facts = Mapping[str, Any]
+Requirements = Mapping[str, Any]
 Operation = Mapping[str, Any]
 
 Validator = extend(
@@ -48,8 +48,8 @@ Validator = extend(
 
 
 @functools.cache
-def facts_of(platform: str) -> Facts:
-    """The facts of the platform's document. Raises FileNotFoundError for a platform that has none."""
+def requirements_of(platform: str) -> Requirements:
+    """Return the requirements of the platform's document. Raises FileNotFoundError for a platform that has none."""
     return _read(platform)
 
 
@@ -61,25 +61,25 @@ def without_document() -> Mapping[str, str]:
 
 
 def faults(platform: str, request: ReceivedRequest) -> list[str]:
-    """What the platform's document does not allow about this request, each in one line; none where it keeps to it."""
-    facts, asked = facts_of(platform), f"{request.method} {request.path}"
-    operations = _operations_at(facts, request)
+    """What the platform's document does not allow about this request, each in one line; none where it is allowed."""
+    requirements, asked = requirements_of(platform), f"{request.method} {request.path}"
+    operations = _operations_at(requirements, request)
     if not operations:
-        return [f"{asked}: the document has no such operation. Write down the fact of it, or mend the request."]
-    found = [(operation, _faults_against(facts, operation, request)) for operation in operations]
+        return [f"{asked}: the document has no such operation. Add the operation to its file, or fix the request."]
+    found = [(operation, _faults_against(requirements, operation, request)) for operation in operations]
     operation, fewest = min(found, key=lambda each: len(each[1]))
-    document = facts["documents"][operation["document"]]
+    document = requirements["documents"][operation["document"]]
     against = f"{operation['name']} of {document['title']} {document['version']}"
     return [f"{asked}: {against}: {fault}" for fault in fewest]
 
 
-def _operations_at(facts: Facts, request: ReceivedRequest) -> list[Operation]:
+def _operations_at(requirements: Requirements, request: ReceivedRequest) -> list[Operation]:
     """The operations with this method and path; where a written path matches as well as one with names, the former."""
     matching = [
         operation
-        for operation in facts["operations"]
+        for operation in requirements["operations"]
         if operation["method"] == request.method
-        and any(_pattern(base + operation["path"]).fullmatch(request.path) for base in facts.get("bases", [""]))
+        and any(_pattern(base + operation["path"]).fullmatch(request.path) for base in requirements.get("bases", [""]))
     ]
     fewest = min((_names_in(operation) for operation in matching), default=0)
     return [operation for operation in matching if _names_in(operation) == fewest]
@@ -94,14 +94,14 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile("[^/]+".join(re.escape(written) for written in _PLACEHOLDER.split(path)))
 
 
-def _faults_against(facts: Facts, operation: Operation, request: ReceivedRequest) -> list[str]:
+def _faults_against(requirements: Requirements, operation: Operation, request: ReceivedRequest) -> list[str]:
     """What is wrong with the parameters and the body."""
     query = operation.get("query", {"type": "object", "additionalProperties": False})
-    told = _schema_faults(facts, query, _read_texts(facts, request.query, query), "query")
-    return told + _body_faults(facts, operation.get("body", {}), request)
+    found = _schema_faults(requirements, query, _read_texts(requirements, request.query, query), "query")
+    return found + _body_faults(requirements, operation.get("body", {}), request)
 
 
-def _body_faults(facts: Facts, bodies: Mapping[str, Any], request: ReceivedRequest) -> list[str]:
+def _body_faults(requirements: Requirements, bodies: Mapping[str, Any], request: ReceivedRequest) -> list[str]:
     content_type = request.headers.get("content-type", "")
     media_type = content_type.partition(";")[0].strip().lower()
     if not bodies:
@@ -111,16 +111,16 @@ def _body_faults(facts: Facts, bodies: Mapping[str, Any], request: ReceivedReque
         return [f"the body is {media_type or 'of no type'}; the operation takes {', '.join(bodies)}"]
     if media_type == "application/json":
         try:
-            return _schema_faults(facts, schema, request.json(), "body")
+            return _schema_faults(requirements, schema, request.json(), "body")
         except ValueError:
             return ["the body is not JSON"]
     if media_type == "application/x-www-form-urlencoded":
         form = dict(parse_qsl(request.body.decode(), keep_blank_values=True))
-        return _schema_faults(facts, schema, _read_texts(facts, form, schema), "body")
+        return _schema_faults(requirements, schema, _read_texts(requirements, form, schema), "body")
     if media_type == "multipart/form-data":
         parts = _parts(request.body, content_type)
-        return _schema_faults(facts, schema, _read_texts(facts, parts, schema), "body")
-    return _schema_faults(facts, schema, request.body, "body")
+        return _schema_faults(requirements, schema, _read_texts(requirements, parts, schema), "body")
+    return _schema_faults(requirements, schema, request.body, "body")
 
 
 def _parts(body: bytes, content_type: str) -> dict[str, str | bytes]:
@@ -132,20 +132,20 @@ def _parts(body: bytes, content_type: str) -> dict[str, str | bytes]:
     return parts
 
 
-def _schema_faults(facts: Facts, schema: Any, value: Any, place: str) -> list[str]:
-    validator = Validator({"schemas": facts.get("schemas", {}), "allOf": [schema]})
-    return [_told(error, place) for error in validator.iter_errors(value)]
+def _schema_faults(requirements: Requirements, schema: Any, value: Any, place: str) -> list[str]:
+    validator = Validator({"schemas": requirements.get("schemas", {}), "allOf": [schema]})
+    return [_message(error, place) for error in validator.iter_errors(value)]
 
 
-def _told(error: ValidationError, place: str) -> str:
+def _message(error: ValidationError, place: str) -> str:
     message = error.message if len(error.message) <= MAX_QUOTED else f"… {error.message[-MAX_QUOTED:]}"
     return f"{error.json_path.replace('$', place, 1)}: {message} ({error.validator})"
 
 
-def _read_texts(facts: Facts, texts: Mapping[str, str | bytes], schema: Any) -> dict[str, Any]:
+def _read_texts(requirements: Requirements, texts: Mapping[str, str | bytes], schema: Any) -> dict[str, Any]:
     """The values that the texts stand for, by the types that the schema names for them."""
-    properties = _properties(_resolved(facts, schema))
-    return {name: _value(text, _resolved(facts, properties.get(name, {}))) for name, text in texts.items()}
+    properties = _properties(_resolved(requirements, schema))
+    return {name: _value(text, _resolved(requirements, properties.get(name, {}))) for name, text in texts.items()}
 
 
 def _properties(schema: Any) -> dict[str, Any]:
@@ -156,9 +156,9 @@ def _properties(schema: Any) -> dict[str, Any]:
     return named
 
 
-def _resolved(facts: Facts, schema: Any) -> Any:
+def _resolved(requirements: Requirements, schema: Any) -> Any:
     while "$ref" in schema:
-        schema = facts["schemas"][schema["$ref"].removeprefix("#/schemas/")]
+        schema = requirements["schemas"][schema["$ref"].removeprefix("#/schemas/")]
     return schema
 
 
