@@ -75,23 +75,6 @@ def test_only_a_retry_with_include_unconfirmed_sends_it_again(
     assert (MonthCounter.objects.get().held_cents, MonthCounter.objects.get().settled_cents) == (0, 1)
 
 
-@pytest.mark.parametrize("begun", [True, False], ids=["in the first step", "between the steps"])
-def test_a_post_is_published_once_after_a_worker_died_before_sending(
-    api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any, begun: bool
-) -> None:
-    worker = take_up()
-    if begun:
-        begin(worker)
-    else:
-        take_first_step(worker)
-    clock.shift(LEASE)
-
-    publish_due()
-
-    target = read(api, group)["targets"][0]
-    assert (target["status"], target["attempts"], len(scripted.sent)) == ("published", 2, 1)
-
-
 def test_a_worker_that_dies_before_its_first_step_uses_no_attempt(
     api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:

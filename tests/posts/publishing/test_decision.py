@@ -71,8 +71,15 @@ STOPPED = Stopped(Problem("SCHEDULE_MISSED", "Too late.", "Retry."))
         (replace(EARLIER_ROUND, retry_safety="idempotent"), REFUSED, "failed PLATFORM_REJECTED"),
         (replace(DOUBTED, attempts_left=False), DOWN, "unconfirmed"),
         (DOUBTED, REFUSED, "failed PLATFORM_REJECTED"),
+        (replace(DOUBTED, retry_safety="idempotent"), REFUSED, "failed PLATFORM_REJECTED"),
         (DOUBTED, OutcomeUnknown("Nobody can say.", final=True), "unconfirmed"),
         (replace(DOUBTED, attempts_left=False), Searched(NOON, True, LOST), "unconfirmed"),
+        # A person's request to send the post again counts for one attempt.
+        (
+            replace(DOUBTED, certainty=Certainty.MAYBE_SENT, attempt=2, attempts_left=False),
+            Searched(NOON, True, LOST),
+            "unconfirmed",
+        ),
         # The platform has accepted the post: only its own rejection ends it.
         (ACCEPTED, DOWN, "unconfirmed"),
         (replace(ACCEPTED, retry_safety="verifiable", publishes=False), REFUSED, "failed PLATFORM_REJECTED"),
@@ -163,11 +170,43 @@ def test_a_further_attempt_is_scheduled(state: State, error: PlatformError, unan
     assert decision.retry_after == (getattr(error, "retry_after", None) or 0)
 
 
-def test_a_message_says_which_segments_are_published() -> None:
-    retry, end = decide(replace(THREAD, attempts_left=True), DOWN), decide(THREAD, REFUSED)
+SENDING = replace(FIRST, unanswered=True)
 
-    assert isinstance(retry, Retry)
-    assert retry.problem.message == "Segments 1 and 2 were published; segment 3 was not: Down."
+
+@pytest.mark.parametrize(
+    ("state", "fact", "words"),
+    [
+        (FIRST, LOST, "No answer."),
+        (
+            replace(FIRST, segments=1),
+            LOST,
+            "Segment 1 was published; it is not known whether segment 2 was: No answer.",
+        ),
+        (
+            replace(SENDING, segments=1),
+            WorkerDied(1),
+            "Segment 1 was published; it is not known whether segment 2 was: ",
+        ),
+        (
+            replace(FIRST, segments=4),
+            LOST,
+            "Segments 1 to 4 were published; it is not known whether segment 5 was: No ",
+        ),
+        (replace(THREAD, attempts_left=True), DOWN, "Segments 1 and 2 were published; segment 3 was not: Down."),
+        (THREAD, ConnectionUnavailable("No."), "Segments 1 and 2 were published; segment 3 was not: No."),
+    ],
+)
+def test_a_message_says_which_segments_are_published(state: State, fact: Fact, words: str) -> None:
+    decision = decide(state, fact)
+
+    assert isinstance(decision, Retry | Finish)
+    assert decision.problem is not None
+    assert decision.problem.message.startswith(words)
+
+
+def test_an_action_says_where_a_thread_continues() -> None:
+    end = decide(THREAD, REFUSED)
+
     assert isinstance(end, Finish)
     assert end.problem is not None
     assert end.problem.suggested_action.endswith("which continues at segment 3.")

@@ -11,7 +11,7 @@ from django.conf import settings as project
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
-from accounts.platforms.errors import RateLimited, Transient
+from accounts.platforms.errors import RateLimited
 from accounts.platforms.types import Content, Progress, Published
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
@@ -129,29 +129,6 @@ def test_polling_a_processing_target_counts_no_attempts(
     assert publish_rounds(clock, rounds=30) == 20
 
     assert (only_target(api, group)["status"], only_target(api, group)["attempts"]) == ("published", 1)
-
-
-def test_a_step_continues_from_the_progress_of_the_previous_one(
-    api: ApiClient,
-    telegram_account: ConnectedAccount,
-    scripted: type[ScriptedPlatform],
-    monkeypatch: pytest.MonkeyPatch,
-    clock: Any,
-) -> None:
-    def fail_once(content: Content) -> Published:
-        if len(scripted.sent) == 1:
-            raise Transient("Not now.")
-        return publish_content(content)
-
-    monkeypatch.setattr(scripted, "send", staticmethod(fail_once))
-    group = create(api, telegram_account)
-    publish_due()
-    assert (the_target(group).phase, the_target(group).progress) == ("send", {"prepared": the_target(group).id})
-
-    publish_rounds(clock)
-
-    assert [content.attempt for content in scripted.sent] == [1, 2]
-    assert only_target(api, group)["status"] == "published"
 
 
 def test_an_unexpected_adapter_error_leaves_the_outcome_unknown(

@@ -1,4 +1,4 @@
-"""Facebook from the API to the page: lists that lag, videos that are processed, first comments, the limit of reels."""
+"""Facebook from the API to the page: lists that lag, first comments, the limit of reels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.accounts.platforms.facebook.world import PlatformWorld
 from tests.conftest import ApiClient
-from tests.fakes.facebook import COMMENT, COMMENTS, FEED, FINISH_REEL, OBJECT, START_REEL, FakeFacebook
+from tests.fakes.facebook import COMMENT, COMMENTS, FEED, START_REEL, FakeFacebook
 from tests.fakes.http_server import Answer
 from tests.fakes.meta import forbidden
 from tests.media.pictures import jpeg
@@ -146,50 +146,6 @@ def test_a_comment_without_a_response_is_created_once(
 
     assert outcome_of(api, group) == ("published", None)
     assert server.posts(page_id)[0]["comments"] == ["More"]
-
-
-def test_an_account_that_is_disconnected_before_its_comment_keeps_the_post_published(
-    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
-) -> None:
-    group = post(api, account, first_comment="More")
-    server.rate_limit_next(COMMENT, page_id, minutes=30)
-    publish_due()
-    assert outcome_of(api, group) == ("retrying", "PLATFORM_RATE_LIMITED")
-    api.delete(f"/accounts/{account.id}")
-
-    publish_rounds(clock)
-
-    assert outcome_of(api, group) == ("published", "PUBLISHED_INCOMPLETE")
-    assert server.requests_to(FEED) == 1
-
-
-def test_an_accepted_video_is_never_reported_as_failed(
-    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
-) -> None:
-    server.process_videos(checks=3)
-    group = post(api, account, FILM, post_type="reel")
-    publish_due()
-    assert outcome_of(api, group) == ("processing", None)
-    api.delete(f"/accounts/{account.id}")
-
-    publish_rounds(clock)
-
-    assert outcome_of(api, group) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert len(server.videos(page_id)) == 1
-
-
-def test_waiting_for_a_video_counts_no_attempt(
-    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
-) -> None:
-    server.process_videos(checks=12)
-    group = post(api, account, FILM, post_type="reel")
-    server.drop_next(FINISH_REEL)
-
-    publish_rounds(clock)
-
-    [target] = read(api, group)["targets"]
-    assert (target["status"], target["attempts"]) == ("published", 2)
-    assert (server.requests_to(FINISH_REEL), server.requests_to(OBJECT)) == (1, 13)
 
 
 def test_reels_beyond_the_daily_limit_wait_while_other_posts_are_published(

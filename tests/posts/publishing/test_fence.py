@@ -19,7 +19,7 @@ from posts.publishing.engine import LEASE, publish_target
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import await_platform, begin, finish, take_first_step, take_up
-from tests.posts.rows import NOON, create, kinds_of, read
+from tests.posts.rows import create, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
 REFUSED = Problem("PLATFORM_REJECTED", "Stale.", "Nothing.")
@@ -47,23 +47,6 @@ def group(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> dic
 
 
 @pytest.mark.parametrize("write", WRITES, ids=NAMES)
-def test_a_stale_worker_writes_nothing_after_another_has_published(
-    group: dict[str, Any], clock: Any, write: Callable[[PostTarget], Any]
-) -> None:
-    stale = take_up()
-    begin(stale)
-    clock.shift(LEASE)
-    publish_due()
-    before = written(group)
-    assert before[1:] == (["post.published"], ["hold", "settle"])
-
-    with pytest.raises(outcomes.ClaimLost):
-        write(stale)
-
-    assert written(group) == before
-
-
-@pytest.mark.parametrize("write", WRITES, ids=NAMES)
 def test_a_stale_worker_writes_nothing_while_another_is_publishing(
     group: dict[str, Any], clock: Any, write: Callable[[PostTarget], Any]
 ) -> None:
@@ -71,22 +54,6 @@ def test_a_stale_worker_writes_nothing_while_another_is_publishing(
     begin(stale)
     clock.shift(LEASE)
     take_first_step(take_up())
-    before = written(group)
-
-    with pytest.raises(outcomes.ClaimLost):
-        write(stale)
-
-    assert written(group) == before
-
-
-@pytest.mark.parametrize("write", WRITES, ids=NAMES)
-def test_a_stale_worker_writes_nothing_after_the_group_was_cancelled(
-    api: ApiClient, telegram_account: ConnectedAccount, clock: Any, write: Callable[[PostTarget], Any]
-) -> None:
-    group = create(api, telegram_account, scheduled_at=NOON.isoformat())
-    stale = take_up()
-    clock.shift(LEASE)
-    assert api.delete(f"/posts/{group['id']}").status_code == 200
     before = written(group)
 
     with pytest.raises(outcomes.ClaimLost):

@@ -1,4 +1,4 @@
-"""LinkedIn from the API to the post: the choice among several pages, duplicates, and first comments that fail."""
+"""LinkedIn from the API to the post: the choice among several pages, and first comments that fail."""
 
 from __future__ import annotations
 
@@ -82,21 +82,6 @@ def test_a_post_with_media_and_comment_is_published_to_a_page(
     assert (target["status"], target["error"], target["external_id"]) == ("published", None, made["urn"])
     assert (made["text"], made["media"]) == ("Hello (all) #one", [content for _, content in files])
     assert [text for _, text in made["comments"]] == ["More: https://example.com/a_b"]
-
-
-def test_a_duplicate_proves_nothing_about_the_attempt_before(
-    api: ApiClient, server: FakeLinkedIn, page: str, clock: Any
-) -> None:
-    group = post(api, page)
-    server.drop_next(CREATE)
-    publish_rounds(clock)
-    assert target_of(api, group)["status"] == "unconfirmed"
-
-    answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
-    assert answer.status_code == 200, answer.content
-    publish_rounds(clock)
-
-    assert (target_of(api, group)["status"], len(server.posts(PAGE))) == ("unconfirmed", 1)
 
 
 @pytest.mark.parametrize("fault", ["refused", "dropped"])

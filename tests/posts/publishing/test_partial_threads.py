@@ -12,7 +12,6 @@ from accounts.models import ConnectedAccount
 from accounts.platforms import registry
 from accounts.platforms.errors import (
     AccountDisconnected,
-    ConnectionUnavailable,
     ContentRejected,
     OutcomeUnknown,
     PlatformError,
@@ -20,12 +19,10 @@ from accounts.platforms.errors import (
 )
 from billing import selectors as billing
 from billing.models import MonthCounter
-from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.chain_platform import ChainPlatform, post_five
-from tests.posts.publishing.steps import begin, take_first_step, take_up
 from tests.posts.rows import TOMORROW, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
@@ -59,29 +56,9 @@ UNKNOWN = OutcomeUnknown("No answer came.")
 @pytest.mark.parametrize(
     ("place", "fault", "words", "status"),
     [
-        (1, UNKNOWN, "No answer came.", "active"),
         (2, UNKNOWN, "Segment 1 was published; it is not known whether segment 2 was: No answer came.", "active"),
-        (
-            3,
-            UNKNOWN,
-            "Segments 1 and 2 were published; it is not known whether segment 3 was: No answer came.",
-            "active",
-        ),
-        (
-            5,
-            UNKNOWN,
-            "Segments 1 to 4 were published; it is not known whether segment 5 was: No answer came.",
-            "active",
-        ),
         (3, ContentRejected("Rude."), "Segments 1 and 2 were published; segment 3 was not: Rude.", "active"),
-        (
-            3,
-            ConnectionUnavailable("No credit."),
-            "Segments 1 and 2 were published; segment 3 was not: No credit.",
-            "active",
-        ),
         (3, AccountDisconnected("Gone."), "Segments 1 and 2 were published; segment 3 was not: Gone.", "needs_reauth"),
-        (3, Transient("It is down."), "Segments 1 and 2 were published; segment 3 was not: It is down.", "active"),
     ],
 )
 def test_a_stopped_thread_reports_its_published_segments_and_its_money_stays_held(
@@ -199,35 +176,3 @@ def test_a_cancelled_retry_still_reports_the_published_segments(
     message = f"Segment 1 was published; it is not known whether segment 2 was: {words}"
     assert (target["status"], target["error"]["message"]) == ("unconfirmed", message)
     assert tried(chain) == ["One", "Two"]
-
-
-def test_publishing_the_doubtful_segment_ends_the_doubt(
-    api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
-) -> None:
-    chain.faults[2] = UNKNOWN
-    group = post_five(api, telegram_account)
-    publish_rounds(clock)
-    chain.faults = {3: ContentRejected("Rude.")}
-
-    retry(api, group)
-    publish_rounds(clock)
-
-    [target] = read(api, group)["targets"]
-    assert target["error"]["message"] == "Segments 1 and 2 were published; segment 3 was not: Rude."
-
-
-def test_a_worker_that_dies_while_sending_a_segment_leaves_it_doubtful(
-    api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
-) -> None:
-    group = post_five(api, telegram_account)
-    worker = take_up()
-    take_first_step(worker)
-    begin(worker)
-    worker.progress = {"sent": ["One"]}
-    begin(worker)
-    clock.shift(LEASE)
-
-    publish_rounds(clock)
-
-    [target] = read(api, group)["targets"]
-    assert target["error"]["message"].startswith("Segment 1 was published; it is not known whether segment 2 was: ")

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown, PlatformError, Transient
-from accounts.platforms.types import Content, Progress, Published
+from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError, Transient
+from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import MonthCounter
 from config.api.caller import WorkspaceStatus
-from posts.models import PostTarget
-from posts.publishing.attempts import begin_step, count_attempt
 from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
@@ -90,33 +88,6 @@ def test_an_absent_post_is_sent_again_once_no_earlier_attempt_can_arrive(
     publish_rounds(clock)
     assert read(api, group)["targets"][0]["status"] == "published"
     assert (len(verifiable.sent), len(verifiable.searches)) == (1, 2)
-
-
-def test_an_attempt_that_arrives_late_is_found_by_the_second_search(
-    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
-) -> None:
-    _die_while_sending(clock)
-    publish_due()
-    verifiable.search = staticmethod(_find_post)
-
-    publish_rounds(clock)
-
-    assert read(api, group)["targets"][0]["status"] == "published"
-    assert verifiable.sent == []
-
-
-def test_a_post_without_response_is_searched_for_after_the_pause(
-    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
-) -> None:
-    verifiable.send = staticmethod(_no_answer)
-    publish_due()
-    assert read(api, group)["targets"][0]["error"]["code"] == "PUBLISH_OUTCOME_UNKNOWN"
-    verifiable.search = staticmethod(_find_post)
-
-    publish_rounds(clock)
-
-    [target] = read(api, group)["targets"]
-    assert (target["status"], target["error"], len(verifiable.sent)) == ("published", None, 1)
 
 
 @pytest.mark.parametrize(
@@ -200,44 +171,4 @@ def test_a_post_is_sent_once_for_each_retry_of_a_person(
 
     [target] = read(api, unknown)["targets"]
     assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert len(verifiable.sent) == 1
-
-
-def test_a_worker_that_dies_while_sending_a_retry_leaves_it_unconfirmed(
-    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
-) -> None:
-    worker = take_up()
-    count_attempt(worker)
-    begin_step(worker, Progress(worker.phase, worker.progress))
-    do(worker)
-    clock.shift(LEASE)
-
-    publish_rounds(clock)
-
-    assert (read(api, unknown)["status"], len(verifiable.sent)) == ("unconfirmed", 1)
-
-
-def test_a_rejected_retry_does_not_prove_that_the_earlier_attempt_failed(
-    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
-) -> None:
-    verifiable.send = staticmethod(_raises(ContentRejected("The text repeats an earlier one.")))
-
-    publish_rounds(clock)
-
-    [target] = read(api, unknown)["targets"]
-    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert "An earlier attempt may have been published." in target["error"]["message"]
-
-
-def test_a_search_is_repeated_after_its_worker_died(
-    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
-) -> None:
-    _die_while_sending(clock)
-    begin(take_up())
-    clock.shift(LEASE)
-
-    publish_rounds(clock)
-
-    assert read(api, group)["targets"][0]["status"] == "published"
-    assert PostTarget.objects.get().worker_losses == 0
     assert len(verifiable.sent) == 1
