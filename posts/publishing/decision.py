@@ -2,13 +2,13 @@
 
 `decide(state, fact)` is a pure function: it uses no database, no clock and no platform names. engine.py collects the facts
 and outcomes.py writes the decisions. "May be out" means that the post may be at the platform: the last attempt at the next
-step is in doubt, or an attempt of an earlier round is (certainty `maybe_sent`), or the platform has accepted it (`sent`).
+step is in doubt, an attempt of an earlier round may have published it, or the platform has accepted it.
 
 | fact                   | decision                                                                                    |
 |------------------------|---------------------------------------------------------------------------------------------|
 | Published              | Finish published                                                                            |
 | Progress               | TakeStep, or AwaitPlatform if the step has a time. A new segment ends earlier doubt           |
-| Searched, absent       | TakeStep: send again, certainty `disproved`; TryUncounted while the request may still act     |
+| Searched, absent       | TakeStep: send again, not `maybe_sent`; TryUncounted while the request may still act     |
 | Searched, proves nothing | the same with `maybe_sent` if a person has just asked to send again; else as OutcomeUnknown |
 | TokenExpired           | RenewTokens, once per claim; after that as Transient                                        |
 | TokensRenewed          | TakeStep: the same step                                                                     |
@@ -21,9 +21,10 @@ step is in doubt, or an attempt of an earlier round is (certainty `maybe_sent`),
 | Stopped                | Finish failed, or unconfirmed if the post may be out                                         |
 | BelongsToOther         | Finish unconfirmed                                                                          |
 
-Two rules hold for every Finish. A post that is certainly published (`confirmed`) stays published; its error says what is
-missing. A thread of which some segments are published is never failed, since a retry would start it from the beginning.
-A failed target is refunded, a published one is charged, and the money of an unconfirmed one stays held.
+Two rules hold for every Finish. A post that is certainly published stays published; its error says what is missing (but a
+target whose post belongs to another one is unconfirmed). A thread of which some segments are published is never failed, since
+a retry would start it from the beginning. A failed target is refunded, a published one is charged, and the money of an
+unconfirmed one stays held.
 """
 
 from __future__ import annotations
@@ -35,7 +36,6 @@ from accounts.platforms.types import Progress, Published, RetrySafety
 from posts.publishing.decision_types import (
     AwaitPlatform,
     BelongsToOther,
-    Certainty,
     Decision,
     Fact,
     Finish,
@@ -55,15 +55,6 @@ from posts.publishing.segments import unconfirmed_action, with_published_segment
 from posts.states import TargetStatus
 
 MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried again
-
-
-def certainty_of(progress: Progress, *, maybe_sent: bool) -> Certainty:
-    """Return the certainty about a post with this progress; `maybe_sent`: an earlier attempt at it got no clear answer."""
-    if progress.published:
-        return Certainty.CONFIRMED
-    if progress.accepted:
-        return Certainty.SENT
-    return Certainty.MAYBE_SENT if maybe_sent else Certainty.NOT_SENT
 
 
 def decide(state: State, fact: Fact) -> Decision:
@@ -91,13 +82,13 @@ def decide(state: State, fact: Fact) -> Decision:
 def _published(post: Published) -> Finish:
     action = "The post is published, so do not send it again. If needed, add what is missing at the platform."
     problem = Problem("PUBLISHED_INCOMPLETE", post.note, action) if post.note else None
-    return Finish(TargetStatus.PUBLISHED, Certainty.CONFIRMED, problem, post)
+    return Finish(TargetStatus.PUBLISHED, False, problem, post)
 
 
 def _step_done(state: State, progress: Progress) -> Decision:
     # The doubt of an earlier round ends when the segment that it was about is published.
-    certainty = certainty_of(progress, maybe_sent=state.maybe_sent and progress.segments <= state.segments)
-    return TakeStep(certainty, progress) if progress.ready_at is None else AwaitPlatform(progress, certainty)
+    maybe_sent = state.maybe_sent and progress.segments <= state.segments
+    return TakeStep(maybe_sent, progress) if progress.ready_at is None else AwaitPlatform(progress, maybe_sent)
 
 
 def _searched(state: State, fact: Searched) -> TakeStep | TryUncounted | Retry | Finish:
@@ -107,12 +98,12 @@ def _searched(state: State, fact: Searched) -> TakeStep | TryUncounted | Retry |
         return _step_failed(state, fact.error)
     if not fact.settled:
         return TryUncounted(fact.settled_at, unanswered=True)
-    return TakeStep(Certainty.MAYBE_SENT if fact.error else Certainty.DISPROVED, sends_again=True)
+    return TakeStep(maybe_sent=fact.error is not None, sends_again=True)
 
 
 def _tokens(state: State, fact: TokensRenewed | TokensBeingRenewed | errors.TokenExpired) -> Decision:
     if isinstance(fact, TokensRenewed):
-        return TakeStep(state.certainty, unanswered=state.unanswered)
+        return TakeStep(state.maybe_sent, unanswered=state.unanswered)
     if isinstance(fact, TokensBeingRenewed):
         return TryUncounted(fact.until, state.in_doubt)
     if not state.tokens_renewed:
@@ -130,7 +121,7 @@ def _worker_died(state: State, fact: WorkerDied) -> Decision:
         message = "The worker died in every attempt to prepare this post."
         action = "Report the trace_id to the operator of the service."
         return _failed(state, Problem("PLATFORM_UNAVAILABLE", message, action))
-    return TakeStep(state.certainty, unanswered=state.unanswered)
+    return TakeStep(state.maybe_sent, unanswered=state.unanswered)
 
 
 def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
@@ -181,15 +172,14 @@ def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finis
         return unconfirmed(state, f"{problem.message} An earlier attempt may have been published.")
     if state.segments:
         return unconfirmed(state, problem.message, in_doubt=False)
-    return Finish(TargetStatus.FAILED, Certainty.DISPROVED if disproves else Certainty.NOT_SENT, problem)
+    return Finish(TargetStatus.FAILED, False, problem)
 
 
 def unconfirmed(state: State, message: str, *, in_doubt: bool = True) -> Finish:
     """End a target whose outcome is unknown, or (not `in_doubt`) a thread that is published in part."""
     if state.published:
         return _published(replace(state.published, note=message))
-    certainty = Certainty.MAYBE_SENT if in_doubt else Certainty.NOT_SENT
-    return Finish(TargetStatus.UNCONFIRMED, certainty, unconfirmed_problem(state.segments, message, in_doubt=in_doubt))
+    return Finish(TargetStatus.UNCONFIRMED, in_doubt, unconfirmed_problem(state.segments, message, in_doubt=in_doubt))
 
 
 def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> Problem:

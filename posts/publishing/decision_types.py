@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from accounts.platforms import errors
 from accounts.platforms.types import Progress, Published, RetrySafety
 from posts.states import TargetStatus
-
-
-class Certainty(StrEnum):
-    """Whether the post, or the next segment of its thread, is at the platform."""
-
-    NOT_SENT = "not_sent"
-    MAYBE_SENT = "maybe_sent"  # a request to publish it got no clear answer
-    SENT = "sent"  # the platform has accepted it and shows it unless it rejects it
-    CONFIRMED = "confirmed"
-    DISPROVED = "disproved"  # the platform has shown that it does not have it
 
 
 @dataclass(frozen=True)
@@ -26,15 +15,18 @@ class State:
     """What is known about a target before its next step.
 
     `publishes`: the next step publishes, so it must not be repeated carelessly. `unanswered`: the last attempt at the step
-    got no clear answer; `certainty` is about everything before that attempt. `published` is the post if the certainty is
-    `confirmed`. `segments` counts the published segments of a thread. `attempt` counts from 1 since the release or the last
-    retry; it is 0 before the first attempt. `attempts_left`: a further attempt is scheduled if this one comes to nothing.
+    got no clear answer. `maybe_sent`: an attempt of an earlier round, before a person's retry, may have published the post or
+    its next segment. `accepted`: the platform shows the post unless it rejects it. `published` is the post if it is certainly
+    published and only later steps are missing. `segments` counts the published segments of a thread. `attempt` counts from 1
+    since the release or the last retry; it is 0 before the first attempt. `attempts_left`: a further attempt is scheduled if
+    this one comes to nothing.
     """
 
     retry_safety: RetrySafety
     publishes: bool
     unanswered: bool = False
-    certainty: Certainty = Certainty.NOT_SENT
+    maybe_sent: bool = False
+    accepted: bool = False
     published: Published | None = None
     segments: int = 0
     attempt: int = 1
@@ -52,13 +44,9 @@ class State:
         return self.in_doubt and self.retry_safety == "verifiable"
 
     @property
-    def maybe_sent(self) -> bool:
-        return self.certainty is Certainty.MAYBE_SENT
-
-    @property
     def may_be_out(self) -> bool:
         """Whether the post may be at the platform, so that the target must not be marked as failed."""
-        return self.in_doubt or self.certainty in (Certainty.MAYBE_SENT, Certainty.SENT)
+        return self.in_doubt or self.maybe_sent or self.accepted
 
 
 @dataclass(frozen=True)
@@ -130,7 +118,7 @@ Fact = (
 class TakeStep:
     """Take the next step now: `progress`, or (None) the same step. `sends_again`: a search has allowed to repeat it."""
 
-    certainty: Certainty
+    maybe_sent: bool
     progress: Progress | None = None
     unanswered: bool = False
     sends_again: bool = False
@@ -153,7 +141,7 @@ class AwaitPlatform:
     """Release the claim until the platform has processed the post (`progress.ready_at`)."""
 
     progress: Progress
-    certainty: Certainty
+    maybe_sent: bool
 
 
 @dataclass(frozen=True)
@@ -178,7 +166,7 @@ class Finish:
     """End the target: published (`published`), failed or unconfirmed (`problem`)."""
 
     status: TargetStatus
-    certainty: Certainty
+    maybe_sent: bool
     problem: Problem | None = None
     published: Published | None = None
 

@@ -33,7 +33,6 @@ from posts.publishing.attempts import Attempt, begin_attempts, begin_step, log_e
 from posts.publishing.decision import decide
 from posts.publishing.decision_types import (
     BelongsToOther,
-    Certainty,
     Decision,
     Fact,
     Finish,
@@ -84,7 +83,8 @@ def _take_steps(attempt: Attempt) -> Decision:
             return decision
         if decision.progress:
             progress, target.step_begun_at, target.worker_losses = decision.progress, None, 0
-        attempt.unanswered, target.maybe_out = decision.unanswered, decision.certainty is Certainty.MAYBE_SENT
+            target.phase, target.progress = progress.phase, dict(progress.state)
+        attempt.unanswered, target.maybe_out = decision.unanswered, decision.maybe_sent
         if stop := _stop_before(attempt, decision, attempt.state(progress)):
             return stop
         begin_step(target, progress)
@@ -130,7 +130,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
     except BeingRenewed as error:
         return TokensBeingRenewed(timezone.now() + timedelta(seconds=error.retry_after or 1.0))
     except errors.TokenExpired as error:
-        return errors.AccountDisconnected(error.message)
+        return errors.AccountDisconnected(error.message, suggested_action=error.suggested_action)
     except errors.PlatformError as error:
         return error
     except Exception:
@@ -177,5 +177,7 @@ def _record(attempt: Attempt, decision: Decision) -> None:
             raise
         retry_while_database_down(run_on_writer, outcomes.record_late, target, decision)
     except IntegrityError:
+        if not isinstance(decision, Finish) or not decision.published:
+            raise
         decision = decide(attempt.state(target.steps_done), BelongsToOther())
         retry_while_database_down(outcomes.record, target, decision)

@@ -23,7 +23,6 @@ from posts.publishing.completion import finish_targets, lock_groups, write_final
 from posts.publishing.decision import unconfirmed_problem
 from posts.publishing.decision_types import (
     AwaitPlatform,
-    Certainty,
     Decision,
     Finish,
     Postpone,
@@ -106,7 +105,7 @@ def record(target: PostTarget, decision: Decision) -> None:
                 progress=dict(progress.state),
                 due_at=progress.ready_at,
                 lease_until=None,
-                maybe_out=decision.certainty is Certainty.MAYBE_SENT,
+                maybe_out=decision.maybe_sent,
                 **_ANSWERED,
             )
         case TryUncounted():
@@ -148,6 +147,8 @@ def _finish(target: PostTarget, decision: Finish) -> None:
         "due_at": None,
         "lease_until": None,
         "turn_at": None,
+        "phase": target.phase,
+        "progress": target.progress,  # of a thread that ends between two segments
         **_ANSWERED,
         **_final_values(decision),
     }
@@ -160,7 +161,7 @@ def _final_values(decision: Finish) -> dict[str, Any]:
     post = decision.published
     return {
         "error": _error(decision.problem) if decision.problem else None,
-        "maybe_out": decision.certainty is Certainty.MAYBE_SENT,
+        "maybe_out": decision.maybe_sent,
         **(
             {"external_id": post.external_id, "permalink": post.permalink, "published_at": timezone.now()}
             if post

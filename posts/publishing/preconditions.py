@@ -18,7 +18,7 @@ from accounts.services import reserve_turns
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.decision import MAX_WORKER_LOSSES, certainty_of, decide
+from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
 from posts.publishing.decision_types import Decision, Postpone, Problem, State, Stopped, TakeStep, WorkerDied
 from posts.states import TargetStatus
 
@@ -33,7 +33,8 @@ def state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unans
         retry_safety=adapter.capabilities.retry_safety,
         publishes=progress.phase in adapter.irreversible,
         unanswered=unanswered,
-        certainty=certainty_of(progress, maybe_sent=target.maybe_out),
+        maybe_sent=target.maybe_out,
+        accepted=progress.accepted,
         published=progress.published,
         segments=progress.segments,
         attempt=target.round_attempts,
@@ -52,7 +53,8 @@ def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
     state = state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
     if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
-        return decide(state, Stopped(_inactive_account(target)))
+        message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
+        return unconfirmed(state, message)
     losses = worker_losses(target)
     if losses >= MAX_WORKER_LOSSES:
         logger.error("%s ended %s workers and is not tried again.", target.id, losses)

@@ -14,7 +14,6 @@ from datetime import datetime
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from accounts.platforms.registry import publisher
 from auditlog.models import AuditEntry
 from auditlog.services import record
 from config.api.caller import WorkspaceStatus, operator_caller
@@ -23,8 +22,8 @@ from config.jobs.due import claim_due
 from posts.models import PostGroup, PostTarget
 from posts.publishing import outcomes
 from posts.publishing.decision import unconfirmed
+from posts.publishing.decision_types import State
 from posts.publishing.engine import publishable_targets
-from posts.publishing.preconditions import state_of
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
 BATCH_SIZE = 200
@@ -75,7 +74,10 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     ):
         for target in claimed:
             start_trace(target.group.trace_id)
-            state = state_of(target, publisher(target.platform, sandbox=False), target.steps_done, unanswered=True)
+            done_so_far = target.steps_done
+            state = State(
+                "at_most_once", publishes=True, published=done_so_far.published, segments=done_so_far.segments
+            )
             outcomes.record(target, unconfirmed(state, MESSAGE))
         done += len(claimed)
         report(done)

@@ -14,7 +14,7 @@ from posts.models import PostTarget
 from posts.publishing import engine, outcomes
 from posts.publishing.attempts import begin_step, count_attempt
 from posts.publishing.decision import decide
-from posts.publishing.decision_types import AwaitPlatform, Certainty, Fact
+from posts.publishing.decision_types import AwaitPlatform, Fact
 from posts.publishing.preconditions import state_of
 
 
@@ -51,7 +51,7 @@ def take_first_step(target: PostTarget) -> None:
 def await_platform(target: PostTarget, progress: Progress) -> None:
     """Store a target's progress and release its claim until the next step."""
     waiting = replace(progress, ready_at=progress.ready_at or datetime.now(UTC))
-    outcomes.record(target, AwaitPlatform(waiting, Certainty.NOT_SENT))
+    outcomes.record(target, AwaitPlatform(waiting, maybe_sent=False))
 
 
 def finish(target: PostTarget, fact: Fact) -> None:

@@ -22,7 +22,6 @@ from posts.publishing.decision import MAX_WORKER_LOSSES, decide
 from posts.publishing.decision_types import (
     AwaitPlatform,
     BelongsToOther,
-    Certainty,
     Fact,
     Finish,
     Problem,
@@ -43,10 +42,10 @@ POST = Published("42", "https://example.com/42")
 FIRST = State("at_most_once", publishes=True)
 LAST = replace(FIRST, attempts_left=False)
 DOUBTED = replace(FIRST, unanswered=True, retry_safety="verifiable")
-OUT_ALREADY = replace(LAST, certainty=Certainty.CONFIRMED, published=POST)
+OUT_ALREADY = replace(LAST, published=POST)
 THREAD = replace(LAST, segments=2)
-EARLIER_ROUND = replace(LAST, certainty=Certainty.MAYBE_SENT)
-ACCEPTED = replace(LAST, certainty=Certainty.SENT)
+EARLIER_ROUND = replace(LAST, maybe_sent=True)
+ACCEPTED = replace(LAST, accepted=True)
 DOWN, LOST, REFUSED = Transient("Down."), OutcomeUnknown("No answer."), ContentRejected("Refused.")
 STOPPED = Stopped(Problem("SCHEDULE_MISSED", "Too late.", "Retry."))
 
@@ -76,10 +75,11 @@ STOPPED = Stopped(Problem("SCHEDULE_MISSED", "Too late.", "Retry."))
         (replace(DOUBTED, attempts_left=False), Searched(NOON, True, LOST), "unconfirmed"),
         # A person's request to send the post again counts for one attempt.
         (
-            replace(DOUBTED, certainty=Certainty.MAYBE_SENT, attempt=2, attempts_left=False),
+            replace(DOUBTED, maybe_sent=True, attempt=2, attempts_left=False),
             Searched(NOON, True, LOST),
             "unconfirmed",
         ),
+        (replace(ACCEPTED, maybe_sent=True, retry_safety="verifiable"), STOPPED, "unconfirmed"),
         # The platform has accepted the post: only its own rejection ends it.
         (ACCEPTED, DOWN, "unconfirmed"),
         (replace(ACCEPTED, retry_safety="verifiable", publishes=False), REFUSED, "failed PLATFORM_REJECTED"),
@@ -108,27 +108,38 @@ def test_a_target_ends(state: State, fact: Fact, end: str) -> None:
     if code:
         assert decision.problem is not None
         assert decision.problem.code == code
-    assert (decision.status == "published") == (decision.certainty is Certainty.CONFIRMED)
+    assert decision.maybe_sent <= (decision.status == "unconfirmed")
 
 
 @pytest.mark.parametrize(
     ("state", "fact", "decision"),
     [
-        (FIRST, Progress("send"), TakeStep(Certainty.NOT_SENT, Progress("send"))),
-        (EARLIER_ROUND, Progress("send"), TakeStep(Certainty.MAYBE_SENT, Progress("send"))),
-        (FIRST, Progress("poll", {TAKEN: True}), TakeStep(Certainty.SENT, Progress("poll", {TAKEN: True}))),
-        (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), Certainty.NOT_SENT)),
-        (DOUBTED, Searched(NOON, True), TakeStep(Certainty.DISPROVED, sends_again=True)),
+        (FIRST, Progress("send"), TakeStep(False, Progress("send"))),
+        (EARLIER_ROUND, Progress("send"), TakeStep(True, Progress("send"))),
+        (
+            replace(EARLIER_ROUND, accepted=True),
+            Progress("start"),
+            TakeStep(True, Progress("start")),  # the platform takes its acceptance back
+        ),
+        (
+            EARLIER_ROUND,
+            Progress("poll", {TAKEN: True}, NOON),
+            AwaitPlatform(Progress("poll", {TAKEN: True}, NOON), True),
+        ),
+        (DOUBTED, TokensBeingRenewed(NOON), TryUncounted(NOON, unanswered=True)),
+        (FIRST, TokensBeingRenewed(NOON), TryUncounted(NOON, unanswered=False)),
+        (FIRST, Progress("poll", {TAKEN: True}), TakeStep(False, Progress("poll", {TAKEN: True}))),
+        (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), False)),
+        (DOUBTED, Searched(NOON, True), TakeStep(False, sends_again=True)),
         (DOUBTED, Searched(NOON, False), TryUncounted(NOON, unanswered=True)),
         (
-            replace(DOUBTED, certainty=Certainty.MAYBE_SENT),
+            replace(DOUBTED, maybe_sent=True),
             Searched(NOON, True, LOST),
-            TakeStep(Certainty.MAYBE_SENT, sends_again=True),
+            TakeStep(True, sends_again=True),
         ),
         (FIRST, TokenExpired("Stale."), RenewTokens()),
-        (DOUBTED, TokensRenewed(), TakeStep(Certainty.NOT_SENT, unanswered=True)),
-        (DOUBTED, TokensBeingRenewed(NOON), TryUncounted(NOON, unanswered=True)),
-        (DOUBTED, WorkerDied(1), TakeStep(Certainty.NOT_SENT, unanswered=True)),
+        (DOUBTED, TokensRenewed(), TakeStep(False, unanswered=True)),
+        (DOUBTED, WorkerDied(1), TakeStep(False, unanswered=True)),
     ],
 )
 def test_a_target_goes_on(state: State, fact: Fact, decision: Any) -> None:
@@ -138,18 +149,16 @@ def test_a_target_goes_on(state: State, fact: Fact, decision: Any) -> None:
 def test_a_published_segment_ends_the_doubt_about_it() -> None:
     state = replace(EARLIER_ROUND, segments=1)
 
-    assert decide(state, Progress("send", {"sent": ["1"]})) == TakeStep(
-        Certainty.MAYBE_SENT, Progress("send", {"sent": ["1"]})
-    )
+    assert decide(state, Progress("send", {"sent": ["1"]})) == TakeStep(True, Progress("send", {"sent": ["1"]}))
     assert decide(state, Progress("send", {"sent": ["1", "2"]})) == TakeStep(
-        Certainty.NOT_SENT, Progress("send", {"sent": ["1", "2"]})
+        False, Progress("send", {"sent": ["1", "2"]})
     )
 
 
 def test_what_is_published_already_is_certain() -> None:
     progress = Progress("comment", {OUT: {"external_id": "42", "permalink": ""}})
 
-    assert decide(FIRST, progress) == TakeStep(Certainty.CONFIRMED, progress)
+    assert decide(FIRST, progress) == TakeStep(False, progress)
 
 
 @pytest.mark.parametrize(
