@@ -17,6 +17,7 @@ from accounts.platforms.errors import (
     PlatformError,
     Transient,
 )
+from accounts.platforms.types import Content, Grant, Progress
 from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.publishing.worker_loop import publish_due
@@ -176,3 +177,36 @@ def test_a_cancelled_retry_still_reports_the_published_segments(
     message = f"Segment 1 was published; it is not known whether segment 2 was: {words}"
     assert (target["status"], target["error"]["message"]) == ("unconfirmed", message)
     assert tried(chain) == ["One", "Two"]
+
+
+def test_a_thread_whose_account_is_disconnected_between_two_segments_continues_after_the_published_ones(
+    api: ApiClient,
+    chain: type[ChainPlatform],
+    telegram_account: ConnectedAccount,
+    clock: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The account is read again before a segment if the attempt has lasted longer than its lease."""
+    monkeypatch.setattr("posts.publishing.engine.LEASE", timedelta(0))
+    publish = ChainPlatform.publish
+
+    def publish_and_disconnect(self: ChainPlatform, grant: Grant, content: Content, progress: Progress) -> Any:
+        result = publish(self, grant, content, progress)
+        if len(progress.state.get("sent", ())) == 1:
+            ConnectedAccount.objects.update(status="needs_reauth")
+        return result
+
+    monkeypatch.setattr(ChainPlatform, "publish", publish_and_disconnect)
+    group = post_five(api, telegram_account)
+    publish_due()
+    [target] = read(api, group)["targets"]
+    assert (target["status"], len(tried(chain))) == ("unconfirmed", 2)
+    assert target["error"]["message"].startswith("Segments 1 and 2 were published; segment 3 was not: ")
+
+    monkeypatch.setattr(ChainPlatform, "publish", publish)
+    ConnectedAccount.objects.update(status="active")
+    retry(api, group)
+    publish_rounds(clock)
+
+    assert read(api, group)["status"] == "published"
+    assert len(tried(chain)) == len(set(tried(chain))) == 5
