@@ -53,9 +53,7 @@ def test_a_published_status_is_found_among_others(
     ours = server.statuses("alice")[-1]["id"]
     server.post("alice", text + " once more")
 
-    found = find(mastodon, grant, post(text), progress)
-
-    assert found == Published(ours, f"{server.url}/@alice/{ours}")
+    assert find(mastodon, grant, post(text), progress) == Published(ours, f"{server.url}/@alice/{ours}")
 
 
 @pytest.mark.parametrize("text", TEXTS)
