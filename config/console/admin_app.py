@@ -1,4 +1,4 @@
-"""The app config that replaces Django's admin site by OperatorConsole; a second config in apps.py would be ambiguous."""
+"""The Django app config that replaces the standard admin site by the operators' console (OperatorConsole)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class ConsoleConfig(AdminConfig):
-    """Django's admin app with the operators' console as its site."""
+    """The app config of Django's admin, with the operators' console as its site; apps.py may have only one config."""
 
     default_site = "config.console.admin_site.OperatorConsole"
