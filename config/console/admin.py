@@ -1,4 +1,4 @@
-"""Admin tables of heartbeats, e-mail notices, second factors, failed sign-ins, scheduled tasks and social sign-ins.
+"""Admin tables of heartbeats, e-mail notices, second factors, failed sign-ins, periodic tasks and Django's admin log.
 
 Groups are not registered, because every operator has all permissions.
 """
@@ -134,7 +134,7 @@ class ScheduleAdmin(PeriodicTaskAdmin):
         return {name: action for name, action in actions.items() if settings.REDIS_URL or name != "run_tasks"}
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[PeriodicTask]) -> HttpResponseBase | None:
-        """Write a log entry for django-celery-beat's admin actions on periodic tasks; the library writes none."""
+        """Write a log entry for each admin action on periodic tasks except deletion, which Django itself logs."""
         chosen = list(queryset.filter(pk__in=request.POST.getlist(ACTION_CHECKBOX_NAME)))
         answer: HttpResponseBase | None = super().response_action(request, queryset)
         name = request.POST.get("action", "")

@@ -1,4 +1,4 @@
-"""The Django app config that replaces the standard admin site by the operators' console (OperatorConsole)."""
+"""The Django app config that makes OperatorConsole the admin site; it is not in apps.py, which must have only one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class ConsoleConfig(AdminConfig):
-    """The app config of Django's admin, with the operators' console as its site; apps.py may have only one config."""
+    """The app config of Django's admin, with the operators' console as its admin site."""
 
     default_site = "config.console.admin_site.OperatorConsole"

@@ -185,7 +185,7 @@ def _platforms(name: str) -> Iterator[Finding]:
 
 
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
-    """Return (given, missing) names of settings where a platform has only CLIENT_ID or only CLIENT_SECRET."""
+    """Return the pairs of a platform's CLIENT_ID and CLIENT_SECRET of which only one is set, the set one first."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
     ours = (
         name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES)

@@ -1,4 +1,4 @@
-"""Runs all retention rules of settings.RETENTION in turn, each in small batches, until done or out of time."""
+"""Runs all retention rules of settings.RETENTION in small batches, until no deletable row or no time is left."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEVER_DELETED = (
 
 @dataclass
 class RetentionReport:
-    """The result of a retention run: the number of deleted (in a dry run: expired) rows of each rule.
+    """The result of a retention run: how many rows of each rule were deleted or, in a dry run, are expired.
 
     `complete`: no deletable row is left. `faults`: the rules that failed.
     """
@@ -43,7 +43,7 @@ class RetentionReport:
 
 
 def _report_nothing(line: str) -> None:
-    """Ignore a progress line of the retention run; the default of `report`."""
+    """Ignore a progress line of the retention run; this is the default of the parameter `report`."""
 
 
 def retention_rules() -> list[RetentionRule]:
@@ -51,7 +51,7 @@ def retention_rules() -> list[RetentionRule]:
 
 
 def count_expired() -> RetentionReport:
-    """Count the expired rows of each retention rule, including rows whose file must be deleted first."""
+    """Count the expired rows of each retention rule, including rows that wait until their stored file is deleted."""
     return RetentionReport({rule.name: rule.count() for rule in retention_rules()})
 
 

@@ -212,7 +212,7 @@ def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsa
 
 
 def _budget_bar(spent: int, reserved: int, limit: int | None) -> dict[str, str] | None:
-    """Return how much of the agent's spend cap is spent, and spent or reserved, in percent; None without a cap."""
+    """Return two percentages of an agent's spend cap, `spent` and `used` (spent or reserved); None without a cap."""
     if limit is None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + reserved)]
@@ -230,7 +230,7 @@ def _add_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: Ap
 
 
 def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Return the accounts that the agent's form offers as (id, name), and those chosen before but deleted since."""
+    """Return the (id, name) choices of accounts for the agent's form, including chosen accounts deleted since."""
     rows = selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _account_name(row) for row in rows}
     return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())

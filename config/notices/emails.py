@@ -47,7 +47,7 @@ class Email:
 
 @dataclass(frozen=True)
 class _Body:
-    """The parts of an e-mail with notices: subject, the first of `number` lines, what to do, and a link."""
+    """The parts of a notice e-mail: subject, summary lines, the number of all occurrences, what to do, and a link."""
 
     subject: str
     lines: Sequence[str]
@@ -57,7 +57,7 @@ class _Body:
 
 
 def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
-    """Build the e-mail for these notices as things are now; return None if nothing needs attention any more."""
+    """Build the e-mail for these notices from the present state of posts, accounts etc.; None if all are resolved."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None

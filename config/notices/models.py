@@ -30,7 +30,7 @@ REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, Not
 
 
 class NewsCursor(models.Model):
-    """The time up to which all occurrences of a notice kind are stored as notices; lock the row to store more."""
+    """The time up to which occurrences of one kind are stored as notices; lock this row while storing notices."""
 
     kind = models.CharField(primary_key=True, max_length=10, choices=NoticeKind.choices)
     seen_until = models.DateTimeField()

@@ -32,7 +32,7 @@ class Occurrence:
 
 
 def _events(*kinds: EventKind) -> QuerySet[Event]:
-    """Return the stored events of these kinds, which become e-mail notices; sandbox events do not."""
+    """Return the stored events of these kinds, except sandbox events, so that they become e-mail notices."""
     return Event.objects.filter(sandbox=False, kind__in=kinds)
 
 

@@ -1,4 +1,4 @@
-"""Stores new occurrences as notices and e-mails them in digests, so that nobody gets an occurrence twice.
+"""Stores new occurrences as notices and sends them in digest e-mails, each occurrence at most once to each person.
 
 Notices are stored in one transaction with the digest's due time, and settled in one transaction with the queued e-mails.
 A worker that dies in between therefore loses nothing, and several workers may run this at once.
@@ -31,7 +31,7 @@ MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 
 
 def send_notices() -> int:
-    """Store new occurrences of all kinds as notices, then send the due digest e-mails; return how many digests."""
+    """Store new occurrences of all kinds as notices, then send due digest e-mails; return the number of digests."""
     for kind in NoticeKind:
         while create_notices(kind) == BATCH_SIZE:
             pass
@@ -42,7 +42,7 @@ def send_notices() -> int:
 
 
 def create_notices(kind: NoticeKind) -> int:
-    """Store up to BATCH_SIZE new occurrences of a kind as notices; return how many, 0 if another worker is at it."""
+    """Store up to BATCH_SIZE new occurrences as notices; return how many, 0 while another worker stores this kind."""
     now = timezone.now()
     NewsCursor.objects.get_or_create(kind=kind, defaults={"seen_until": now})
     with transaction.atomic():

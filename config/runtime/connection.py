@@ -128,7 +128,7 @@ class UploadSlots:
         self._holders: dict[Connection, str] = {}
 
     def take(self, conn: Connection, holder: str) -> bool:
-        """Reserve a slot for an upload on this connection; return False if all slots of `holder` are in use."""
+        """Reserve a slot for this connection's upload; return False if `holder`, a workspace or caller, gets no more."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder
@@ -165,7 +165,7 @@ class Connection:
 
     @property
     def idle(self) -> bool:
-        """Return whether the connection waits for its next request and no byte of that has arrived."""
+        """Return whether the client's connection waits for a request of which no byte has arrived."""
         return self.request is None and not self._arrived
 
     def receive(self) -> None:

@@ -1,6 +1,6 @@
-"""The demo that the first `manage.py up` creates: an owner, a workspace with sandbox accounts, an API key; demo.json.
+"""The demo of the first `manage.py up`: an owner, a workspace with sandbox accounts, an API key, and the welcome text.
 
-`manage.py up` prints the text when the service is ready: its URLs and a first post to try.
+`manage.py up` prints the welcome text when the service is ready: its URLs and a first post to try.
 """
 
 from __future__ import annotations

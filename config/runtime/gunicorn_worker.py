@@ -48,7 +48,7 @@ Callback = Callable[[Connection], None]
 
 @dataclass(frozen=True)
 class BodyNeeded:
-    """The result of running the application before the request body has arrived; `holder` is who sends the body."""
+    """What a run of the application returns if it needs the request body, which the caller `holder` still sends."""
 
     holder: str
 
@@ -197,7 +197,7 @@ class BufferedThreadWorker(ThreadWorker):
         return self._run_when_due(conn)
 
     def _linger(self, conn: Connection) -> None:
-        """Read and discard what the client sends after the last answer, for two seconds, so that it can read the answer."""
+        """Read and discard what the client sends after the last answer, for 2 s, so that the client gets the answer."""
         with suppress(OSError):
             conn.socket.shutdown(socket.SHUT_WR)
         conn.pace = Pace(LINGER_SECONDS, float("inf"))
@@ -251,7 +251,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Stopping.
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Handle SIGTERM: requests that wait for a post's result are answered at once, the others are finished."""
+        """Handle SIGTERM in the web worker: stop waiting for posts' results, and finish the requests in progress."""
         with suppress(Exception):  # the application may not be loaded yet
             import_string(STOP_WAITING_FUNCTION)()  # by name: gunicorn loads this class before the application
         super().handle_exit(sig, frame)
@@ -279,7 +279,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Errors outside the application.
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
-        """Log an error outside the application; answer 400 MALFORMED_REQUEST to invalid HTTP, else 500."""
+        """Log an error outside the application and answer in the API's error envelope, 400 for invalid HTTP."""
         trace_id = start_trace()
         error: ApiError
         if isinstance(exc, ApiError):

@@ -15,7 +15,7 @@ PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Execute `command` in this process, which ends with its parent; exit at once if the parent has already ended."""
+    """Execute `command` so that it ends when the process `parent` ends; exit at once if that has already ended."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() == parent:
         os.execv(command[0], command)  # noqa: S606 (the supervisor's own command, no shell)

@@ -56,17 +56,17 @@ def check_address_free(host: str, port: int) -> None:
 
 
 def host_and_port(host: str, port: int) -> str:
-    """Return `host:port` as URLs and gunicorn need it: an IPv6 address gets brackets."""
+    """Return `host:port` for the URLs and the gunicorn of `manage.py up`; an IPv6 address gets brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def loopback_host(host: str) -> str:
-    """Return the address at which this machine itself reaches a service that listens on `host`."""
+    """Return the address at which this machine reaches the service that `manage.py up` starts on `host`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (compared, not bound)
 
 
 def answers_ok(host: str, port: int, path: str, *, host_header: str) -> bool:
-    """Return whether the started service answers GET `path` on this host and port with status 200."""
+    """Return whether the service that `manage.py up` started answers GET `path` with status 200."""
     connection = http.client.HTTPConnection(host, port, timeout=PROBE_SECONDS)
     try:
         connection.request("GET", path, headers={"Host": host_header})

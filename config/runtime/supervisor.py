@@ -65,7 +65,7 @@ class Child:
 
 
 class Supervisor:
-    """Keeps child processes running, and stops them: `grace` seconds after SIGTERM they get SIGKILL.
+    """Keeps child processes running and stops them: SIGTERM first, SIGKILL after `grace` seconds.
 
     A child that ends is restarted after `first_delay` seconds, which double with each failure up to LONGEST_DELAY.
     Use it from the main thread: call `watch`, and `stop` at the end.
@@ -86,7 +86,7 @@ class Supervisor:
         self._stop_requests += 1
 
     def watch(self, *, until: Callable[[], bool] | None = None, timeout: float = math.inf) -> bool:
-        """Restart children that exit until `until()` is true (returns True), a stop request or `timeout` (False)."""
+        """Restart child processes that exit; return True once `until()` is true, False on a stop request or time-out."""
         deadline = time.monotonic() + timeout
         while not self.stopping:
             for child in self._children:

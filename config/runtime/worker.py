@@ -1,6 +1,6 @@
-"""What the Celery worker starts and stops with itself: the worker loops, the embedded beat and a metrics server.
+"""Steps of the Celery worker, which start and stop the worker loops, the embedded beat and a metrics server.
 
-The steps start and stop with the worker. The beat is a thread, because `-B` would fork a process that a `memory://` broker
+The beat is a thread, because `-B` would fork a process that a `memory://` broker
 cannot reach. Two beats are harmless: required work is a row that only one worker claims.
 """
 
@@ -161,7 +161,7 @@ class _Handler(WSGIRequestHandler):
 
 
 def _log_failed_checks() -> None:
-    """Log which external programs of the worker, such as the malware scanner, fail their checks; it starts anyway."""
+    """Log failed checks of external programs, such as the malware scanner; the worker starts anyway."""
     for message in checks.run_checks(tags=["outside"], include_deployment_checks=True):
         logger.warning("%s %s", message.msg, message.hint or "")
 

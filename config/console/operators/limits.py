@@ -93,7 +93,7 @@ def _normalized(address: str) -> str | None:
 
 
 def _failures(attempts: QuerySet[AccessAttempt]) -> tuple[int, datetime | None]:
-    """Return the number of failures in the given sign-in attempts and the time of the last one."""
+    """Return the number of wrong passwords in these sign-in attempts, and the time of the last one."""
     found = attempts.aggregate(total=Sum("failures_since_start"), last=Max("attempt_time"))
     return found["total"] or 0, found["last"]
 

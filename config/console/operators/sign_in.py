@@ -103,7 +103,7 @@ class SecondStep(FormView):
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def check(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
-        """Return the operator's second factor if it accepts the form's code; else add an error to the form."""
+        """Return the operator's second factor if it accepts the form's code; else add a form error and return None."""
         problem = "This code is wrong or was already used."
         with transaction.atomic():
             device = SecondFactor.objects.select_for_update().filter(user=self.user, **wanted).first()

@@ -20,7 +20,7 @@ MAX_IDS = 200
 
 
 class QueueSerializer(serializers.Serializer):
-    """The state of one work queue in the status of the service; `duty` is the name of the queue."""
+    """The state of one work queue in /ops/status; `duty` is the name of the queue."""
 
     duty = serializers.CharField()
     due = serializers.IntegerField(help_text="How many rows are due, counted up to 10,000.")
@@ -31,7 +31,7 @@ class QueueSerializer(serializers.Serializer):
 
 
 class PeriodicWorkSerializer(serializers.Serializer):
-    """The state of scheduled work in the status of the service: when beat and retention last ran."""
+    """The state of scheduled work in /ops/status: when beat and retention last ran."""
 
     beat_at = serializers.DateTimeField(allow_null=True, help_text="When a task of the beat last reached a worker.")
     beat_alive = serializers.BooleanField()
@@ -39,7 +39,7 @@ class PeriodicWorkSerializer(serializers.Serializer):
 
 
 class AlarmSerializer(serializers.ModelSerializer):
-    """An open billing alarm in the status of the service."""
+    """An open billing alarm in /ops/status."""
 
     kind = serializers.CharField(help_text="`books`: a month's counter differs from the sum of its ledger entries.")
 
@@ -49,7 +49,7 @@ class AlarmSerializer(serializers.ModelSerializer):
 
 
 class StatusSerializer(serializers.Serializer):
-    """The status of the service as /ops/status answers it to operators."""
+    """The status of the service, as operators read it at /ops/status."""
 
     version = serializers.CharField()
     at = serializers.DateTimeField()
@@ -135,7 +135,7 @@ class ReplaysSerializer(serializers.Serializer):
 
 
 class ReplayRequestShown(serializers.Serializer):
-    """The webhook deliveries that an operator's dry run asked to send again."""
+    """An operator's request to send webhook deliveries again, as the answer of a dry run repeats it."""
 
     ids = serializers.ListField(child=serializers.CharField(), required=False)
     workspace_id = serializers.CharField(required=False)
@@ -164,7 +164,7 @@ RunRetentionPreview = preview_of("OpsRetentionRun", would_delete=RetainedSeriali
 
 
 class ReconciledSerializer(serializers.Serializer):
-    """The result of comparing billing with the payment processor and checking the ledger."""
+    """The result of a billing reconciliation that an operator started: workspaces compared and differences found."""
 
     workspaces = serializers.IntegerField(help_text="Workspaces compared with the processor.")
     subscriptions_changed = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""`manage.py reset_second_factor NAME`: for an operator who lost authenticator app and recovery codes."""
+"""`manage.py reset_second_factor NAME`: removes the second factor of an operator who lost app and recovery codes."""
 
 from __future__ import annotations
 
