@@ -131,7 +131,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: start the nightly comparison of billing with the payment processor immediately."""
+        """Admin page: compare billing with the payment processor now, as the nightly reconciliation does."""
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_now(caller=signed_in_operator(request))

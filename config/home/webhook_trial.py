@@ -66,7 +66,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
 
 
 def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
-    """Return an account for the webhook test that takes text-only posts, at best a sandbox one. Raises InvalidState."""
+    """Return an account for the webhook test that accepts text-only posts, sandbox accounts first. Raises InvalidState."""
     workspace_id = page.workspace.id
     accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=workspace_id)
     accounts.sort(key=lambda account: not account.sandbox)

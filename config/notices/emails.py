@@ -57,7 +57,7 @@ class _Body:
 
 
 def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
-    """Build the e-mail for these notices from the present state of posts, accounts etc.; None if all are resolved."""
+    """Build the e-mail for these notices, without those that are resolved meanwhile; return None if none is left."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None

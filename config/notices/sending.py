@@ -99,7 +99,7 @@ def _due_digests() -> QuerySet[Digest]:
 
 
 def _send_digest(digest: Digest) -> None:
-    """Queue the digest's e-mail for each recipient if any notice is still unresolved; mark all its notices as settled."""
+    """Queue one digest e-mail to each recipient about the unresolved notices, and mark all its notices as settled."""
     now = timezone.now()
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
     kind = NoticeKind(digest.kind)

@@ -226,7 +226,7 @@ class Connection:
         self._arrived += self.body.feed(rest)
 
     def prepare_run(self) -> None:
-        """Set the request's headers for the application: WSGI needs a Content-Length even for a chunked body."""
+        """Prepare the request's headers for a run of the application: WSGI needs the Content-Length of a chunked body."""
         if not self.request or not self.body:
             return
         if self._chunked:

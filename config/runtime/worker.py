@@ -1,7 +1,7 @@
 """Steps of the Celery worker, which start and stop the worker loops, the embedded beat and a metrics server.
 
-The beat is a thread, because `-B` would fork a process that a `memory://` broker
-cannot reach. Two beats are harmless: required work is a row that only one worker claims.
+The beat is a thread, because `-B` would fork a process that a `memory://` broker cannot reach. Two beats are harmless:
+required work is a row that only one worker claims.
 """
 
 from __future__ import annotations
