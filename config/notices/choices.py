@@ -21,7 +21,10 @@ def wanted_kinds(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
 
 
 def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[str]) -> None:
-    """Save which e-mail notices the signed-in member gets; a paused workspace allows it. Raises UserSessionRequired, NotFound."""
+    """Save which e-mail notices the signed-in member gets; possible in a paused workspace too.
+
+    Raises UserSessionRequired, NotFound.
+    """
     member = _own_membership(caller, workspace_id)
     chosen = {str(kind): kind in wanted for kind in NoticeKind}
     with transaction.atomic():
