@@ -1,1 +1,1 @@
-"""Tools for operators: the admin console and its sign-in, /ops, /metrics, health checks, the doctor and retention."""
+"""Operators' tools: the admin console with its sign-in, /ops, /metrics, health checks, `manage.py doctor`, retention."""

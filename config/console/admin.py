@@ -1,4 +1,4 @@
-"""Admin classes for heartbeats, notices, second factors, the beat's schedule, and the tables of libraries.
+"""Admin tables of heartbeats, e-mail notices, second factors, failed sign-ins, periodic tasks and Django's admin log.
 
 Groups are not registered, because every operator has all permissions.
 """
@@ -31,7 +31,7 @@ admin.site.unregister(
 
 
 class _NoticesAdmin(ReadOnlyAdmin):
-    """Base class of the notices of a workspace and their digests."""
+    """Base class of the admin tables of e-mail notices and of their digests."""
 
     list_filter = ("kind",)
     list_select_related = ("workspace",)
@@ -53,7 +53,7 @@ admin.site.register(
 
 @admin.register(SecondFactor)
 class SecondFactorAdmin(ReadOnlyAdmin):
-    """Second factors, read-only: only `manage.py reset_second_factor` resets one, in case an operator's session is stolen."""
+    """The read-only admin table of second factors; only `manage.py reset_second_factor` can reset one."""
 
     list_display = ("user", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
     list_select_related = ("user",)
@@ -63,7 +63,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """Changes made by hand in the console. The audit log contains these and everything done through services."""
+    """The admin table of changes that operators made by hand in the console; the audit log contains them too."""
 
     list_display = ("action_time", "user", "action_flag", "content_type", "object_id", "change_message")
     list_select_related = ("user", "content_type")
@@ -71,7 +71,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
 
 class _SignInsAdmin(ReadOnlyAdmin):
-    """Base class of the tables of django-axes."""
+    """Base class of the admin tables of sign-in attempts, which the library django-axes records."""
 
     ordering = ("-pk",)
     search_fields = ("username__exact", "ip_address__exact")
@@ -79,7 +79,7 @@ class _SignInsAdmin(ReadOnlyAdmin):
 
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(_SignInsAdmin):
-    """Failed sign-ins. Deleting the attempts of a name or address unlocks it."""
+    """The admin table of failed sign-ins; an operator deletes the rows of a name or address to unlock it."""
 
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "path_info", "user_agent")
     secrets = ("get_data", "post_data")  # may contain passwords typed into the wrong field
@@ -122,19 +122,19 @@ admin.site.register(
 
 @admin.register(PeriodicTask)
 class ScheduleAdmin(PeriodicTaskAdmin):
-    """The periodic tasks of the beat, which applies changes within seconds."""
+    """The admin table of Celery beat's periodic tasks; the beat applies changes within seconds."""
 
     date_hierarchy = None
     list_display = ("name", "enabled", "scheduler", "last_run_at", "total_run_count")
     list_filter = ("enabled",)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Hide `run_tasks` without a broker, because the tasks would not reach a worker."""
+        """Hide the admin action `run_tasks` if there is no broker, because the tasks would not reach a worker."""
         actions: dict[str, Any] = super().get_actions(request)
         return {name: action for name, action in actions.items() if settings.REDIS_URL or name != "run_tasks"}
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[PeriodicTask]) -> HttpResponseBase | None:
-        """Log the library's actions, which write no log entries themselves; Django's `delete_selected` does."""
+        """Write a log entry for each admin action on periodic tasks except deletion, which Django itself logs."""
         chosen = list(queryset.filter(pk__in=request.POST.getlist(ACTION_CHECKBOX_NAME)))
         answer: HttpResponseBase | None = super().response_action(request, queryset)
         name = request.POST.get("action", "")

@@ -1,4 +1,4 @@
-"""The app config that replaces Django's admin site by OperatorConsole; a second config in apps.py would be ambiguous."""
+"""The Django app config that makes OperatorConsole the admin site; it is not in apps.py, which must have only one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class ConsoleConfig(AdminConfig):
-    """Django's admin app with the operators' console as its site."""
+    """The app config of Django's admin, with the operators' console as its admin site."""
 
     default_site = "config.console.admin_site.OperatorConsole"

@@ -1,4 +1,4 @@
-"""OperatorConsole: Django's admin site with its own front page, two-factor sign-in and audit entries for changes."""
+"""The operators' console: Django's admin site with its own front page, two-factor sign-in and audit entries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_TRACE_ROWS = 20  # rows that a trace's page shows of each
 
 
 class AuditedAdmin(ModelAdmin):
-    """Mixin that writes an audit entry for each of Django's admin log entries."""
+    """Mixin for admin tables: writes an audit entry for each addition, change and deletion in the console."""
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         _record_change(request, "add", obj, message)
@@ -44,7 +44,7 @@ class AuditedAdmin(ModelAdmin):
 
 
 class OperatorConsole(admin.AdminSite):
-    """The operators' admin site. Every model registered here is audited."""
+    """The admin site of operators; it adds AuditedAdmin to every registered model's admin class."""
 
     site_header = site_title = "Operators' console"
     index_title = "Service status"
@@ -56,11 +56,11 @@ class OperatorConsole(admin.AdminSite):
         super().register(model_or_iterable, audited, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Allow operators who signed in with all required factors."""
+        """Return whether the staff user signed in to the admin site with the required second factor."""
         return super().has_permission(request) and is_strong_enough(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Ask for name and password; `?again` shows the form even to a signed-in operator."""
+        """Show the admin site's sign-in form; with `?again` even to an operator who is already signed in."""
         if request.method == "GET" and "again" not in request.GET and self.has_permission(request):
             return redirect("admin:index")
         shown = {
@@ -87,14 +87,14 @@ class OperatorConsole(admin.AdminSite):
         return {**super().each_context(request), "provider": settings.OIDC_ISSUER if settings.OIDC_CLIENT_ID else ""}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Admin page: the console's front page with queues, alarms and other problems."""
+        """Admin page: the front page of the console, with work queues, heartbeats and open billing alarms."""
         found = status.service_status()
         alarms = list(found["billing_alarms"][: MAX_ALARMS + 1])
         shown = {**found, "billing_alarms": alarms[:MAX_ALARMS], "more_alarms": len(alarms) > MAX_ALARMS}
         return super().index(request, {**shown, **(extra_context or {})})
 
     def find(self, request: HttpRequest) -> HttpResponse:
-        """Redirect to the page of an id or trace id; other text is searched among workspaces."""
+        """Redirect the console's search to the page of the id or trace id; search workspaces for other text."""
         word = request.GET.get("q", "").strip()
         kind = search_word_kind(word)
         if kind == TRACE:
@@ -105,7 +105,7 @@ class OperatorConsole(admin.AdminSite):
         return redirect(reverse("admin:workspaces_workspace_changelist", query={"q": word}))
 
     def trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
-        """Admin page: show all rows with a trace id, newest first."""
+        """Admin page: show the newest rows of each admin table that belong to one trace id."""
         if search_word_kind(trace_id) != TRACE:
             raise Http404
         tables = []
@@ -117,7 +117,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: show how many rows are expired by the retention rules, and delete them on confirmation."""
+        """Admin page: count the rows that are expired by the retention rules, and delete them after confirmation."""
         _require_superuser(request)
         if request.method == "POST":
             done = retention.run_for_operator(caller=signed_in_operator(request))
@@ -131,7 +131,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: run the nightly comparison of subscriptions and ledger now."""
+        """Admin page: compare billing with the payment processor now, as the nightly reconciliation does."""
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_now(caller=signed_in_operator(request))
@@ -148,13 +148,13 @@ class OperatorConsole(admin.AdminSite):
 
 
 def _require_superuser(request: HttpRequest) -> None:
-    """Raise PermissionDenied for staff with limited permissions."""
+    """Raise PermissionDenied unless the signed-in console user is an active superuser."""
     if not (request.user.is_active and request.user.is_superuser):
         raise PermissionDenied
 
 
 def _record_change(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
-    """Write the audit entry for a change in the console. Django's change message names the fields without their values."""
+    """Write the audit entry for a change made in the admin console: it names the changed fields without values."""
     record(
         caller=signed_in_operator(request),
         operation=f"console.{verb}",

@@ -1,4 +1,4 @@
-"""The `console` app, which owns the table of second factors."""
+"""The Django app `console`, which owns the table of operators' second factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a deployment, part by part, for `manage.py doctor`; each has a time limit and changes nothing permanently."""
+"""The checks of a deployment by `manage.py doctor`: settings, database, workers, storage, e-mail and other parts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check of `manage.py doctor`; `todo` says what to do, "" if nothing."""
+    """The result of one check of `manage.py doctor`; `todo` tells the operator what to do, or is empty."""
 
     level: Level
     what: str
@@ -49,12 +49,12 @@ class Finding:
 
 
 def _ok_if(condition: bool, what: str, found: str, todo: str, *, otherwise: Level = Level.FAULT) -> Finding:
-    """Return a finding that is OK if the condition holds, else of the level `otherwise` with what to do."""
+    """Return the doctor's finding OK if the condition is true, else a finding of level `otherwise` with `todo`."""
     return Finding(Level.OK, what, found) if condition else Finding(otherwise, what, found, todo)
 
 
 def diagnose() -> Iterator[Finding]:
-    """Run all checks of the deployment and yield their findings. A check that raises is reported as a fault."""
+    """Run all checks of `manage.py doctor` and yield their findings; an exception in a check becomes a fault."""
     for name, check in CHECKS.items():
         try:
             yield from check(name)
@@ -63,7 +63,7 @@ def diagnose() -> Iterator[Finding]:
 
 
 def _settings(name: str) -> Iterator[Finding]:
-    """Check the settings with the service's production checks and Django's deployment checks, without the scanner."""
+    """Check the settings for `manage.py doctor` with the checks for production, except those of the malware scanner."""
     problems = check_production(None)
     if settings.PRODUCTION:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]
@@ -152,7 +152,7 @@ def _scanner(name: str) -> Iterator[Finding]:
 
 
 def _storage(name: str) -> Iterator[Finding]:
-    """Check the media storage: store, read and delete a small file."""
+    """Check the media storage for `manage.py doctor`: write, read and delete a small file."""
     content = secrets.token_bytes(32)
     with tempfile.NamedTemporaryFile(dir=settings.DATA_DIR) as file:
         file.write(content)
@@ -185,7 +185,7 @@ def _platforms(name: str) -> Iterator[Finding]:
 
 
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
-    """Return (given, missing) pairs of CLIENT_ID and CLIENT_SECRET settings of which only one is set."""
+    """Return the pairs of a platform's CLIENT_ID and CLIENT_SECRET of which only one is set, the set one first."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
     ours = (
         name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES)

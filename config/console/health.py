@@ -1,4 +1,4 @@
-"""Health checks: /healthz shows that the process answers, /readyz that the database and the workers do.
+"""Health checks for load balancers: /healthz (the process answers) and /readyz (database and workers work).
 
 /readyz fails only when posts or their events are delayed. Billing queues and alarms are reported by /ops/status and
 /metrics instead, because a service with those problems still publishes and must stay in its load balancer.
@@ -27,7 +27,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 @get_only
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer /readyz: 200 if all checks pass, else 503; the body lists the checks and the age of the oldest due rows."""
+    """Answer the health check /readyz: 200 if database and workers are fine, else 503, with the result of each check."""
     now = timezone.now()
     try:
         beats = status.heartbeats()
@@ -44,7 +44,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _health_response(body: dict[str, Any], ready: bool) -> JsonResponse:
-    """Build the JSON response of a health check. Django must not log a 503 here as an error of this request."""
+    """Return the JSON response of a health check, marked as logged so that Django logs no error for a 503."""
     response = JsonResponse(body, status=200 if ready else 503)
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response

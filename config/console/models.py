@@ -26,7 +26,7 @@ MAX_FAILURES_COUNTED = 11  # limits the pause between wrong codes to 2**10 secon
 
 
 class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
-    """The second factor of an operator who signs in by password. `secrets` stores the key and recovery codes, encrypted.
+    """An operator's second factor for the sign-in by password: a TOTP key and recovery codes, encrypted in `secrets`.
 
     Change it in a transaction with the row locked, so that two requests cannot use the same code.
     """
@@ -44,7 +44,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @classmethod
     def new_for(cls, user: User) -> SecondFactor:
-        """Create an unconfirmed second factor for the user, replacing another unconfirmed one."""
+        """Create an unconfirmed second factor for the user; an unconfirmed earlier one is deleted."""
         cls.objects.filter(user=user, confirmed=False).delete()
         made = cls(user=user, name="Authenticator app", confirmed=False)
         made.secrets = {"key": token_hex(20), "recovery_codes": []}
@@ -53,12 +53,12 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @property
     def key_in_base32(self) -> str:
-        """Return the TOTP key in base32, as a person types it into an authenticator app."""
+        """Return the second factor's TOTP key in base32, which a person can type into an authenticator app."""
         return b32encode(self._key).decode()
 
     @property
     def config_url(self) -> str:
-        """Return the otpauth:// URL of the TOTP key, for the QR code."""
+        """Return the otpauth:// URL of the second factor's TOTP key, which the QR code shows."""
         label = f"{ISSUER}:{self.user.get_username()}@{urlsplit(settings.BASE_URL).hostname}"
         query = urlencode({"secret": self.key_in_base32, "issuer": ISSUER}, quote_via=quote)
         return f"otpauth://totp/{quote(label)}?{query}"
@@ -68,7 +68,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return len(self.secrets["recovery_codes"])
 
     def verify_token(self, token: str) -> bool:
-        """Check an authenticator or recovery code. Each code is accepted once; wrong codes delay the next attempt."""
+        """Check an authenticator or recovery code; each works once, and wrong codes delay the next attempt."""
         allowed, _ = self.verify_is_allowed()
         if not allowed:
             return False
@@ -82,7 +82,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return True
 
     def confirm(self) -> list[str]:
-        """Activate the second factor and return its new recovery codes, which are shown once."""
+        """Mark the second factor as confirmed and return its new recovery codes, which are shown only once."""
         made = [b32encode(token_bytes(RECOVERY_CODE_BYTES)).decode().lower() for _ in range(RECOVERY_CODE_COUNT)]
         self.secrets = {**self.secrets, "recovery_codes": made}
         self.confirmed = True

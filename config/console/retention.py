@@ -1,4 +1,4 @@
-"""Runs the retention rules of settings.RETENTION: a small batch of each in turn, until all is deleted or time is up."""
+"""Runs all retention rules of settings.RETENTION in small batches, until no deletable row or no time is left."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEVER_DELETED = (
 
 @dataclass
 class RetentionReport:
-    """The number of rows by rule that were deleted or, in a dry run, are expired.
+    """The result of a retention run: how many rows of each rule were deleted or, in a dry run, are expired.
 
     `complete`: no deletable row is left. `faults`: the rules that failed.
     """
@@ -43,7 +43,7 @@ class RetentionReport:
 
 
 def _report_nothing(line: str) -> None:
-    """Ignore the progress of a retention run."""
+    """Ignore a progress line of the retention run; this is the default of the parameter `report`."""
 
 
 def retention_rules() -> list[RetentionRule]:
@@ -51,14 +51,14 @@ def retention_rules() -> list[RetentionRule]:
 
 
 def count_expired() -> RetentionReport:
-    """Count expired rows by rule, including rows that cannot be deleted yet, such as those whose file is still stored."""
+    """Count the expired rows of each retention rule, including rows that wait until their stored file is deleted."""
     return RetentionReport({rule.name: rule.count() for rule in retention_rules()})
 
 
 def run_retention(
     *, seconds: float = SCHEDULED_RUN_SECONDS, report: Callable[[str], None] = _report_nothing
 ) -> RetentionReport:
-    """Delete expired rows for at most `seconds`; the rest waits for the next run. Parallel runs are harmless.
+    """Apply all retention rules for at most `seconds`; rows that are left wait for the next run.
 
     A rule that fails is skipped for the rest of this run; the other rules continue.
     """
@@ -77,7 +77,7 @@ def run_retention(
 
 
 def run_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
-    """Run retention while an operator waits, or count expired rows in a dry run; writes an audit entry. Raises Forbidden."""
+    """Run retention for at most 20 s at an operator's request, or count expired rows in a dry run; write an audit entry."""
     require_operator(caller)
     result = count_expired() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
     record(
@@ -91,7 +91,7 @@ def run_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionRepor
 
 
 def _purge(rule: RetentionRule, result: RetentionReport, report: Callable[[str], None]) -> bool:
-    """Delete one batch of a retention rule's rows; return whether any row was deleted."""
+    """Delete one batch of a retention rule's expired rows; return whether any row was deleted."""
     try:
         deleted = rule.purge(BATCH)
     except DatabaseError:

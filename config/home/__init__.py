@@ -1,1 +1,1 @@
-"""Pages that span several apps: the home of a workspace, the pages of agents, the webhook test, error pages."""
+"""Dashboard pages that use several apps: a workspace's home page, agents, the webhook test; and the error pages."""

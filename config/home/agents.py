@@ -1,4 +1,4 @@
-"""The pages of agents: the list, a new agent, one agent with its use, posts, keys and log, and the ways to stop it."""
+"""The dashboard pages of agents: the list, a new agent, and one agent with its settings, usage, posts, keys and log."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation=UPDATE)
 def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: show an agent with its usage, posts and log; save its settings on POST."""
+    """Dashboard page: show an agent with its usage, posts, keys and log; a POST saves its settings."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     form = AgentForm(
         page.request.POST or None, agent=found, accounts=_account_choices(page, found.account_allowlist or ())
@@ -109,7 +109,7 @@ def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="agents.rotate_key")
 def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: issue a new key to the agent; the response shows the key once."""
+    """Dashboard page: issue a new API key to an agent and show the key, which is not shown again."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     issued: list[services.RotatedKey] = []
 
@@ -134,7 +134,7 @@ def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation=UPDATE)
 def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: restrict the agent to dry runs, and cancel its scheduled posts if the form says so.
+    """Dashboard page: stop an agent by allowing it only dry runs, and cancel its scheduled posts if the form says so.
 
     An agent that is already stopped or revoked may still have scheduled posts.
     """
@@ -149,14 +149,14 @@ def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="agents.revoke")
 def revoke(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: revoke the agent and its keys permanently."""
+    """Dashboard page: revoke an agent and its API keys permanently."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
 
 
 def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
-    """Cancel up to 100 scheduled posts of the agent; returns a message with the result."""
+    """Cancel up to 100 scheduled posts of an agent and return the message for the dashboard."""
     scheduled = search_posts(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -176,7 +176,7 @@ def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
 
 
 def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 200) -> HttpResponse:
-    """Render the page of an agent with its usage, posts, keys and log."""
+    """Render an agent's dashboard page with its usage, latest posts, keys and log entries."""
     now, caller, workspace_id = timezone.now(), page.caller, page.workspace.id
     usage = agent_usage_of(caller=caller, agent_id=found.id, at=now)
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
@@ -201,7 +201,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
 
 
 def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsage) -> None:
-    """Add the agent's current usage to the help text of each cap in the form."""
+    """Add to the help text of each cap in the agent's form how much of the cap is used now."""
     cents = cap.spent_cents + cap.reserved_cents
     for name, used in (
         ("monthly_spend", f"{money(cents)} spent or reserved this month."),
@@ -212,7 +212,7 @@ def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsa
 
 
 def _budget_bar(spent: int, reserved: int, limit: int | None) -> dict[str, str] | None:
-    """Return the spent and the used (spent or reserved) percentage of the cap; None without a cap."""
+    """Return two percentages of an agent's spend cap, `spent` and `used` (spent or reserved); None without a cap."""
     if limit is None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + reserved)]
@@ -230,7 +230,7 @@ def _add_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: Ap
 
 
 def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Return (id, name) of the accounts to choose from, including chosen accounts that no longer exist."""
+    """Return the (id, name) choices of accounts for the agent's form, including chosen accounts deleted since."""
     rows = selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _account_name(row) for row in rows}
     return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())

@@ -1,4 +1,4 @@
-"""Navigation entries of the dashboard pages that use several apps."""
+"""The dashboard's navigation entries for the home page, the agents' pages and the webhook test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of the dashboard pages that use several apps."""
+"""Routes of the dashboard's home page, agents' pages and webhook test."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The `manage.py` commands of the service as a whole."""
+"""The `manage.py` commands that concern the whole service, such as `up` and `doctor`."""

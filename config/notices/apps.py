@@ -1,4 +1,4 @@
-"""The `notices` app, which owns the tables of e-mail notices."""
+"""The Django app `notices`, which owns the tables of e-mail notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each member's choice of notices, and the recipients of a notice."""
+"""Each member's choice of e-mail notices, and the members of a workspace who get a notice."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from workspaces.services.members import ADMIN_ROLES
 
 
 def wanted_kinds(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
-    """Return the kinds of notices that the caller gets. Raises UserSessionRequired, NotFound."""
+    """Return the kinds of e-mail notices that the signed-in member gets. Raises UserSessionRequired, NotFound."""
     member = _own_membership(caller, workspace_id)
     return {kind for kind in NoticeKind if _wants(member, kind)}
 
 
 def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[str]) -> None:
-    """Store which kinds of notices the caller gets; works in a paused workspace too. Raises UserSessionRequired, NotFound."""
+    """Save which e-mail notices the signed-in member gets; possible in a paused workspace too.
+
+    Raises UserSessionRequired, NotFound.
+    """
     member = _own_membership(caller, workspace_id)
     chosen = {str(kind): kind in wanted for kind in NoticeKind}
     with transaction.atomic():
@@ -37,13 +40,13 @@ def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[
 
 
 def recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
-    """Return the members who get this kind of notice and can receive e-mail."""
+    """Return the members of a workspace who get this kind of notice and can receive e-mail."""
     members = members_of(workspace_id=workspace_id).select_related("notice_choice")
     return [member.user for member in members if _wants(member, kind) and can_receive_email(member.user)]
 
 
 def can_receive_email(user: User) -> bool:
-    """Return whether the user has an e-mail address that the identity provider, if there is one, has verified."""
+    """Return whether the user is active and has an e-mail address that the identity provider, if any, has verified."""
     verified = (
         user.email_verified or not user.identity_subject
     )  # users without an identity provider have their address from us

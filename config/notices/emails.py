@@ -1,4 +1,4 @@
-"""Builds the text of notice e-mails: what happened in which workspace, what to do, and how to turn the notices off.
+"""Builds the text of e-mail notices: what happened in which workspace, what to do, and how to turn the notices off.
 
 The e-mails contain no post texts and no secrets, and only the host of a webhook URL.
 """
@@ -39,7 +39,7 @@ STATUS_PHRASES = {
 
 @dataclass(frozen=True)
 class Email:
-    """The subject and text of a notice e-mail."""
+    """The subject and the text of an e-mail with notices."""
 
     subject: str
     text: str
@@ -47,7 +47,7 @@ class Email:
 
 @dataclass(frozen=True)
 class _Body:
-    """The parts of an e-mail: subject, summary lines (the first of `number`), what to do, and a link."""
+    """The parts of a notice e-mail: subject, summary lines, the number of all occurrences, what to do, and a link."""
 
     subject: str
     lines: Sequence[str]
@@ -57,7 +57,7 @@ class _Body:
 
 
 def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
-    """Build the e-mail for these notices from the current state of their subjects; returns None if all are resolved."""
+    """Build the e-mail for these notices, without those that are resolved meanwhile; return None if none is left."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None
@@ -192,7 +192,7 @@ def _groups(notices: QuerySet[Notice]) -> QuerySet[PostGroup]:
 
 
 def _described(group: PostGroup, workspace: Workspace) -> str:
-    """Describe a post without its text: its platforms and times."""
+    """Return a post's line in a notice e-mail: its platforms and times, but not its text."""
     names = dict.fromkeys(platform(target.platform).label for target in group.targets.all())
     when = f"for {_time(group.scheduled_at, workspace)}" if group.scheduled_at else "without a time"
     return f"To {', '.join(names)}, {when}, created {_time(group.created_at, workspace)}"
@@ -222,7 +222,7 @@ def _time(moment: datetime, workspace: Workspace) -> str:
 
 
 def _plain(name: str) -> str:
-    """Shorten a user-chosen name to one printable line."""
+    """Shorten a name that a user chose to one printable line of a notice e-mail."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
     return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
 

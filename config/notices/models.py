@@ -1,4 +1,4 @@
-"""The models of e-mail notices: notices, digests, cursors and members' choices."""
+"""The models of e-mail notices: notices, digests, cursors, and each member's choice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIN_PAUSE, MAX_PAUSE = timedelta(minutes=10), timedelta(hours=6)
 
 
 class NoticeKind(models.TextChoices):
-    """The kinds of notices; members can turn each kind on or off."""
+    """The kinds of e-mail notices; each member can turn each kind on or off."""
 
     APPROVAL = "approval", "A post waits for approval"
     POST = "post", "A post failed, or it is not known whether it is out"
@@ -30,7 +30,7 @@ REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, Not
 
 
 class NewsCursor(models.Model):
-    """The time up to which occurrences of a kind were stored as notices. Lock the row while storing them."""
+    """The time up to which occurrences of one kind are stored as notices; lock this row while storing notices."""
 
     kind = models.CharField(primary_key=True, max_length=10, choices=NoticeKind.choices)
     seen_until = models.DateTimeField()
@@ -43,7 +43,7 @@ class NewsCursor(models.Model):
 
 
 class Digest(models.Model):
-    """The e-mails about one kind of notice in one workspace: the next is due at `due_at` (null: no pending notices).
+    """The schedule of notice e-mails of one kind for one workspace; `due_at` is null if no notice is pending.
 
     E-mails are at least `pause` apart; the pause grows while a repeating problem continues (REPEATING_KINDS). Lock the row
     while writing notices of this kind and workspace.
@@ -64,12 +64,12 @@ class Digest(models.Model):
         return f"{self.kind} of {self.workspace_id}"
 
     def schedule(self, now: datetime) -> None:
-        """Make the digest due: now, or at the end of the pause since the last e-mail."""
+        """Set when the digest e-mail is due: now, or when the pause after the last e-mail ends."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
     def mark_sent(self, now: datetime, *, sent: bool) -> None:
-        """Clear `due_at` after all notices were processed; `sent` is False if no e-mail was needed."""
+        """Clear the digest's `due_at` after its notices were processed; `sent` is False if no e-mail was needed."""
         self.due_at = None
         if sent:
             goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause
@@ -79,7 +79,7 @@ class Digest(models.Model):
 
 
 class Notice(models.Model):
-    """One occurrence to report once by e-mail. `occurrence` identifies the event, account, delivery or budget.
+    """Something that happened and is reported once by e-mail, such as a failed post; `occurrence` identifies it.
 
     `about` is the id of the affected resource, "" for a budget. `settled_at` is when it was reported, or found resolved.
     """
@@ -104,7 +104,7 @@ class Notice(models.Model):
 
 
 class NoticeChoice(models.Model):
-    """A member's choice of notice kinds. Without one, owners and admins get all kinds, and members none."""
+    """The kinds of notices that a member chose; without a row, owners and admins get all kinds, others none."""
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE, primary_key=True, related_name="notice_choice")
     chosen = models.JSONField(default=dict)  # {kind: bool}

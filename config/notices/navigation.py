@@ -1,4 +1,4 @@
-"""Navigation entry of the dashboard page of e-mail notices."""
+"""The dashboard's navigation entry for the page of e-mail notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard page on which members choose their e-mail notices."""
+"""The dashboard page on which a member chooses e-mail notices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KIND_HELP_TEXTS = {
 
 
 class NoticesForm(forms.Form):
-    """A checkbox for each kind of notice."""
+    """The form for choosing e-mail notices: a checkbox for each kind of notice."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -34,14 +34,14 @@ class NoticesForm(forms.Form):
 
     @property
     def wanted(self) -> list[str]:
-        """Return the kinds of notices that are checked in the submitted form."""
+        """Return the kinds of e-mail notices that the member checked in the submitted form."""
         self.is_valid()
         return [name for name, ticked in self.cleaned_data.items() if ticked]
 
 
 @workspace_page("GET", "POST", operation="notices.choose")
 def notices(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show and save the signed-in member's choice of e-mail notices."""
+    """Dashboard page: show the signed-in member's choice of e-mail notices; a POST saves it."""
     if page.request.method == "POST":
         wanted = NoticesForm(page.request.POST).wanted
         save_notice_choice(caller=page.caller, workspace_id=page.workspace.id, wanted=wanted)

@@ -1,4 +1,4 @@
-"""Retention rules for old notices, and for notices and digests of purged workspaces."""
+"""Retention rules of e-mail notices: for old notices, and for notices and digests of purged workspaces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTICE_RETENTION = timedelta(days=90)  # longer than MAX_LOOKBACK in sending.py,
 
 
 class Notices(ExpiredRows):
-    """Deletes notices older than 90 days; for budgets the time counts from the start of the month."""
+    """Retention rule: deletes an e-mail notice 90 days after the later of its creation and its occurrence."""
 
     name = "notices"
 

@@ -1,1 +1,1 @@
-"""The web and worker processes: gunicorn worker, Celery worker, supervisor, metrics server and `manage.py up`."""
+"""The processes of the service: gunicorn's web worker, the Celery worker, the supervisor and demo of `manage.py up`."""

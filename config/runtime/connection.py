@@ -1,4 +1,4 @@
-"""A client's connection to the web server: receives requests and sends answers without blocking.
+"""A client's connection to the web server (gunicorn worker): receives requests and sends answers without blocking.
 
 The worker's main loop calls `receive` and `send_more` when the socket is ready. A thread that writes an answer sends as
 much as the client takes at once and leaves the rest to the main loop.
@@ -32,7 +32,7 @@ END_OF_HEAD = b"\r\n\r\n"
 
 @dataclass
 class Pace:
-    """The minimum speed of a client: after `grace` seconds, at least `rate` bytes per second on average."""
+    """The minimum speed of a client's connection: after `grace` seconds, at least `rate` bytes per second on average."""
 
     grace: float
     rate: float
@@ -40,20 +40,20 @@ class Pace:
     moved: int = 0
 
     def seconds(self) -> float:
-        """Return the seconds since the current request or answer started."""
+        """Return for how many seconds the client has been sending the request or taking the answer."""
         return time.monotonic() - self.began
 
     def seconds_left(self) -> float:
-        """Return the seconds until the client is too slow if it transfers no more bytes."""
+        """Return in how many seconds the client's connection is too slow if no further byte is transferred."""
         return self.grace + self.moved / self.rate - self.seconds()
 
     def restart(self) -> None:
-        """Restart the clock for the next request or answer."""
+        """Start to measure the client's speed again, for the next request or answer."""
         self.began, self.moved = time.monotonic(), 0
 
 
 class AnswerWriter:
-    """Replaces the socket for gunicorn's Response: buffers the answer and sends it at the client's speed."""
+    """What gunicorn uses as the socket for an answer: buffers the answer and sends it as fast as the client takes it."""
 
     def __init__(self, sock: socket.socket, pace: Pace) -> None:
         self._socket, self.pace = sock, pace
@@ -63,11 +63,11 @@ class AnswerWriter:
 
     @property
     def sent(self) -> bool:
-        """Return whether the whole answer was sent to the client."""
+        """Return whether the client's connection has taken the whole answer."""
         return not self._unsent and self._file is None
 
     def sendall(self, data: bytes) -> None:
-        """Send as much of the answer as the client takes now and leave the rest to the main loop; called in a thread.
+        """Send what the client takes of the answer now; the worker's main loop sends the rest. Called in a thread.
 
         It waits only while more than UNSENT_BYTES of earlier data are unsent.
         """
@@ -83,13 +83,13 @@ class AnswerWriter:
         self.send_more()
 
     def sendfile(self, file: IO[bytes], offset: int, count: int) -> None:
-        """Queue `count` bytes of a file after the data of the answer so far; the main loop sends them."""
+        """Queue `count` bytes of a file as the next part of the answer, which the worker's main loop sends."""
         self._file = os.fdopen(os.dup(file.fileno()), "rb")
         self._file.seek(offset)
         self._file_missing = count
 
     def send_more(self) -> None:
-        """Send as much of the queued answer as the client takes now. Raises OSError when the connection is closed."""
+        """Send as much of the queued answer as the client takes now. Raises OSError if the connection is closed."""
         with contextlib.suppress(BlockingIOError):
             while not self.sent:
                 if self._file and not self._unsent:
@@ -109,11 +109,11 @@ class AnswerWriter:
             self._file = None
 
     def shutdown(self, how: int) -> None:
-        """Raise OSError, so that gunicorn calls `close` and the main loop closes the connection."""
+        """Raise OSError instead of shutting the socket down, because the main loop closes the client's connection."""
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
-        """Discard the unsent data of the answer."""
+        """Discard the part of the answer that the client has not taken."""
         self._unsent.clear()
         if self._file:
             self._file.close()
@@ -121,26 +121,26 @@ class AnswerWriter:
 
 
 class UploadSlots:
-    """Limits the number of uploads being received, in total and for each workspace."""
+    """Limits how many uploads the web server receives at the same time, in total and for each workspace."""
 
     def __init__(self, total: int = 32, each: int = 8) -> None:
         self._total, self._each = total, each
         self._holders: dict[Connection, str] = {}
 
     def take(self, conn: Connection, holder: str) -> bool:
-        """Reserve a slot for this connection's upload; returns False when `holder` (a workspace or caller) has none left."""
+        """Reserve a slot for this connection's upload; return False if `holder`, a workspace or caller, gets no more."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder
         return True
 
     def give_back(self, conn: Connection) -> None:
-        """Free the upload slot of this connection."""
+        """Release the upload slot that this connection has, if any."""
         self._holders.pop(conn, None)
 
 
 class Connection:
-    """A client connection. `socket` is the real socket; `sock` is where gunicorn writes the answer.
+    """A client's connection: `socket` is the real socket, and gunicorn writes the answer to `sock`.
 
     `request` (parsed by gunicorn) and `body` are set once the request's headers have arrived.
     """
@@ -165,11 +165,11 @@ class Connection:
 
     @property
     def idle(self) -> bool:
-        """Return whether no byte of the next request has arrived."""
+        """Return whether the client's connection waits for a request of which no byte has arrived."""
         return self.request is None and not self._arrived
 
     def receive(self) -> None:
-        """Read available data of the request. Raises OSError, and gunicorn's ParseException for invalid HTTP."""
+        """Read the available data of a request from the client. Raises OSError, or ParseException for invalid HTTP."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:
@@ -187,7 +187,7 @@ class Connection:
             self.body.connection_ended()
 
     def discard(self) -> bool:
-        """Read and discard available data; returns False when the client has closed the connection."""
+        """Read and discard what the client sent; return False if the client has closed the connection."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:
@@ -198,7 +198,7 @@ class Connection:
         return bool(data)
 
     def start_next(self) -> None:
-        """Start the next request on this connection with data that already arrived. Raises ParseException."""
+        """Prepare the connection for its next request, which may have arrived in part. Raises ParseException."""
         if self.body:
             self.body.close()
         self.request = self.body = None
@@ -226,7 +226,7 @@ class Connection:
         self._arrived += self.body.feed(rest)
 
     def prepare_run(self) -> None:
-        """Set the request's headers for a run of the application: a chunked body gets the Content-Length that WSGI needs."""
+        """Prepare the request's headers for a run of the application: WSGI needs the Content-Length of a chunked body."""
         if not self.request or not self.body:
             return
         if self._chunked:
@@ -237,7 +237,7 @@ class Connection:
         self.request.must_close = self._must_close or not self.body.complete
 
     def close(self) -> None:
-        """Close the connection and delete its data."""
+        """Close the client's connection and delete the data received on it."""
         self.sock.close()
         if self.body:
             self.body.close()
@@ -245,7 +245,7 @@ class Connection:
 
 
 def raw_error_response(error: ApiError) -> bytes:
-    """Return `error` as the bytes of an HTTP/1.1 response, for requests that never reach the application."""
+    """Return the API error as the bytes of an HTTP response, for requests that do not reach the application."""
     envelope = error.envelope()
     body = json.dumps(envelope).encode()
     lines = [

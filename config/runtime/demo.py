@@ -1,6 +1,6 @@
-"""The demo of a first start: an owner, a workspace with sandbox accounts and an API key, and the text that shows them.
+"""The demo of the first `manage.py up`: an owner, a workspace with sandbox accounts, an API key, and the welcome text.
 
-`manage.py up` prints the text when the service is ready: its URLs and a first post to try.
+`manage.py up` prints the welcome text when the service is ready: its URLs and a first post to try.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NO_SIGN_IN_NOTE = (
 
 @dataclass
 class Demo:
-    """The content of demo.json; fields that are None are omitted.
+    """The content of demo.json: the ids, API key and links of the demo. Fields that are None are omitted.
 
     With an identity provider, the service's own tokens and sign-in links do not work; `note` says so.
     """
@@ -52,7 +52,7 @@ class Demo:
 
 
 def write_demo(*, base_url: str) -> Demo | None:
-    """Create the demo in a database without users, or refresh an existing demo.json; returns None otherwise."""
+    """Create the demo if the database has no users, or write demo.json again for an existing demo; else return None."""
     path = Path(settings.DATA_DIR) / DEMO_FILE
     if not User.objects.exists():
         owner_id, workspace_id, api_key = _create()
@@ -94,7 +94,7 @@ def _create() -> tuple[str, str, str]:
 
 
 def _read_stored(path: Path) -> dict[str, Any] | None:
-    """Read demo.json; returns None if the file or its owner does not exist."""
+    """Return the content of demo.json, or None if the file or the demo's owner does not exist."""
     try:
         stored: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -103,7 +103,7 @@ def _read_stored(path: Path) -> dict[str, Any] | None:
 
 
 def _write(path: Path, demo: Demo) -> None:
-    """Write demo.json, readable only by its owner because it contains an API key."""
+    """Write demo.json, which only the file's owner may read because it contains an API key."""
     draft = path.with_suffix(".draft")
     descriptor = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
@@ -112,7 +112,7 @@ def _write(path: Path, demo: Demo) -> None:
 
 
 def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, data_dir: Path) -> None:
-    """Print the service's URLs and, for a demo, its sign-in link and a curl command for a first post."""
+    """Print the welcome text of `manage.py up`: the service's URLs and, for a demo, a curl command for a first post."""
     places = {"API": base_url, "Contract": f"{base_url}/openapi.json", "Docs": f"{base_url}/docs"}
     places["Dashboard"] = f"{base_url}/dashboard/"
     if demo is not None:
@@ -130,7 +130,7 @@ def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, da
 
 
 def first_post_command(demo: Demo) -> str:
-    """Return a curl command that publishes a post to the demo's sandbox account and waits for the result."""
+    """Return a curl command that publishes a post to the demo's sandbox account and waits for its result."""
     body: dict[str, Any] = {
         "text": "Hello from the sandbox",
         "targets": [{"platform": demo.sandbox_platform, "connected_account_id": demo.sandbox_account_id}],

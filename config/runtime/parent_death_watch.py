@@ -1,4 +1,4 @@
-"""Runs a command that ends with its parent process, even if the parent is killed by SIGKILL.
+"""Runs a command that ends when its parent process ends, even if the parent was killed by SIGKILL.
 
 Usage: `parent_death_watch.py <parent pid> <command> …`. The script asks the kernel for a SIGTERM when the parent dies
 (prctl(2), PR_SET_PDEATHSIG, which survives exec) and then executes the command. Linux only.
@@ -15,7 +15,7 @@ PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Bind this process to `parent` and execute `command`; exits at once if the parent has already ended."""
+    """Execute `command` so that it ends when the process `parent` ends; exit at once if that has already ended."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() == parent:
         os.execv(command[0], command)  # noqa: S606 (the supervisor's own command, no shell)

@@ -1,4 +1,4 @@
-"""Checks for `manage.py up`: the data directory lock, a free port, and HTTP probes of the running service."""
+"""Checks at the start of `manage.py up`: the data directory's lock, a free port, and whether the service answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROBE_SECONDS = 1.0  # short, so that Ctrl-C during the start takes effect soon
 
 @contextmanager
 def data_dir_lock(data_dir: Path) -> Iterator[None]:
-    """Lock `<data_dir>/up.lock`, which contains this process id; the kernel releases it when the process ends.
+    """Lock `<data_dir>/up.lock` with this process's id in it, so that only one `manage.py up` uses the directory.
 
     Raises CommandError when another process has locked it.
     """
@@ -38,7 +38,7 @@ def data_dir_lock(data_dir: Path) -> Iterator[None]:
 
 
 def check_address_free(host: str, port: int) -> None:
-    """Raise CommandError with the reason if the service cannot listen on `host`:`port`."""
+    """Raise CommandError with the reason if `manage.py up` cannot listen on `host`:`port`."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as listener:
@@ -56,17 +56,17 @@ def check_address_free(host: str, port: int) -> None:
 
 
 def host_and_port(host: str, port: int) -> str:
-    """Return `host:port` for URLs and gunicorn, with IPv6 addresses in brackets."""
+    """Return `host:port` for the URLs and the gunicorn of `manage.py up`; an IPv6 address gets brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def loopback_host(host: str) -> str:
-    """Return the address at which this machine reaches a service listening on `host`."""
+    """Return the address at which this machine reaches the service that `manage.py up` starts on `host`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (compared, not bound)
 
 
 def answers_ok(host: str, port: int, path: str, *, host_header: str) -> bool:
-    """Return whether GET `path` on that address answers 200."""
+    """Return whether the service that `manage.py up` started answers GET `path` with status 200."""
     connection = http.client.HTTPConnection(host, port, timeout=PROBE_SECONDS)
     try:
         connection.request("GET", path, headers={"Host": host_header})

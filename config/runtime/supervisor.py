@@ -1,4 +1,4 @@
-"""Runs child processes, restarts them when they exit, and stops them together."""
+"""The supervisor of `manage.py up`: runs child processes, restarts them when they exit, and stops them together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARENT_DEATH_WATCH = Path(__file__).with_name("parent_death_watch.py")
 
 @dataclass
 class Child:
-    """A supervised program: its name in the log, its command (with an absolute path), and its state.
+    """A child process of the supervisor: its name in the log, its command (with an absolute path) and its state.
 
     It inherits this process's environment and output.
     """
@@ -39,7 +39,7 @@ class Child:
     failures: int = field(default=0, init=False)  # in a row
 
     def start(self) -> None:
-        """Start the child's program in its own session, so that Ctrl-C in the terminal reaches only the supervisor."""
+        """Start the child process in its own session, so that Ctrl-C in the terminal reaches only the supervisor."""
         watch = [sys.executable, "-IS", str(PARENT_DEATH_WATCH), str(os.getpid())] if sys.platform == "linux" else []
         self.process = subprocess.Popen(  # noqa: S603 (commands are ours)
             [*watch, *self.command], stdin=subprocess.DEVNULL, start_new_session=True
@@ -47,16 +47,16 @@ class Child:
         self.started_at = time.monotonic()
 
     def exit_code(self) -> int | None:
-        """Return the exit code, negative for a signal; None while the program runs."""
+        """Return the child process's exit code, negative after a signal; None while it runs."""
         return None if self.process is None else self.process.poll()
 
     def terminate(self) -> None:
-        """Send SIGTERM to the child's program."""
+        """Send SIGTERM to the child process."""
         if self.process is not None:
             self.process.terminate()
 
     def kill_group(self) -> None:
-        """Kill the program's process group with SIGKILL, so that no process continues to use its port."""
+        """Kill the child process and all processes it started with SIGKILL, so that none still uses its port."""
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -65,7 +65,7 @@ class Child:
 
 
 class Supervisor:
-    """Supervises `children`; when stopping they get `grace` seconds between SIGTERM and SIGKILL.
+    """Keeps child processes running and stops them: SIGTERM first, SIGKILL after `grace` seconds.
 
     A child that ends is restarted after `first_delay` seconds, which double with each failure up to LONGEST_DELAY.
     Use it from the main thread: call `watch`, and `stop` at the end.
@@ -82,11 +82,11 @@ class Supervisor:
         return self._stop_requests > 0
 
     def request_stop(self, *_signal: object) -> None:
-        """End `watch`; can be used as a signal handler. A second request ends the grace period of `stop`."""
+        """Make the supervisor's `watch` return; a second request makes `stop` kill the children at once."""
         self._stop_requests += 1
 
     def watch(self, *, until: Callable[[], bool] | None = None, timeout: float = math.inf) -> bool:
-        """Keep the children running. Returns True once `until()` is true, False after `timeout` s or a stop request."""
+        """Restart child processes that exit; return True once `until()` is true, False on a stop request or time-out."""
         deadline = time.monotonic() + timeout
         while not self.stopping:
             for child in self._children:
@@ -99,7 +99,7 @@ class Supervisor:
         return False
 
     def stop(self) -> None:
-        """Send SIGTERM to all children, then SIGKILL to those that remain; returns when none runs."""
+        """Send SIGTERM to all child processes and later SIGKILL to those that still run; return when none runs."""
         running = [child for child in self._children if child.process is not None]
         for child in running:
             child.terminate()

@@ -1,7 +1,7 @@
-"""Steps of the Celery worker: the worker loops with their heartbeats, the embedded beat, and the metrics server.
+"""Steps of the Celery worker, which start and stop the worker loops, the embedded beat and a metrics server.
 
-The steps start and stop with the worker. The beat is a thread, because `-B` would fork a process that a `memory://` broker
-cannot reach. Two beats are harmless: required work is a row that only one worker claims.
+The beat is a thread, because `-B` would fork a process that a `memory://` broker cannot reach. Two beats are harmless:
+required work is a row that only one worker claims.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ THREAD_SWITCH_SECONDS = 0.0005
 
 
 class WorkerLoops(bootsteps.StartStopStep):
-    """Runs the worker loops of settings.WORKER_LOOPS and writes their heartbeats."""
+    """Celery worker step: runs the worker loops of settings.WORKER_LOOPS and writes their heartbeats."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
@@ -68,7 +68,7 @@ class WorkerLoops(bootsteps.StartStopStep):
     terminate = stop
 
     def _begin_to_stop(self, **kwargs: Any) -> None:
-        """Stop all loops at the same time, each in its own thread."""
+        """Stop all worker loops at the same time, each by a thread of its own."""
         if self._stop.is_set():
             return
         self._stop.set()
@@ -87,7 +87,7 @@ class WorkerLoops(bootsteps.StartStopStep):
 
 
 class EmbeddedBeat(bootsteps.StartStopStep):
-    """Runs Celery's beat as a thread of this worker."""
+    """Celery worker step: runs Celery's beat as a thread of the worker process."""
 
     def start(self, parent: Any) -> None:
         self._app = parent.app
@@ -103,7 +103,7 @@ class EmbeddedBeat(bootsteps.StartStopStep):
     terminate = stop
 
     def _run(self) -> None:
-        """Run the beat; restart it when it fails, for example because the database is down."""
+        """Run Celery's beat; start it again if it fails, for example because the database is down."""
         while True:
             try:
                 return self.service.start(embedded_process=True)
@@ -115,7 +115,7 @@ class EmbeddedBeat(bootsteps.StartStopStep):
 
 
 class MetricsServer(bootsteps.StartStopStep):
-    """Serves GET /metrics in a thread, for a machine without a web process (WORKER_METRICS_ADDRESS)."""
+    """Celery worker step: serves GET /metrics on a machine that has no web process (WORKER_METRICS_ADDRESS)."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
@@ -123,7 +123,7 @@ class MetricsServer(bootsteps.StartStopStep):
 
     @property
     def port(self) -> int | None:
-        """Return the port on which the metrics server listens, or None."""
+        """Return the port of the worker's metrics server, or None if it does not run."""
         return self._server.server_port if self._server is not None else None
 
     def start(self, parent: Any) -> None:
@@ -142,7 +142,7 @@ class MetricsServer(bootsteps.StartStopStep):
 
 
 def answer_metrics(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """WSGI application that answers GET /metrics in a worker process as web processes do."""
+    """Answer GET /metrics in a Celery worker process as web processes do (a WSGI application)."""
     close_old_connections()
     try:
         asked = environ["PATH_INFO"] == "/metrics"
@@ -161,7 +161,7 @@ class _Handler(WSGIRequestHandler):
 
 
 def _log_failed_checks() -> None:
-    """Log failed checks of external programs such as the scanner. The worker starts anyway: they may start later."""
+    """Log failed checks of external programs, such as the malware scanner; the worker starts anyway."""
     for message in checks.run_checks(tags=["outside"], include_deployment_checks=True):
         logger.warning("%s %s", message.msg, message.hint or "")
 

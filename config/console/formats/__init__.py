@@ -1,1 +1,1 @@
-"""Date formats of the console, which override Django's (FORMAT_MODULE_PATH)."""
+"""The console's date formats by language (Django's FORMAT_MODULE_PATH)."""

@@ -1,1 +1,1 @@
-"""Sign-in of operators: password, rate limits on wrong passwords, and the second factor."""
+"""The sign-in of operators to the console: the password, limits on wrong passwords, and the second factor."""

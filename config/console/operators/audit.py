@@ -1,4 +1,4 @@
-"""Records operators' sign-ins in the audit log, the metrics and the log.
+"""Records operators' successful and failed sign-ins to the console in the audit log, the metrics and the log.
 
 The entries belong to no workspace. A failed sign-in names the operator only if the name exists, because the name field may
 contain a password by mistake.
@@ -29,13 +29,13 @@ FAILURES_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody c
 
 
 def record_sign_in(request: HttpRequest, user: User, *, by: str) -> None:
-    """Record a successful sign-in of an operator."""
+    """Write the audit entry and the metric for an operator's successful sign-in."""
     metrics.OPERATOR_SIGN_INS.labels("signed_in").inc()
     _record(_caller(request, user), SIGN_IN, user, metadata={"by": by})
 
 
 def record_failed_sign_in(request: HttpRequest, name: str, *, reason: str) -> None:
-    """Record a failed sign-in; `reason` is wrong_password or wrong_code."""
+    """Write the audit entry, metric and log line for a failed operator sign-in (wrong password or code)."""
     metrics.OPERATOR_SIGN_INS.labels(reason).inc()
     user = User.objects.filter(username=name, is_staff=True).first()
     caller = replace(operator_caller(_address(request)), retention_tier=FAILURES_TIER)
@@ -47,12 +47,12 @@ def record_failed_sign_in(request: HttpRequest, name: str, *, reason: str) -> No
 
 
 def record_own_change(request: HttpRequest, user: User, operation: str) -> None:
-    """Record a change that an operator made to their own sign-in."""
+    """Write the audit entry for a change that operators made to their own sign-in, such as a new second factor."""
     _record(_caller(request, user), operation, user)
 
 
 def failures_since(user: User, since: datetime | None) -> int:
-    """Return how many sign-ins with the operator's name failed since then, at most 1,000."""
+    """Return how often sign-ins of this operator failed since a time, as the audit log shows; at most 1,000."""
     entries = AuditEntry.objects.filter(
         workspace_id="", operation=SIGN_IN, resource_id=user.pk, outcome=AuditEntry.Outcome.REFUSED
     )
@@ -61,7 +61,7 @@ def failures_since(user: User, since: datetime | None) -> int:
 
 
 def recent_sign_in_addresses(name: str) -> list[str]:
-    """Return the addresses from which the operator of this name signed in during EXEMPT_ADDRESS_AGE."""
+    """Return the IP addresses from which an operator signed in during the last 30 days, from the audit log."""
     user = User.objects.filter(username=name, is_staff=True).only("pk").first()
     if user is None:
         return []

@@ -1,4 +1,4 @@
-"""Removes second factors: an operator's for `manage.py reset_second_factor`, and unused ones by a retention rule."""
+"""Removal of second factors: an operator's by `manage.py reset_second_factor`, and unused ones by a retention rule."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ UNCONFIRMED_TTL = timedelta(days=1)
 
 
 class NoSuchOperator(Exception):
-    """No operator has this user name."""
+    """The error of a second-factor reset for a user name that no operator has."""
 
 
 def reset_second_factor(name: str) -> bool:
-    """Remove the second factor of the operator with this user name, and end their sessions.
+    """Remove the second factor of the operator with this user name, and end all sessions of the operator.
 
     Returns whether there was one. The next sign-in by password sets up a new second factor. Raises NoSuchOperator.
     """
@@ -44,7 +44,7 @@ def reset_second_factor(name: str) -> bool:
 
 
 class SecondFactors(ExpiredRows):
-    """Deletes second factors of former operators, and those that were not confirmed within a day."""
+    """Retention rule: deletes second factors of former operators, and those not confirmed within a day."""
 
     name = "second_factors"
 

@@ -1,4 +1,4 @@
-"""The sign-in views of the console: the password, then a code of the second factor.
+"""The operators' sign-in pages in the console: first the password, then a code of the second factor.
 
 Between the two steps the browser's session remembers for ten minutes who entered the right password. It grants no access.
 """
@@ -38,12 +38,12 @@ STRONG_SIGN_INS = (
 
 
 def is_strong_enough(request: HttpRequest) -> bool:
-    """Return whether the person signed in with a second factor, if OPERATOR_SECOND_FACTOR requires it."""
+    """Return whether the operator's sign-in included a second factor, if OPERATOR_SECOND_FACTOR requires one."""
     return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in STRONG_SIGN_INS
 
 
 class PasswordStep(LoginView):
-    """The first step of an operator's sign-in: name and password."""
+    """The first sign-in page of an operator: name and password."""
 
     template_name = "admin/login.html"
     authentication_form = AdminAuthenticationForm
@@ -63,14 +63,14 @@ class PasswordStep(LoginView):
         return redirect("admin:second-factor")
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Record an operator's wrong password. `sign_in_wait` is 0 if the password was checked, not refused by a limit."""
+        """Record an operator's failed sign-in if the password was wrong, but not if a rate limit refused it."""
         if getattr(self.request, "sign_in_wait", None) == 0:
             audit.record_failed_sign_in(self.request, form.cleaned_data["username"], reason="wrong_password")
         return super().form_invalid(form)
 
 
 class CodeForm(forms.Form):
-    """The form for a code of the authenticator app or a recovery code."""
+    """The sign-in form in which an operator enters a code of the authenticator app or a recovery code."""
 
     code = forms.CharField(
         max_length=40,
@@ -81,7 +81,7 @@ class CodeForm(forms.Form):
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class SecondStep(FormView):
-    """Base class of the sign-in steps of operators after the right password."""
+    """Base class of the operator's sign-in pages that follow the right password."""
 
     form_class = CodeForm
     title = ""
@@ -103,7 +103,7 @@ class SecondStep(FormView):
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def check(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
-        """Return the second factor that accepts the form's code; otherwise add an error to the form and return None."""
+        """Return the operator's second factor if it accepts the form's code; else add a form error and return None."""
         problem = "This code is wrong or was already used."
         with transaction.atomic():
             device = SecondFactor.objects.select_for_update().filter(user=self.user, **wanted).first()
@@ -119,7 +119,7 @@ class SecondStep(FormView):
 
 
 class CodeStep(SecondStep):
-    """The second step of an operator's sign-in: a code of the authenticator app."""
+    """The second sign-in page of an operator: a code of the authenticator app, or a recovery code."""
 
     template_name = "admin/second_factor.html"
     title = "Second factor"
@@ -142,7 +142,7 @@ class CodeStep(SecondStep):
 
 
 class SetUpStep(SecondStep):
-    """The second step of the first sign-in: sets up the authenticator app and shows the recovery codes."""
+    """The sign-in page of an operator without a second factor: sets up the authenticator app, shows recovery codes."""
 
     template_name = "admin/second_factor_set_up.html"
     title = "Set up your second factor"
@@ -172,7 +172,7 @@ class SetUpStep(SecondStep):
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
 
     def _device(self) -> SecondFactor:
-        """Return the unconfirmed second factor of this sign-in. One from an earlier sign-in may have been seen by others."""
+        """Return the unconfirmed second factor that this sign-in created; one of an earlier sign-in is replaced."""
         found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending.get("device")).first()
         if found is None:
             found = SecondFactor.new_for(self.user)
@@ -185,7 +185,7 @@ def _has_second_factor(user: User) -> bool:
 
 
 def _pending_user(request: HttpRequest) -> User | None:
-    """Return the user who entered the right password in this browser within PENDING_TTL, or None."""
+    """Return the operator who entered the right password in this browser in the last ten minutes, or None."""
     pending = request.session.get(PENDING_SESSION_KEY)
     if not pending or timezone.now().timestamp() - pending["at"] > PENDING_TTL.total_seconds():
         return None

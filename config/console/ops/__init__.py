@@ -1,1 +1,1 @@
-"""The operators' API at /ops, which accepts only ADMIN_TOKEN."""
+"""The operators' API at /ops, which is authenticated by ADMIN_TOKEN only."""

@@ -1,4 +1,4 @@
-"""Authentication by ADMIN_TOKEN, for /ops and /metrics."""
+"""Authentication by the setting ADMIN_TOKEN, for the operators' API at /ops and for /metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config.api.errors import NotFound, Unauthenticated
 
 
 class OperatorAuthentication(BaseAuthentication):
-    """Sets `request.user` to the operator's Caller. Raises NotFound if ADMIN_TOKEN is not set, else Unauthenticated."""
+    """REST framework authentication of /ops: a request with ADMIN_TOKEN gets the operator's Caller as its user."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None]:
         require_admin_token(request._request)
@@ -25,7 +25,7 @@ class OperatorAuthentication(BaseAuthentication):
 
 
 def require_admin_token(request: HttpRequest) -> None:
-    """Check the request's bearer token. Raises NotFound if ADMIN_TOKEN is not set, Unauthenticated if it does not match."""
+    """Require ADMIN_TOKEN as the bearer token. Raises NotFound if it is not set, Unauthenticated if it differs."""
     if not settings.ADMIN_TOKEN:
         raise NotFound()
     scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")

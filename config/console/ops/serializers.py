@@ -1,4 +1,4 @@
-"""Serializers of the operators' API."""
+"""Serializers of the operators' API at /ops: request bodies, queries and answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_IDS = 200
 
 
 class QueueSerializer(serializers.Serializer):
-    """The state of one work queue (`duty` is its name)."""
+    """The state of one work queue in /ops/status; `duty` is the name of the queue."""
 
     duty = serializers.CharField()
     due = serializers.IntegerField(help_text="How many rows are due, counted up to 10,000.")
@@ -31,7 +31,7 @@ class QueueSerializer(serializers.Serializer):
 
 
 class PeriodicWorkSerializer(serializers.Serializer):
-    """The state of scheduled work."""
+    """The state of scheduled work in /ops/status: when beat and retention last ran."""
 
     beat_at = serializers.DateTimeField(allow_null=True, help_text="When a task of the beat last reached a worker.")
     beat_alive = serializers.BooleanField()
@@ -39,7 +39,7 @@ class PeriodicWorkSerializer(serializers.Serializer):
 
 
 class AlarmSerializer(serializers.ModelSerializer):
-    """An open billing alarm."""
+    """An open billing alarm in /ops/status."""
 
     kind = serializers.CharField(help_text="`books`: a month's counter differs from the sum of its ledger entries.")
 
@@ -49,7 +49,7 @@ class AlarmSerializer(serializers.ModelSerializer):
 
 
 class StatusSerializer(serializers.Serializer):
-    """The status of the service."""
+    """The status of the service, as operators read it at /ops/status."""
 
     version = serializers.CharField()
     at = serializers.DateTimeField()
@@ -62,7 +62,7 @@ class StatusSerializer(serializers.Serializer):
 
 
 class OperatorsWorkspaceSerializer(WorkspaceSerializer):
-    """A workspace as operators see it. `paused_by` lists who paused it."""
+    """A workspace in the operators' API; `paused_by` says who paused it: its owner, an operator or both."""
 
     owner_email = serializers.CharField(source="owner_user.email")
     retention_tier = serializers.CharField()
@@ -94,7 +94,7 @@ class OperatorsWorkspacesQuery(PageQuery):
 
 
 class OperatorsDeliverySerializer(DeliverySerializer):
-    """A delivery with its workspace."""
+    """A webhook delivery in the operators' API, with the id of its workspace."""
 
     class Meta:
         model = Delivery
@@ -110,7 +110,7 @@ class OperatorsDeliveriesQuery(PageQuery):
 
 
 class EitherBody(WriteBody):
-    """A body that names exactly one of its fields."""
+    """Base class of request bodies of the operators' API that must give exactly one of their fields."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         choices = [name for name in self.get_fields() if name != "dry_run"]
@@ -120,14 +120,14 @@ class EitherBody(WriteBody):
 
 
 class ReplayDeliveriesSerializer(EitherBody):
-    """Deliveries to replay: by id, or all dead letters of a workspace."""
+    """The webhook deliveries that an operator sends again: by their ids, or all dead letters of a workspace."""
 
     ids = StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)
 
 
 class ReplaysSerializer(serializers.Serializer):
-    """The result of a bulk replay."""
+    """The result of an operator's replay of webhook deliveries."""
 
     replayed = serializers.IntegerField(help_text="Deliveries made due now, at most 10,000 in one call.")
     in_flight = serializers.IntegerField(help_text="Skipped, because an attempt is in progress.")
@@ -135,7 +135,7 @@ class ReplaysSerializer(serializers.Serializer):
 
 
 class ReplayRequestShown(serializers.Serializer):
-    """The deliveries requested for replay."""
+    """An operator's request to send webhook deliveries again, as the answer of a dry run repeats it."""
 
     ids = serializers.ListField(child=serializers.CharField(), required=False)
     workspace_id = serializers.CharField(required=False)
@@ -145,14 +145,14 @@ ReplayDeliveriesPreview = preview_of("OpsDeliveryReplay", request=ReplayRequestS
 
 
 class RuleSerializer(serializers.Serializer):
-    """A retention rule and its number of rows."""
+    """A retention rule in the operators' API and the number of rows that it deleted or would delete."""
 
     name = serializers.CharField()
     rows = serializers.IntegerField()
 
 
 class RetainedSerializer(serializers.Serializer):
-    """The rows that were deleted or, in a dry run, would be deleted."""
+    """The result of a retention run in the operators' API: the rows deleted or, in a dry run, the expired rows."""
 
     rules = RuleSerializer(many=True)
     complete = serializers.BooleanField(help_text="False: expired rows are left for the next run.")
@@ -164,7 +164,7 @@ RunRetentionPreview = preview_of("OpsRetentionRun", would_delete=RetainedSeriali
 
 
 class ReconciledSerializer(serializers.Serializer):
-    """The result of comparing with the payment processor and checking the ledger."""
+    """The result of a billing reconciliation that an operator started: workspaces compared and differences found."""
 
     workspaces = serializers.IntegerField(help_text="Workspaces compared with the processor.")
     subscriptions_changed = serializers.IntegerField()
@@ -180,7 +180,7 @@ class ReconciledEnvelope(serializers.Serializer):
 
 
 class ReconcileScopeSerializer(serializers.Serializer):
-    """The workspaces that would be checked."""
+    """The number of workspaces whose billing an operator's reconciliation would compare."""
 
     workspaces = serializers.IntegerField()
 
@@ -189,7 +189,7 @@ ReconcileBillingPreview = preview_of("OpsBillingReconcile", would_update=Reconci
 
 
 class RevokeKeySerializer(EitherBody):
-    """The API key to revoke: by its token or its id."""
+    """The API key that an operator revokes: given by its token or its id."""
 
     token = fields.Text(required=False, max_length=200)
     id = fields.Identifier("key", required=False)

@@ -1,4 +1,4 @@
-"""Views of the operators' API: status, workspaces, deliveries, retention, billing and API keys."""
+"""Views of the operators' API at /ops: status, workspaces, deliveries, retention, billing and API keys."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MAX_ALARMS = 100
 
 
 class OperatorsViewSet(OperationViewSet):
-    """Base class of the /ops views, which accept only ADMIN_TOKEN."""
+    """Base class of the views of the operators' API, which are authenticated by ADMIN_TOKEN only."""
 
     authentication_classes = [OperatorAuthentication]
 

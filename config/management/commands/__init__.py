@@ -1,1 +1,1 @@
-"""One module for each command, named after it."""
+"""The service's `manage.py` commands: one module for each, named like the command."""

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: check each part of this deployment and say what to do about problems."""
+"""`manage.py doctor`: checks each part of this deployment and tells operators what to do about problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.console.doctor import Level, diagnose
 
 
 class Command(BaseCommand):
-    """Prints a line for each finding. Exits with an error if one of them is a fault."""
+    """The command `manage.py doctor`, which prints a line for each finding and exits with an error on a fault."""
 
     help = (
         "Checks settings, database, broker, workers, scanner, storage, providers, mail and sign-in of this deployment."

@@ -1,4 +1,4 @@
-"""`manage.py platforms_page`: print docs/platforms.md, generated from the platform adapters."""
+"""`manage.py platforms_page`: prints docs/platforms.md, which is generated from the platform adapters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accounts.platforms_page import platforms_page
 
 
 class Command(BaseCommand):
-    """Prints the page; changes nothing."""
+    """The command `manage.py platforms_page`, which prints the document and changes nothing."""
 
     help = "Prints docs/platforms.md: what each platform accepts, and how operators set it up."
     requires_system_checks = []

@@ -1,4 +1,4 @@
-"""`manage.py reset_second_factor NAME`: remove the second factor of an operator who lost app and recovery codes."""
+"""`manage.py reset_second_factor NAME`: removes the second factor of an operator who lost app and recovery codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.console.operators.second_factor_removal import NoSuchOperator, reset
 
 
 class Command(BaseCommand):
-    """Removes the operator's second factor and ends their sessions; the next sign-in sets up a new one."""
+    """The command `manage.py reset_second_factor`, which removes an operator's second factor and ends all their sessions."""
 
     help = "Removes an operator's second factor and ends their sessions. The next sign-in sets up a new one."
 

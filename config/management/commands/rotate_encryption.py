@@ -1,4 +1,4 @@
-"""`manage.py rotate_encryption`: encrypt every secret again with the first of ENCRYPTION_KEYS."""
+"""`manage.py rotate_encryption`: encrypts every stored secret again with the first of ENCRYPTION_KEYS."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from config.db.rotation import rotate
 
 
 class Command(BaseCommand):
-    """Usage: put the new key first, restart all processes, run this until it finds nothing, then remove the old key.
+    """The command `manage.py rotate_encryption`, which operators run when they replace the encryption key.
 
+    Usage: put the new key first, restart all processes, run this until it finds nothing, then remove the old key.
     It may be interrupted and run again at any time. Exits with an error if there are values that no key decrypts.
     """
 

@@ -1,4 +1,4 @@
-"""`manage.py run_retention`: delete expired rows now, or count them."""
+"""`manage.py run_retention`: deletes expired rows now or, in a dry run, counts them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.console.retention import NEVER_DELETED, SCHEDULED_RUN_SECONDS, count
 
 
 class Command(BaseCommand):
-    """Prints the number of deleted rows by rule. Exits with an error if deletable rows are left."""
+    """The command `manage.py run_retention`, which prints the number of deleted rows of each retention rule."""
 
     help = "Deletes expired rows: purged workspaces, old audit entries, deliveries, idempotency records and others."
 

@@ -1,4 +1,4 @@
-"""`manage.py up`: run the whole service on one machine."""
+"""`manage.py up`: runs the whole service, web and worker processes, on one machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READY_SECONDS = 60
 
 
 class Command(BaseCommand):
-    """Migrates the database, starts web and worker, prints the URLs, and runs both until SIGINT or SIGTERM."""
+    """The command `manage.py up`: migrates the database, then runs web and worker until SIGINT or SIGTERM."""
 
     help = "Migrates the database, then runs the web and worker processes until Ctrl-C."
 
@@ -60,7 +60,7 @@ class Command(BaseCommand):
             connections.close_all()
 
     def _run(self, supervisor: Supervisor, demo: Demo | None, *, host: str, port: int, base_url: str) -> None:
-        """Start the children, print the welcome text when they are ready, and run until a stop is requested."""
+        """Start the web and worker processes, print the welcome text when both are ready, and run until a stop request."""
 
         def ready() -> bool:
             own_host = urlsplit(base_url).netloc
@@ -86,14 +86,14 @@ def _port(text: str) -> int:
 
 
 def _use_data_dir(data_dir: Path | None) -> None:
-    """Restart this command with DATA_DIR set, because settings are read before command-line options."""
+    """Restart `manage.py up` with the environment variable DATA_DIR if `--data-dir` names another folder."""
     if data_dir is not None and data_dir.resolve() != settings.DATA_DIR:
         os.environ["DATA_DIR"] = str(data_dir.resolve())
         os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 (this same command, no shell)
 
 
 def _prepare_environment(host: str, port: int) -> str:
-    """Set the environment that the children inherit; returns the service's base URL.
+    """Set the environment variables for the web and worker processes of `manage.py up`; return the base URL.
 
     Everything runs in the project's folder, where `-m` finds its modules and relative paths are the same for all.
     """
@@ -107,7 +107,7 @@ def _prepare_environment(host: str, port: int) -> str:
 
 
 def _children(host: str, port: int) -> list[Child]:
-    """Return the web process and the worker process, which also runs the beat."""
+    """Return the child processes of `manage.py up`: the web process, and the worker that also runs the beat."""
     gunicorn = [sys.executable, "-m", "gunicorn", "config.wsgi:application", "-c", "python:config.gunicorn"]
     web_processes = 1 if settings.EMBEDDED else 2  # without Redis one process must count all rate limits
     celery = [sys.executable, "-m", "celery", "-A", "config.celery", "-q", "worker"]

@@ -1,1 +1,1 @@
-"""The English date formats."""
+"""The operators' console's date formats for English."""

@@ -1,4 +1,4 @@
-"""Date formats of the operators' console: times with seconds and time zone, for comparison with logs."""
+"""English date format of the operators' console: with seconds and time zone, so that it can be compared with logs."""
 
 from __future__ import annotations
 
