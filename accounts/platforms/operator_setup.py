@@ -1,4 +1,4 @@
-"""Setup of platforms: what operators register, and what owners need, before accounts can be connected.
+"""Setup of platforms: what the operator registers and what account owners need before accounts can be connected.
 
 Each platform's adapter has a value `SETUP` as its `setup`. The capabilities endpoint, the pages of the dashboard and
 docs/platforms.md read it.
@@ -37,7 +37,7 @@ class PlatformApplication:
 
 @dataclass(frozen=True)
 class OperatorSetup:
-    """The setup of a platform: what the owner needs for each method of connection, and the operator's OAuth applications.
+    """A platform's setup: what owners need for each connection method, and the OAuth applications that operators register.
 
     Without applications the operator has nothing to register.
     """
@@ -46,5 +46,5 @@ class OperatorSetup:
     applications: tuple[PlatformApplication, ...] = ()
 
     def applications_for(self, method: str) -> tuple[PlatformApplication, ...]:
-        """The operator's applications that a method of connection requires; none for the method `credentials`."""
+        """The OAuth applications that the operator registers for a connection method; none for `credentials`."""
         return self.applications if method == OAUTH else ()
