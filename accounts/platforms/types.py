@@ -276,7 +276,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class AskedById:
-    """Proof that a post is absent: the platform answered that the object with this id, which becomes the post, is not one."""
+    """Proof that a post is absent: the platform's `status` of the object that becomes the post shows it is unpublished."""
 
     status: str
 
