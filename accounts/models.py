@@ -13,7 +13,7 @@ from workspaces.models import Workspace
 
 
 class ConnectedAccount(TimestampedModel):
-    """The model of a workspace's account on a social platform; its `credentials` and `tokens` are stored encrypted.
+    """The model of a workspace's account on a social platform; `credentials` and `tokens` are encrypted for this row only.
 
     `refresh_lease_until` is set by the worker that renews the tokens. `refresh_at` is the time of the next renewal before
     expiry (services/tokens.py). `paced_until` is the end of the turns that posts have reserved, and `held_until` the end of a

@@ -36,7 +36,7 @@ def group_event(group: PostGroup, kind: str | None = None, target_id: str | None
 
 
 def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
-    """Return the webhook events for finished targets, and for their post group if it has just reached a final status.
+    """Return the webhook events for finished targets, and for their post group if it has a new final status (`ended`).
 
     Raises `event_sequence` on the group. The caller holds the group's row lock, stores the sequence and emits the events.
     """

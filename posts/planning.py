@@ -197,7 +197,7 @@ def paying_agent_id(caller: Caller, group: PostGroup) -> str | None:
 
 
 def targets_as_request_data(group: PostGroup) -> list[dict[str, Any]]:
-    """Return the post group's targets in the format of POST /posts."""
+    """Return the targets of a stored post group in the format of a POST /posts request."""
     return [
         {
             "platform": target.platform,
@@ -233,7 +233,10 @@ def require_publishing_mode(caller: Caller) -> None:
 
 
 def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, group_id: str = "") -> Validation:
-    """Validate the content of a planned post group. Raises ContentInvalid for errors unless it is a `draft`."""
+    """Validate the content of a planned post group. Raises ContentInvalid for errors unless it is a `draft`.
+
+    `group_id` is the id of a stored group, which is not reported as a duplicate of itself.
+    """
     validation = validate(inputs, group_id=group_id)
     if not draft and not validation.valid:
         raise ContentInvalid(details=[issue.body() for issue in validation.errors])

@@ -1,4 +1,7 @@
-"""Retention rule for posts, which are stored until some time after their workspace was deleted."""
+"""Retention rule for posts, which are stored until some time after their workspace was deleted.
+
+Posts of other workspaces are stored for good.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def get_post_group(
 def find_duplicate_posts(
     *, contents: Iterable[tuple[str, str, bool]], ignored_group_id: str = ""
 ) -> dict[tuple[str, str, bool], str]:
-    """Find posts with the same content that were sent to the same account within 24 hours.
+    """Find earlier posts with the same content that were sent to the same account within the last 24 hours.
 
     `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
     The group `ignored_group_id` is ignored.

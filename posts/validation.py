@@ -65,7 +65,7 @@ class TargetInput:
 
     @property
     def poll(self) -> dict[str, Any] | None:
-        """Return the target's poll as {choices, duration_minutes, multiple}, or None."""
+        """Return the poll of the target to validate as {choices, duration_minutes, multiple}, or None."""
         poll = poll_of(self.options)
         if poll is None or self.capabilities.poll is None:
             return None

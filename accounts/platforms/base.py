@@ -26,7 +26,7 @@ START = Progress("start")
 
 
 class Platform:
-    """Base class of all platform adapters. An instance has no state and may be used by many threads.
+    """Base class of all platform adapters; an instance has no state and can be used by several threads at once.
 
     Methods raise only the errors of accounts/platforms/errors.py. An adapter implements those of its `methods` of connection:
     `connect` for credentials, `authorize` and `exchange` for oauth.

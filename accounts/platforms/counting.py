@@ -41,7 +41,7 @@ _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(
 
 
 def characters(text: str) -> int:
-    """The length of a text in Unicode code points."""
+    """The length of a text in characters, counted as Unicode code points."""
     return len(text)
 
 
@@ -57,7 +57,7 @@ def graphemes(text: str) -> int:
 
 
 def utf8_bytes(text: str) -> int:
-    """The length of a text in bytes of UTF-8."""
+    """The length of a text in bytes of UTF-8, the unit of some platforms' limits."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 

@@ -14,7 +14,7 @@ OAUTH = "oauth"
 
 @dataclass(frozen=True)
 class PlatformApplication:
-    """An application that the operator registers in the platform's developer portal.
+    """An OAuth application that the operator of the service registers in a platform's developer portal.
 
     `connects` says which accounts it can connect, `portal` is the https address where it is registered, `products` are what
     is added to it or switched on there. `redirect_path` follows BASE_URL. `scopes` are what owners are asked for unless a

@@ -31,5 +31,5 @@ class PollRules:
 
     @property
     def multiple(self) -> bool:
-        """Whether a poll may let voters choose several answers."""
+        """Return whether the platform's polls may let a voter choose several answers."""
         return "multiple" in self.switches

@@ -147,7 +147,7 @@ class AccountCapabilitiesSerializer(serializers.Serializer):
 
 
 class PlatformApplicationSerializer(serializers.Serializer):
-    """An application that the operator of the service registers in a platform's developer portal."""
+    """An OAuth application that the operator of the service registers in a platform's developer portal."""
 
     connects = serializers.CharField(help_text="Which accounts it opens.")
     portal = serializers.CharField(help_text="Where it is registered.")

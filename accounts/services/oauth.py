@@ -28,7 +28,10 @@ SCOPE = "accounts.write"
 
 @dataclass(frozen=True)
 class Choices:
-    """The accounts from which a person chooses after OAuth, if the login gives access to several."""
+    """The accounts from which a person chooses after OAuth, if the login gives access to several.
+
+    Each is attached by a call with its `external_id`, the state and the code.
+    """
 
     attempt_id: str
     identities: tuple[Identity, ...]

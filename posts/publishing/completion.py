@@ -34,7 +34,7 @@ def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]
 
 
 def lock_groups(group_ids: Iterable[str]) -> list[PostGroup]:
-    """Lock the rows of post groups in a fixed order, so that concurrent outcomes update a group one after the other."""
+    """Lock the post groups of finished targets in a fixed order, so that concurrent outcomes update a group in turn."""
     return list(PostGroup.objects.filter(pk__in=set(group_ids)).order_by("pk").select_for_update())
 
 

@@ -185,7 +185,10 @@ def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finis
 
 
 def unconfirmed(state: State, message: str, *, in_doubt: bool = True) -> Finish:
-    """Decide that a target is unconfirmed, because its outcome is unknown or only a part of its thread is published."""
+    """Decide that a target is unconfirmed, because its outcome is unknown or only a part of its thread is published.
+
+    `in_doubt` is False for a thread whose next segment was certainly not published.
+    """
     if state.published:
         return _published(replace(state.published, note=message))
     certainty = Certainty.MAYBE_SENT if in_doubt else Certainty.NOT_SENT

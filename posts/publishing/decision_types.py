@@ -128,7 +128,10 @@ Fact = (
 
 @dataclass(frozen=True)
 class TakeStep:
-    """The decision to take a publishing step now: with the new `progress`, or the same step again if that is None."""
+    """The decision to take a publishing step now: with the new `progress`, or the same step again if that is None.
+
+    `sends_again`: the step sends the post again, which a search at the platform has allowed.
+    """
 
     certainty: Certainty
     progress: Progress | None = None
@@ -166,7 +169,10 @@ class TryUncounted:
 
 @dataclass(frozen=True)
 class Retry:
-    """The decision to schedule another attempt to publish the target, at the earliest in `retry_after` seconds."""
+    """The decision to schedule another attempt to publish the target, at the earliest in `retry_after` seconds.
+
+    `unanswered`: the step that failed may have published the post.
+    """
 
     problem: Problem
     retry_after: float

@@ -37,7 +37,7 @@ class TargetInputSerializer(StrictSerializer):
 
 
 class MediaInputSerializer(StrictSerializer):
-    """A media asset to attach to a post, with an optional alt text."""
+    """A media asset that the requested post attaches, with an optional alt text."""
 
     media_id = fields.Identifier("med")
     alt_text = fields.Text(

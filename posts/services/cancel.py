@@ -22,7 +22,7 @@ from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetS
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
-    """Cancel a draft, a group awaiting confirmation, or a scheduled group none of whose targets has started.
+    """Cancel a draft, a post group awaiting approval, or a scheduled group of which no target has started.
 
     Competes with the publisher for the target rows: whichever locks them first wins. Raises NotFound, ScopeMissing
     (posts.schedule; for a draft posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused.

@@ -1,4 +1,4 @@
-"""What the services that change a stored post group share: withdrawing its targets, refusals, and the audit entry."""
+"""Shared parts of the services that change a stored post group: stopping its targets, refusals, and the audit entry."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _stopping = threading.Event()
 
 
 def stop_waiting() -> None:
-    """Let all waiting requests respond with the group's current state, because the process is stopping."""
+    """End the waiting of all API requests because the process is stopping; they return the post group's current state."""
     _stopping.set()
 
 
