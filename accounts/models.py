@@ -73,7 +73,7 @@ class ConnectedAccount(TimestampedModel):
         return f"{self.platform} {self.handle} ({self.id})"
 
     def details(self) -> AccountDetails:
-        """Return the account's properties that decide which posts its platform accepts."""
+        """Return the properties of a connected account that decide which posts its platform accepts."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
     def grant(self) -> Grant:

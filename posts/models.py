@@ -13,7 +13,7 @@ from workspaces.models import Workspace
 
 
 class PostGroup(TimestampedModel):
-    """The model of a post: a text with media for one or more accounts; its webhook events are sent to `event_url`."""
+    """The model of a post: a text with media for one or more accounts; `event_url`, also an agent's, receives its events."""
 
     id = PrefixedIdField("pgr")
     workspace = models.ForeignKey(

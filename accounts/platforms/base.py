@@ -70,7 +70,7 @@ class Platform:
         raise ConnectionUnavailable("This platform takes no credentials.")
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """The platform's URL at which the owner grants access by OAuth; `given` fits `oauth_schema`.
+        """The platform's URL at which the owner grants access by OAuth; `given` is what the owner entered (`oauth_schema`).
 
         Raises CredentialsRejected (given), Transient.
         """

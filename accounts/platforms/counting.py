@@ -57,7 +57,7 @@ def graphemes(text: str) -> int:
 
 
 def utf8_bytes(text: str) -> int:
-    """The length of a text in bytes of UTF-8, the unit of some platforms' limits."""
+    """The length of a text in bytes of UTF-8, in which YouTube counts."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -137,7 +137,7 @@ def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[lis
 
 
 def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], int]) -> int:
-    """The last of the positions `ends` at which a text can be cut to fit the limit with its ellipsis; 0 if there is none.
+    """The last of the positions `ends` at which a text can be cut so that it fits the limit with its ellipsis; 0 if none.
 
     The search doubles its range before it halves it, so that it counts only texts of about the limit's length.
     """
@@ -156,7 +156,7 @@ def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], 
 
 
 def composed(text: str) -> str:
-    """The text in Unicode's Normalization Form C, in which several platforms count its characters."""
+    """The text in Unicode's Normalization Form C, in which X counts its characters."""
     return unicodedata.normalize("NFC", _MANY_MARKS.sub(lambda marks: _in_order(marks[0]), text))
 
 

@@ -140,7 +140,7 @@ def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
 
 
 def _end_of_last_url(text: str, start: int, end: int) -> int:
-    """The position at which the last URL in `start:end`, the rest of a host, ends; 0 if it ends inside or there is none.
+    """The end of the last URL in `start:end`, the rest of a host; 0 if there is no URL, or one that ends before `end`.
 
     The URL is not a link: the label before its top-level domain has an underscore, and its domain begins after that.
     """

@@ -139,7 +139,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """Validate the composer's content as POST /posts/validate does; None without accounts, or if this is refused."""
+        """Validate the composer's content as POST /posts/validate does; None without accounts, or if the API refuses it."""
         if not self.composition.targets:
             return None
         try:

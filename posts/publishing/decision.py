@@ -134,7 +134,7 @@ def _worker_died(state: State, fact: WorkerDied) -> Decision:
 
 
 def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
-    """Decide what follows when a publishing step failed with a platform error or could not be taken.
+    """Decide what follows when a publishing step could not be taken or failed with an error of the platform.
 
     A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
     """

@@ -93,7 +93,7 @@ class PublishLoop(WorkerLoop):
             self._stopped.set()
 
     def _platforms_with_due(self) -> list[str]:
-        """Return the platforms that have due targets; queries them at each poll, or when the loop wakes and knows none."""
+        """Return the platforms that have due targets; the loop queries them at each poll, or if it wakes and has none."""
         if not self._due or time.monotonic() - self._queried_at >= POLL_SECONDS:
             _pause_since(self._queried_at)
             targets = due(PostTarget.objects.all()).order_by()

@@ -33,7 +33,7 @@ _of_thread = threading.local()
 
 @dataclass
 class WriteRequest:
-    """One item that a publishing thread wants to write, with the future for its result."""
+    """One item that a publishing thread asks the writer thread to write, with the future that receives the result."""
 
     write_all: WriteAll[Any, Any]
     item: Any
