@@ -1,4 +1,4 @@
-"""Admin pages of connected accounts and OAuth connection attempts; secrets are not shown."""
+"""Django admin pages of connected accounts and OAuth connection attempts; their secrets are not shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.api.admin_actions import signed_in_operator
 
 
 class PlatformFilter(admin.SimpleListFilter):
-    """Admin filter that lists all supported platforms, instead of searching the table for platforms in use."""
+    """Admin filter of connected accounts by platform; it lists every supported platform without searching the table."""
 
     title = parameter_name = "platform"
 

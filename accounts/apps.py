@@ -1,4 +1,4 @@
-"""Django app for connected accounts and the adapters of social platforms."""
+"""Django app configuration of `accounts`: the connected accounts and the adapters of social platforms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API errors of connecting accounts and of calls to social platforms."""
+"""API errors for callers that connect accounts, and for failed calls to social platforms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class CredentialsRejected(ApiError):
 
 
 class OAuthStateInvalid(ApiError):
-    """The OAuth state was never issued, has been used, or has expired; all three cases give the same error."""
+    """API error for an OAuth state that was never issued, has been used or has expired; callers cannot tell which."""
 
     status, code = 422, "OAUTH_STATE_INVALID"
     message = "This state belongs to no connection that was begun here and is still open."
@@ -37,7 +37,7 @@ class PlatformFault(ApiError):
 
 
 def as_api_error(error: platform_errors.PlatformError) -> ApiError:
-    """Convert an error of a platform adapter to the API error that callers receive."""
+    """Convert an error of a platform adapter to the accounts API's error for the caller."""
     if isinstance(error, platform_errors.CredentialsRejected | platform_errors.AccountDisconnected):
         return CredentialsRejected(error.message, suggested_action=error.suggested_action)
     if isinstance(error, platform_errors.ConnectionUnavailable):

@@ -13,7 +13,7 @@ from workspaces.models import Workspace
 
 
 class ConnectedAccount(TimestampedModel):
-    """A workspace's account on a social platform. `credentials` and `tokens` are stored encrypted and bound to this row.
+    """The model of a workspace's account on a social platform; `credentials` and `tokens` are encrypted for this row only.
 
     `refresh_lease_until` is set by the worker that renews the tokens. `refresh_at` is the time of the next renewal before
     expiry (services/tokens.py). `paced_until` is the end of the turns that posts have reserved, and `held_until` the end of a
@@ -73,7 +73,7 @@ class ConnectedAccount(TimestampedModel):
         return f"{self.platform} {self.handle} ({self.id})"
 
     def details(self) -> AccountDetails:
-        """Return the account's properties that decide which posts its platform accepts."""
+        """Return the properties of a connected account that decide which posts its platform accepts."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
     def grant(self) -> Grant:
@@ -84,7 +84,7 @@ class ConnectedAccount(TimestampedModel):
 
 
 class ConnectionAttempt(TimestampedModel):
-    """An OAuth connection attempt; it is open until `expires_at`, and its row is deleted afterwards.
+    """The model of an OAuth connection attempt, which is usable until `expires_at` and is deleted afterwards.
 
     The state and the code are stored only as SHA-256 digests. Three values are stored encrypted: `begun` {state,
     authorization_url}, for a repeat of the call that began the attempt; `stored`, the values that the exchange needs;

@@ -1,4 +1,4 @@
-"""Navigation entry of the connected accounts page in the dashboard."""
+"""Entry of the connected accounts page in the dashboard's navigation menu."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from config.pages.navigation import MOST, Entry
 
 
 def awaiting_sign_in(workspace_id: str) -> int:
-    """Return the number of connected accounts in the workspace that have to be connected again."""
+    """Return the number of accounts that must be connected again, for the navigation menu, counted only up to MOST + 1."""
     lost = ConnectedAccount.objects.filter(workspace_id=workspace_id, status=ConnectedAccount.Status.NEEDS_REAUTH)
     return lost[: MOST + 1].count()
 

@@ -24,7 +24,7 @@ server announces its own: `GET /accounts/{id}/capabilities` tells those of one a
 
 
 def platforms_page() -> str:
-    """Return the content of docs/platforms.md, in Markdown."""
+    """Return the Markdown content of docs/platforms.md, which describes all platforms."""
     return "\n".join([INTRODUCTION, *_overview(), *(line for made in platforms() for line in _section(made))])
 
 

@@ -1,4 +1,4 @@
-"""Sandbox accounts that every new workspace gets, one for each platform (settings.WORKSPACE_PROVISIONERS)."""
+"""Creation of the sandbox accounts that every new workspace gets, one for each platform (settings.WORKSPACE_PROVISIONERS)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retention rules for expired OAuth connection attempts and for the accounts of purged workspaces."""
+"""Retention rules that delete expired OAuth connection attempts and the connected accounts of purged workspaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 class ConnectionAttempts(ExpiredRows):
-    """Retention rule for expired OAuth connection attempts.
+    """The retention rule that deletes expired OAuth connection attempts.
 
     A periodic task also deletes them each minute, because they contain encrypted secrets.
     """
@@ -23,7 +23,7 @@ class ConnectionAttempts(ExpiredRows):
 
 
 class PurgedWorkspaceAccounts(ExpiredRows):
-    """Retention rule for connected accounts of purged workspaces; each is deleted after its last post target."""
+    """The retention rule that deletes a purged workspace's connected accounts when none of their post targets is left."""
 
     name = "accounts"
 

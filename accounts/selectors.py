@@ -1,4 +1,4 @@
-"""Queries of connected accounts, and of the platforms that can be connected."""
+"""Database queries of connected accounts and of the platforms that can be connected."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from workspaces.models import User
 def accounts_of(
     *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None, **filters: Any
 ) -> Page[ConnectedAccount]:
-    """Return a page of the workspace's accounts that are not disconnected. Raises ScopeMissing, NotFound."""
+    """Return a page of the workspace's connected accounts, without disconnected ones. Raises ScopeMissing, NotFound."""
     return paginate(_connected(caller, workspace_id, **filters), limit=limit, cursor=cursor)
 
 
 def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAccount]:
-    """Return the workspace's sandbox accounts that are not disconnected, by platform. Raises ScopeMissing, NotFound."""
+    """Return the workspace's sandbox accounts by platform, without disconnected ones. Raises ScopeMissing, NotFound."""
     return list(_connected(caller, workspace_id, sandbox=True).order_by("platform", "pk"))
 
 
@@ -58,7 +58,7 @@ def name_of_initiator(attempt: ConnectionAttempt) -> str:
 
 
 def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
-    """Return the setup of a connection method: what the account's owner provides, and the applications to register.
+    """Return what a method of connecting accounts requires of the account's owner and of the service's operator.
 
     The operator of the service registers the applications; each includes its complete redirect URI.
     """
@@ -70,7 +70,7 @@ def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
 
 
 def service_capabilities() -> dict[str, Any]:
-    """Return the platforms that can be connected to this service, and the billing features that it has."""
+    """Return the platforms whose accounts can be connected to this service, and the billing features that it has."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 

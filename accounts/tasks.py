@@ -1,4 +1,4 @@
-"""Periodic Celery tasks for connected accounts."""
+"""Periodic Celery tasks for connected accounts: disconnecting, token renewal and deletion of connection attempts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from accounts.services import disconnect_accounts_of_deleted_workspaces, purge_a
 
 @shared_task
 def disconnect_deleted_workspaces() -> int:
-    """Disconnect the accounts of deleted workspaces, and delete their tokens and credentials."""
+    """Celery task that disconnects the accounts of deleted workspaces and deletes their tokens and credentials."""
     return disconnect_accounts_of_deleted_workspaces()
 
 
 @shared_task
 def refresh_tokens_ahead() -> int:
-    """Renew the OAuth tokens of connected accounts before they expire."""
+    """Celery task that renews the OAuth tokens of connected accounts before they expire."""
     return refresh_ahead()
 
 
 @shared_task
 def purge_connection_attempts() -> int:
-    """Delete OAuth connection attempts that have expired."""
+    """Celery task that deletes OAuth connection attempts that have expired."""
     return purge_attempts()

@@ -1,4 +1,4 @@
-"""URLs of the accounts and capabilities API, and of the dashboard's pages for connecting accounts."""
+"""URL routes of the accounts and capabilities API, and of the dashboard pages that connect accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API views for connected accounts and capabilities."""
+"""API views of connected accounts (list, connect, check, disconnect) and of platform capabilities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from config.api.views import OperationViewSet
 
 
 def _connected_before(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the answer to a repeated connect call: the first one's account, or the authorization URL while it is usable."""
+    """Return the response to a repeated connect request: the connected account, or the still usable authorization URL."""
     stored: dict[str, Any] = record.body or {}
     return stored if "account" in stored else {**services.stored_authorization(attempt_id=record.resource_id), **stored}
 

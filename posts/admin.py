@@ -1,4 +1,4 @@
-"""Admin pages for post groups and post targets, with actions to retry, cancel and resolve them."""
+"""Django admin pages of post groups and post targets, with actions that retry, cancel or resolve them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from posts.services import cancel_post, resolve_post, retry_post
 
 
 class PostTargetInline(admin.TabularInline):
-    """The targets of a post group (50 at most), shown on the group's admin page."""
+    """Admin table of a post group's targets (50 at most), shown on the group's admin page."""
 
     model = PostTarget
     extra = 0
@@ -80,7 +80,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
 
 
 class Resolution(forms.Form):
-    """Form in which an operator says whether an unconfirmed target was published."""
+    """Admin form in which an operator says whether an unconfirmed post target was published."""
 
     permalink = forms.URLField(
         required=False,

@@ -1,4 +1,4 @@
-"""Django app for post groups: drafting, scheduling, approval and publishing."""
+"""Django app configuration of `posts`: drafting, scheduling, approving and publishing post groups."""
 
 from __future__ import annotations
 

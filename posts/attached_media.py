@@ -1,4 +1,4 @@
-"""The media attached to posts: looking up assets, protecting them from deletion, and preparing them for adapters."""
+"""The media attached to posts: looks up assets, protects them from deletion, and prepares them for platform adapters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from posts.models import PostGroup
 
 @dataclass(frozen=True)
 class AttachedMedia:
-    """A media asset attached to a post; `alt_text` None means the asset's own."""
+    """A media asset attached to a post; if its `alt_text` is None, the post uses the asset's own alt text."""
 
     asset: MediaAsset
     alt_text: str | None = None
@@ -28,7 +28,7 @@ class AttachedMedia:
 
 
 class MediaGone(Exception):
-    """Raised when assets attached to a post were deleted; `media_ids` lists them."""
+    """Error for media assets that were deleted although a post has them attached; `media_ids` lists them."""
 
     def __init__(self, media_ids: Sequence[str]) -> None:
         super().__init__(f"These media assets were deleted: {', '.join(media_ids)}.")
@@ -36,13 +36,13 @@ class MediaGone(Exception):
 
 
 def find_attached_assets(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
-    """Return the workspace's media assets that the API's `media` arrays name, by id, with at most one query."""
+    """Return, by id, the media assets that are attached in the `media` arrays of API requests, with at most one query."""
     ids = _ids(media)
     return get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
 def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
-    """Convert a `media` array of the API into AttachedMedia, in order; `assets` are the assets it may name.
+    """Convert the `media` array of an API request into AttachedMedia, in order; `assets` are the assets found for it.
 
     Raises ValidationFailed naming each asset that does not exist and each that occurs twice.
     """
@@ -61,7 +61,7 @@ def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, Media
 
 
 def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
-    """Return the post group's media files for platform adapters, in order, with at most one query. Raises MediaGone."""
+    """Return a post group's attached media as files for platform adapters, with at most one query. Raises MediaGone."""
     assets = find_attached_assets(group.workspace_id, group.media)
     if gone := [media_id for media_id in _ids(group.media) if media_id not in assets]:
         raise MediaGone(gone)
@@ -69,7 +69,7 @@ def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
 
 
 def reserve_group_media(group: PostGroup) -> None:
-    """Protect the post group's media from deletion until the group is finished.
+    """Protect the media attached to a post group from deletion until the group is finished.
 
     Must run in a transaction, before money is held, so that locks are taken in one order. Raises ValidationFailed naming
     deleted assets.
@@ -79,13 +79,13 @@ def reserve_group_media(group: PostGroup) -> None:
 
 
 def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
-    """Lock the media of several post groups in a fixed order, so that concurrent batches cannot deadlock."""
+    """Lock the media attached to several post groups in a fixed order, so that concurrent batches cannot deadlock."""
     if ids := {media_id for group in groups for media_id in _ids(group.media)}:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
 def release_group_media(group: PostGroup) -> None:
-    """End the post group's protection of its media, so that the media can be deleted."""
+    """End the protection of the media attached to a finished post group, so that they can be deleted."""
     if group.media:
         release_media(holder_id=group.id)
 

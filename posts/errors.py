@@ -1,4 +1,4 @@
-"""API errors of posts."""
+"""API errors of post requests, such as content that breaks a platform's rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from config.api.errors import ApiError
 
 
 class ContentInvalid(ApiError):
-    """The post's content breaks a platform's rules. `details` are the validation issues with severity `error`."""
+    """API error for a post whose content breaks a platform's rules; `details` are its validation issues."""
 
     status, code = 422, "CONTENT_INVALID"
     message = "The content is not valid for all of its targets; details lists each issue and how to repair it."

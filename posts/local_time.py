@@ -1,4 +1,4 @@
-"""Conversion of local days and times to UTC.
+"""Conversion of days and times in a workspace's time zone (local time) to UTC.
 
 When clocks change, a day may have 23, 24, 25 or no hours, and a time may occur twice or never.
 """
@@ -14,7 +14,7 @@ SECOND = timedelta(seconds=1)
 
 
 def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
-    """Return the UTC instants of a day's local midnight and the next one. Raises ValidationFailed at the limits of `date`."""
+    """Return the UTC instants at which a local day and the next one begin. Raises ValidationFailed near years 1 and 9999."""
     zone = ZoneInfo(timezone)
     try:
         return start_of_local_day(day, zone), start_of_local_day(day + timedelta(days=1), zone)
@@ -23,7 +23,7 @@ def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
 
 
 def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
-    """Return the UTC instant of a day's local midnight.
+    """Return the UTC instant at which a local day begins.
 
     The first of two if midnight occurs twice; the instant of the clock change if midnight is skipped.
     """
@@ -44,7 +44,7 @@ def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
 
 
 def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetime]:
-    """Return the UTC instants at which clocks in the time zone show this naive time.
+    """Return all UTC instants at which the clocks of the time zone show this local time.
 
     Usually one; two if clocks are set back over the time, none if they are set forward over it.
     """
@@ -57,5 +57,5 @@ def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetim
 
 
 def shift_past_clock_change(local_time: datetime, zone: ZoneInfo) -> datetime:
-    """Return a skipped local time moved forward by the length of the clock change that skipped it."""
+    """Return a local time that the clocks skip, moved forward by the length of the clock change."""
     return local_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

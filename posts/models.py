@@ -1,4 +1,4 @@
-"""Models of post groups and their targets. A target is a due row that the publisher claims (config/jobs/due.py)."""
+"""Models of post groups and post targets; a target is a row that the publisher claims when it is due (config/jobs/due.py)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workspaces.models import Workspace
 
 
 class PostGroup(TimestampedModel):
-    """A text with media for one or more accounts. `event_url` receives its events: its own webhook URL or its agent's."""
+    """The model of a post: a text with media for one or more accounts; `event_url`, also an agent's, receives its events."""
 
     id = PrefixedIdField("pgr")
     workspace = models.ForeignKey(
@@ -77,7 +77,7 @@ class PostGroup(TimestampedModel):
 
 
 class PostTarget(DueRow, TimestampedModel):
-    """One account that a post group is published to.
+    """The model of one account that a post group is published to, with the status and result of publishing.
 
     `phase` and `progress` say which step comes next. `step_begun_at` is set before each step and cleared with its outcome, so
     a claimed row that has it set had a step with unknown outcome: its worker died, or the platform did not answer.
@@ -139,15 +139,15 @@ class PostTarget(DueRow, TimestampedModel):
 
     @property
     def shown_text(self) -> str:
-        """Return the text to publish for this target: its own text, or the post group's."""
+        """Return the text that is published for this post target: its own text, or else the post group's."""
         return self.group.text if self.text is None else self.text
 
     @property
     def steps_done(self) -> Progress:
-        """Return how far the publication has come, and which step is next."""
+        """Return how far publishing this post target has progressed, and which step is next."""
         return Progress(self.phase, self.progress)
 
     @property
     def cost_cents(self) -> int:
-        """Return the price of this target in cents; 0 if it failed or was cancelled."""
+        """Return the price of this post target in cents; 0 if it failed or was cancelled."""
         return 0 if self.status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else self.price_cents

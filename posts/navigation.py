@@ -1,4 +1,4 @@
-"""Navigation entries of the posts pages."""
+"""Entries of the posts pages in the dashboard's navigation menu."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from posts.states import GroupStatus
 
 
 def awaiting_approval(workspace_id: str) -> int:
-    """Return the number of posts awaiting approval, counted up to MOST + 1."""
+    """Return the number of posts awaiting approval for the navigation menu, counted only up to MOST + 1."""
     waiting = PostGroup.objects.filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return waiting[: MOST + 1].count()
 

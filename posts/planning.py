@@ -1,4 +1,4 @@
-"""Planning of post groups: what would be created, what it costs and which issues it has, before anything is written.
+"""Planning of post groups before they are saved: the rows to create, what they cost, and which validation issues they have.
 
 A dry run returns the plan and a real call commits the same plan, so previews are exact.
 """
@@ -36,7 +36,7 @@ MAX_SCHEDULE_AHEAD = timedelta(days=366)
 
 @dataclass(frozen=True)
 class PostPlan:
-    """Unsaved rows of a post group, with their validation, charges and due time."""
+    """The plan of a post group: its unsaved rows, with their validation, charges and due time."""
 
     group: PostGroup
     targets: list[PostTarget]
@@ -46,7 +46,7 @@ class PostPlan:
 
     @property
     def released(self) -> bool:
-        """Return whether the post group will be published without further approval; money is held in that case."""
+        """Return whether the planned post is published without further approval; if so, its price is held now."""
         return self.group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
@@ -65,7 +65,7 @@ def plan_post(
     dry_run: bool = False,
     assets: Mapping[str, MediaAsset] | None = None,
 ) -> PostPlan:
-    """Plan a new post group: check scopes, agent mode, times, accounts and content.
+    """Plan a new post group: check scopes, the agent's mode, times, accounts and content.
 
     The caller checks the spend limits. `assets` are preloaded media assets, for callers that plan several groups. Drafts may
     have invalid content. Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed,
@@ -107,7 +107,7 @@ def build_plan(
     validation: Validation,
     existing_ids: Mapping[str, str] | None = None,
 ) -> PostPlan:
-    """Build the plan of a post group with its target rows; targets of a released group are due at its time, or now.
+    """Build the plan of a post group with its target rows; if the group is released, they are due at its time, or now.
 
     `existing_ids` are the ids of existing targets by account id, which an edit reuses.
     """
@@ -124,7 +124,7 @@ def build_plan(
 
 
 def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
-    """Return the status that a new post gets: as wanted, or pending_confirmation if the agent's mode requires approval.
+    """Return the status of a planned post: the wanted one, or pending_confirmation if the agent's mode requires approval.
 
     Raises AgentModeForbids.
     """
@@ -145,7 +145,7 @@ def check_schedule(scheduled_at: datetime | None) -> None:
 
 
 def find_target_accounts(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
-    """Return the workspace's accounts that the requested targets name, by id, with one query."""
+    """Return, by id, the workspace's accounts that a request names as targets of its posts, with one query."""
     ids = [target["connected_account_id"] for target in targets]
     return ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
 
@@ -158,7 +158,7 @@ def resolve_targets(
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
 ) -> list[TargetInput]:
-    """Build a TargetInput for each requested target. Raises ValidationFailed, AccountNotAllowed."""
+    """Build a TargetInput for each target in the request for a post. Raises ValidationFailed, AccountNotAllowed."""
     problems, seen = [], set()
     for index, target in enumerate(targets):
         account = accounts.get(target["connected_account_id"])
@@ -192,12 +192,12 @@ def resolve_targets(
 
 
 def paying_agent_id(caller: Caller, group: PostGroup) -> str | None:
-    """Return the agent whose spend caps apply to a new hold: the calling agent, else the post group's creating agent."""
+    """Return the agent whose spend caps limit a post's price: the calling agent, or else the agent that created the post."""
     return caller.agent_id or group.agent_id
 
 
 def targets_as_request_data(group: PostGroup) -> list[dict[str, Any]]:
-    """Return the post group's targets in the format of POST /posts."""
+    """Return the targets of a stored post group in the format of a POST /posts request."""
     return [
         {
             "platform": target.platform,
@@ -210,7 +210,7 @@ def targets_as_request_data(group: PostGroup) -> list[dict[str, Any]]:
 
 
 def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
-    """Return the post group's stored targets with their current accounts and media, to validate the content again.
+    """Return a stored post group's targets with their current accounts and media, so that it can be validated again.
 
     Raises ValidationFailed for a deleted asset.
     """
@@ -224,7 +224,7 @@ def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
 
 
 def require_publishing_mode(caller: Caller) -> None:
-    """Check that an agent may publish without a person; dry runs are allowed. Raises AgentModeForbids."""
+    """Raise AgentModeForbids if the calling agent may not publish posts without a person; dry runs are allowed."""
     if caller.agent_id and caller.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN):
         raise AgentModeForbids(
             "This agent may not publish without a person's approval.",
@@ -233,7 +233,10 @@ def require_publishing_mode(caller: Caller) -> None:
 
 
 def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, group_id: str = "") -> Validation:
-    """Validate the content of a post group, whose id is `group_id` if it is stored. Raises ContentInvalid unless `draft`."""
+    """Validate the content of a planned post group. Raises ContentInvalid for errors unless it is a `draft`.
+
+    `group_id` is the id of a stored group, which is not reported as a duplicate of itself.
+    """
     validation = validate(inputs, group_id=group_id)
     if not draft and not validation.valid:
         raise ContentInvalid(details=[issue.body() for issue in validation.errors])
@@ -241,7 +244,7 @@ def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, grou
 
 
 def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
-    """Return the charges for publishing these targets; sandbox targets cost nothing."""
+    """Return the charges for publishing these post targets; targets in the sandbox cost nothing."""
     return [
         Charge(target.id, target.platform, target.price_cents, target.url_posts)
         for target in targets
@@ -255,7 +258,7 @@ def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[Ma
 
 
 def _agent_url(caller: Caller) -> str | None:
-    """Return the webhook URL of the calling agent, for posts without their own."""
+    """Return the webhook URL of the calling agent, which is used for posts without a URL of their own."""
     if caller.agent_id is None:
         return None
     return Agent.objects.filter(pk=caller.agent_id).values_list("webhook_url", flat=True).first()

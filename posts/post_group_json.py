@@ -1,4 +1,4 @@
-"""The JSON of a post group and its targets, as API responses and webhook events show it.
+"""The JSON of a post group and of its targets, for API responses and webhook events.
 
 The values are copied by hand because REST framework's field-by-field serialization took most of the time of a long list.
 A test checks that the keys are those of the serializers in posts/serializers/responses.py.
@@ -13,7 +13,7 @@ from posts.models import PostGroup, PostTarget
 
 
 def post_group_json(group: PostGroup) -> dict[str, Any]:
-    """Return a post group with all of its targets as JSON data."""
+    """Return the JSON data of a post group with all of its targets."""
     return {
         "id": group.id,
         "workspace_id": group.workspace_id,
@@ -37,7 +37,7 @@ def post_group_json(group: PostGroup) -> dict[str, Any]:
 
 
 def post_target_json(target: PostTarget) -> dict[str, Any]:
-    """Return a target as JSON data: its account, content, status, result and error."""
+    """Return the JSON data of a post target: its account, content, status, result and error."""
     return {
         "id": target.id,
         "platform": target.platform,
@@ -56,5 +56,5 @@ def post_target_json(target: PostTarget) -> dict[str, Any]:
 
 
 def format_timestamp(value: datetime | None) -> str | None:
-    """Format a datetime as ISO 8601 in UTC with a trailing Z, as `fields.Timestamp` does."""
+    """Format a time in a post's JSON as ISO 8601 in UTC with a trailing Z, as `fields.Timestamp` does."""
     return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,7 @@
-"""Deletion of the posts of workspaces that were deleted long enough ago. Other posts are stored for good."""
+"""Retention rule for posts, which are stored until some time after their workspace was deleted.
+
+Posts of other workspaces are stored for good.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 class PurgedWorkspacePosts(ExpiredRows):
-    """Finished post groups of purged workspaces. Money held for unconfirmed targets is released."""
+    """The retention rule that deletes the finished posts of purged workspaces and releases money that is still held."""
 
     name = "post_groups"
 

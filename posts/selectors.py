@@ -1,4 +1,4 @@
-"""Queries of post groups and of the accounts they can be published to."""
+"""Database queries of post groups and of the accounts to which posts can be published."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_SELECTABLE_ACCOUNTS = 200
 
 
 def groups_with_targets() -> QuerySet[PostGroup]:
-    """Return a queryset of post groups with their targets prefetched in order."""
+    """Return a queryset of post groups that also loads their targets, in order."""
     return PostGroup.objects.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))
 
 
@@ -39,7 +39,7 @@ _targets = Prepared(lambda group_id: PostTarget.objects.filter(group_id=group_id
 
 
 def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
-    """Fill a post group's prefetch cache of `targets` with these rows, so that reading them runs no query."""
+    """Set these rows as a post group's loaded targets, so that reading `targets` runs no query."""
     rows = group.targets.all()
     rows._result_cache = list(targets)
     vars(group).setdefault("_prefetched_objects_cache", {})["targets"] = rows
@@ -48,7 +48,7 @@ def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> N
 def get_post_group(
     *, caller: Caller, post_group_id: str, scope: str | AnyOf = "posts.read", write: bool = False
 ) -> PostGroup:
-    """Return a post group that the caller may read. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Return the post group with this id, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     group = _group.first(post_group_id) if is_id(post_group_id, "pgr") else None
     if group is None or (not caller.is_user and group.workspace_id != caller.workspace_id):
         raise not_found_error(None, "post group")
@@ -60,7 +60,7 @@ def get_post_group(
 def find_duplicate_posts(
     *, contents: Iterable[tuple[str, str, bool]], ignored_group_id: str = ""
 ) -> dict[tuple[str, str, bool], str]:
-    """Find posts with the same content that were sent to the same account within 24 hours.
+    """Find earlier posts with the same content that were sent to the same account within the last 24 hours.
 
     `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
     The group `ignored_group_id` is ignored.
@@ -96,7 +96,7 @@ def posts_on_day(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
-    """Return a page of post groups scheduled within the window, earliest first; no drafts, rejected or cancelled groups.
+    """Return a page of the post groups scheduled on a day, earliest first; without drafts, rejected or cancelled groups.
 
     Raises ScopeMissing, NotFound (also for an account of another workspace).
     """
@@ -121,7 +121,7 @@ def calendar_day(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostGroup]:
-    """Return a page of the calendar's post groups within the window, earliest first.
+    """Return a page of the post groups that the dashboard's calendar shows for one day, earliest first.
 
     Groups without `scheduled_at` count at their creation time. Annotates `shown_at`, the group's time in the calendar, and
     `excerpt`, the beginning of its text. Raises ScopeMissing, NotFound.
@@ -140,7 +140,7 @@ def calendar_days(
     agent_id: str | None = None,
     per_day: int,
 ) -> list[PostGroup]:
-    """Return the first `per_day` post groups of each local day within the window.
+    """Return the first `per_day` post groups of each local day that the dashboard's calendar shows.
 
     Annotates the group's local `day` and `on_day`, the number of groups on it, besides what `calendar_day` annotates. Raises
     ScopeMissing, NotFound.
@@ -156,14 +156,14 @@ def calendar_days(
 def posts_awaiting_approval(
     *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
 ) -> Page[PostGroup]:
-    """Return a page of post groups with status pending_confirmation, oldest first. Raises ScopeMissing, NotFound."""
+    """Return a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return paginate_by_time(rows, field="created_at", limit=limit, cursor=cursor)
 
 
 def selectable_accounts(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
-    """Return the accounts to choose for a post: up to 200 connected ones, real ones first, then those in `chosen`.
+    """Return the accounts offered for a post: up to 200 connected ones, real ones first, and those in `chosen`.
 
     `chosen` accounts are included even if disconnected. Raises ScopeMissing, NotFound.
     """
@@ -189,7 +189,7 @@ def search_posts(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
-    """Return a page of the workspace's post groups that match all filters, newest first.
+    """Return a page of the workspace's post groups that match all filters of a search, newest first.
 
     Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
@@ -209,7 +209,7 @@ def search_posts(
 
 
 def workspace_timezone(*, workspace_id: str) -> str:
-    """Return the workspace's default time zone."""
+    """Return the workspace's default time zone, in which its posts are listed."""
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
 
@@ -234,7 +234,7 @@ def _in_calendar(
 
 
 def _require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
-    """Raise NotFound if the account or agent does not belong to the workspace."""
+    """Raise NotFound if the account or agent in a search for posts does not belong to the workspace."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
         raise not_found_error(None, "account")
     if agent_id and not Agent.objects.filter(pk=agent_id, workspace_id=workspace_id).exists():
@@ -242,6 +242,6 @@ def _require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id
 
 
 def _with_target(rows: QuerySet[PostGroup], platform: str | None, account_id: str | None) -> QuerySet[PostGroup]:
-    """Filter post groups to those with a target of this platform and account."""
+    """Filter post groups to those that have a target with this platform and account."""
     wanted = {name: value for name, value in (("platform", platform), ("account_id", account_id)) if value is not None}
     return rows.filter(Exists(PostTarget.objects.filter(group=OuterRef("pk"), **wanted))) if wanted else rows

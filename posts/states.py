@@ -1,4 +1,4 @@
-"""Statuses of post groups and targets, and how a group's status follows from those of its targets."""
+"""Statuses of post groups and post targets, and how a group's status follows from those of its targets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db.models import TextChoices
 
 
 class GroupStatus(TextChoices):
-    """The status of a post group: its own until the group is released, then the roll-up of its targets' statuses."""
+    """The status of a post group; after its release, it follows from the statuses of its targets."""
 
     DRAFT = "draft"
     PENDING_CONFIRMATION = "pending_confirmation"
@@ -63,7 +63,7 @@ UNFINISHED_TARGET_STATUSES = frozenset(
 
 
 def statuses_before(*after: str) -> list[str]:
-    """Return the target statuses that may change to each of these statuses; outcome writes are filtered by them."""
+    """Return the target statuses from which a target may change to every one of these statuses."""
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
 
 

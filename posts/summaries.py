@@ -1,4 +1,4 @@
-"""Summaries of post groups for lists: a few columns of each, since loading full models made lists slow."""
+"""Summaries of post groups for lists: only a few columns of each, because loading full models made lists slow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUMMARY_COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_a
 
 
 class TargetSummary(NamedTuple):
-    """The columns of a post target that lists show."""
+    """The summary of a post target: the columns that lists show."""
 
     id: str
     platform: str
@@ -25,7 +25,7 @@ class TargetSummary(NamedTuple):
 
 
 class PostSummary(NamedTuple):
-    """The columns of a post group that lists show, with its targets."""
+    """The summary of a post group: the columns that lists show, with the summaries of its targets."""
 
     id: str
     status: str
@@ -37,12 +37,12 @@ class PostSummary(NamedTuple):
 
 
 def select_summary_columns(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
-    """Restrict a queryset of post groups to the columns that summaries need."""
+    """Restrict a queryset of post groups to the columns that their summaries need."""
     return groups.values_list(*SUMMARY_COLUMNS, named=True)  # named tuples with the attributes of a post group
 
 
 def load_summaries(page: Page[PostGroup]) -> Page[PostSummary]:
-    """Convert a page of `select_summary_columns` rows into post summaries; the targets are loaded with one query."""
+    """Convert a page of post groups to summaries; their targets are loaded with one query."""
     targets: dict[str, list[TargetSummary]] = defaultdict(list)
     groups: list[Any] = page.rows  # named tuples of SUMMARY_COLUMNS
     ids = [group.pk for group in groups]

@@ -1,4 +1,4 @@
-"""Celery tasks for posts."""
+"""Celery tasks for posts, such as cancelling the posts of deleted workspaces."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from posts.services.cancel import cancel_posts_of_deleted_workspaces
 
 @shared_task
 def cancel_posts_of_deleted() -> int:
-    """Cancel the unfinished posts of deleted workspaces."""
+    """Celery task that cancels the unfinished posts of deleted workspaces."""
     return cancel_posts_of_deleted_workspaces()

@@ -1,4 +1,4 @@
-"""URLs of the posts API and the dashboard's post pages."""
+"""URL routes of the posts API and of the dashboard's post pages."""
 
 from __future__ import annotations
 

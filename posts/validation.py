@@ -1,4 +1,4 @@
-"""Validation of posts against their platforms' rules. Issues have repair hints that can be applied directly."""
+"""Validation of posts against their platforms' rules; the issues have repair hints, many of which a client can apply."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from posts.attached_media import AttachedMedia
 
 @dataclass(frozen=True)
 class TargetInput:
-    """One requested target with its account, content and the group's media."""
+    """One target of a post to validate, with its account, its content and the group's media."""
 
     account: ConnectedAccount
     text: str | None
@@ -39,33 +39,33 @@ class TargetInput:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """Return the account's capabilities: the platform's limits, narrowed by its server and granted permissions."""
+        """Return what the target's account accepts: the platform's limits, narrowed by its server and granted permissions."""
         return platform(self.account.platform).capabilities_for(self.account.details())
 
     @property
     def text_length(self) -> int:
-        """Return the length of the target's text, as the platform counts it."""
+        """Return the length of the target's text as its platform counts it."""
         return self.cached(self.capabilities.text.count, self.shown_text)
 
     @property
     def text_limit(self) -> int:
-        """Return the maximum length of the text with this target's media and options."""
+        """Return the maximum length of the target's text with its media and options."""
         return text_limit(self.capabilities.text, self.options, self.media_kinds)
 
     @property
     def media_kinds(self) -> list[MediaKind]:
-        """Return the kinds of the attached media, in order."""
+        """Return the kinds of media attached to the target, in order."""
         return [attached.properties.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
-        """Return the URL for which the service makes a link card, or None."""
+        """Return the URL for which the service makes a link card in the target's post; None for no card."""
         adapter = platform(self.account.platform)
         return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
     def poll(self) -> dict[str, Any] | None:
-        """Return the target's poll as {choices, duration_minutes, multiple}, or None."""
+        """Return the poll of the target to validate as {choices, duration_minutes, multiple}, or None."""
         poll = poll_of(self.options)
         if poll is None or self.capabilities.poll is None:
             return None
@@ -78,29 +78,29 @@ class TargetInput:
 
     @property
     def content_sha256(self) -> str:
-        """Return the hash of the target's texts, poll choices and media ids, in order."""
+        """Return the hash of the target's texts, poll choices and media ids, by which repeated posts are found."""
         texts = [self.shown_text, *further_texts(self.options), *choices_of(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
     def content_key(self) -> tuple[str, str, bool]:
-        """Return the key that identifies repeated posts: account id, content hash, and whether the target is simulated."""
+        """Return the key by which validation finds repeated posts: account id, content hash, and whether it is simulated."""
         return self.account.id, self.content_sha256, self.sandbox
 
     @property
     def url_posts(self) -> int:
-        """Return the number of billed posts of this target that contain a URL; 0 in the sandbox."""
+        """Return the number of this target's billed posts that contain a URL; 0 in the sandbox."""
         return sum(self._billed)
 
     @property
     def price_cents(self) -> int:
-        """Return the price in cents of all billed posts of this target."""
+        """Return the price in cents of all posts that this target is billed for."""
         return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed)
 
     @cached_property
     def _billed(self) -> list[bool]:
-        """Return for each billed post of this target whether it counts as a post with a URL."""
+        """Return one boolean for each billed post of this target: True if the post contains a URL."""
         if self.sandbox:
             return []
         links_url = self.capabilities.links_url
@@ -110,7 +110,7 @@ class TargetInput:
 
 @dataclass(frozen=True)
 class TargetValidation:
-    """The validation result of one target."""
+    """The validation result of one target of a post."""
 
     target: TargetInput
     text_length: int
@@ -123,7 +123,7 @@ class TargetValidation:
 
 @dataclass(frozen=True)
 class Validation:
-    """The validation result of a post group."""
+    """The validation result of a post group: the results of its targets and their issues."""
 
     targets: list[TargetValidation]
     issues: list[Issue] = field(default_factory=list)
@@ -146,7 +146,7 @@ class Validation:
 
 
 def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validation:
-    """Validate each target's content against its platform's capabilities, with one query for duplicates of earlier posts.
+    """Validate each target of a post against its platform's capabilities; one query finds duplicates of earlier posts.
 
     `group_id` is the group that has this content already; it does not count as sent before. Raises PayloadTooLarge if the
     validation takes too much CPU time.
@@ -164,7 +164,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
 
 
 def _target_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
-    """Return all issues of one target; `path` is its place in the request."""
+    """Return all validation issues of one target; `path` is its place in the request, such as `targets[0]`."""
     name, capabilities, options = target.account.platform, target.capabilities, target.options
     where, with_media = f"{path}.options", bool(target.media)
     return [

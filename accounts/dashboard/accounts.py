@@ -20,7 +20,7 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class ShownAccount:
-    """A connected account as the dashboard shows it, with the name of its platform."""
+    """A connected account as the dashboard's account pages show it, together with the name of its platform."""
 
     row: ConnectedAccount
     label: str
@@ -33,7 +33,7 @@ class ShownAccount:
 
 @workspace_page()
 def accounts(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show the workspace's connected accounts, their status, and the platforms that can be connected."""
+    """Dashboard page that lists the workspace's connected accounts with their status, and the platforms that can be added."""
     caller, workspace_id = page.caller, page.workspace.id
     cursor = page.request.GET.get("cursor")
     found = selectors.accounts_of(
@@ -58,7 +58,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Dashboard page: show one connected account and its platform's limits."""
+    """Dashboard page that shows one connected account with its platform's limits."""
     row = account_on(page, account_id)
     capabilities = platform(row.platform).capabilities_for(row.details())
     return page.render(
@@ -72,7 +72,7 @@ def account(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="accounts.status")
 def check(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Dashboard page: ask the platform whether a connected account still works."""
+    """Dashboard action that asks the platform whether the credentials of a connected account still work."""
     row = services.check_account(caller=page.caller, account_id=account_on(page, account_id).id)
     name = f"{_shown(row).label} account {_shown(row).name}"
     if row.status == ConnectedAccount.Status.ACTIVE:
@@ -82,13 +82,13 @@ def check(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Dashboard page: disconnect an account: delete its stored secrets, and revoke them at the platform."""
+    """Dashboard action that disconnects an account: it deletes the stored secrets and revokes them at the platform."""
     row = services.disconnect_account(caller=page.caller, account_id=account_on(page, account_id).id)
     return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
 
 
 def account_on(page: WorkspacePage, account_id: str) -> ConnectedAccount:
-    """Return the connected account of a dashboard page. Raises NotFound, also for an account of another workspace."""
+    """Return the connected account that a dashboard page shows. Raises NotFound, also for another workspace's account."""
     row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
     if row.workspace_id != page.workspace.id:
         raise not_found_error(None, "account")
@@ -100,12 +100,12 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 
 def _obstacle(each: Platform) -> str | None:
-    """Return why no account of the platform can be connected now; None if one can."""
+    """Return the reason why no account of this platform can be connected now; None if accounts can be connected."""
     reasons = [each.unavailable_reason(method) for method in each.methods]
     return None if None in reasons else reasons[0]
 
 
 def _options(schema: Any) -> list[tuple[str, str]]:
-    """Return names and descriptions of the platform options that a post to the account may set."""
+    """Return, for an account's dashboard page, the names and descriptions of the platform options that its posts may set."""
     rules = schema.get("properties", {}).items()
     return [(name.replace("_", " ").capitalize(), rule.get("description", "")) for name, rule in rules]

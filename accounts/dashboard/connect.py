@@ -31,7 +31,7 @@ _ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
 @require_POST
 @login_required
 def begin(request: HttpRequest) -> HttpResponse:
-    """Begin an OAuth connection and redirect the browser to the platform.
+    """Dashboard action that begins an OAuth connection of an account and redirects the browser to the platform.
 
     The HTML form sends `workspace_id`, `platform`, and the fields of the platform's oauth_schema.
     """
@@ -59,7 +59,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @never_cache
 def callback(request: HttpRequest) -> HttpResponse:
-    """Handle the OAuth redirect from a platform (GET), and the person's choice of an account on this page (POST)."""
+    """Dashboard page to which a platform redirects the browser after OAuth, and where a person then chooses an account."""
     if "error" in request.GET:
         return _denied(request, request.GET["error"])
     return _complete(request, request.GET.get("state", ""), request.GET.get("code", ""))
@@ -94,7 +94,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
 
 
 def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt) -> bool:
-    """Return whether this person began the OAuth connection attempt in this browser session."""
+    """Return whether the person who returns from OAuth has begun this connection attempt in the same browser session."""
     return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_HERE, [])
 
 
@@ -104,7 +104,7 @@ def _attached(request: HttpRequest, account: ConnectedAccount) -> HttpResponse:
 
 
 def _denied(request: HttpRequest, error: str) -> HttpResponse:
-    """Show that the platform refused the OAuth grant, with its error code if it is a well-formed code.
+    """Show a dashboard page which says that OAuth access was denied, with the platform's error code if it is well-formed.
 
     The other query parameters are not shown: anybody could have written them.
     """

@@ -25,7 +25,7 @@ NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": 
 
 
 class ConnectForm(forms.Form):
-    """Form with a field for each property of the platform's schema that has no default.
+    """HTML form for a platform's credentials, with a field for each property of the JSON Schema that has no default.
 
     All values are strings. Secrets are not shown again, not even when the form has errors.
     """
@@ -38,13 +38,13 @@ class ConnectForm(forms.Form):
 
     @property
     def given(self) -> dict[str, str]:
-        """Return the submitted values that are not empty."""
+        """Return the values that were submitted in the credentials form, without the empty ones."""
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 @dataclass(frozen=True)
 class ConnectionMethod:
-    """A connection method of a platform, as the page shows it.
+    """A method of connecting an account to a platform (credentials or OAuth), as the connect page shows it.
 
     `obstacle` is the reason why the method is unavailable now, and `setup` what the operator then has to do
     (selectors.operator_setup).
@@ -58,7 +58,7 @@ class ConnectionMethod:
 
 @workspace_page("GET", "POST", operation=CONNECT)
 def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
-    """Dashboard page: show a platform's connection methods; on POST, connect an account with the submitted credentials.
+    """Dashboard page that shows how to connect an account of a platform; on POST it connects one with credentials.
 
     The HTML form of the OAuth method is sent to /dashboard/connect instead.
     """
@@ -89,7 +89,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
 
 
 def _connect_page(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
-    """Render the connect page of a platform, with this HTML form for credentials if the platform accepts credentials."""
+    """Render the dashboard's connect page of a platform, with this credentials form if the platform accepts credentials."""
     shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
     methods = [
         ConnectionMethod(

@@ -1,4 +1,4 @@
-"""Descriptions in plain English of what a platform accepts, for dashboard pages and docs/platforms.md."""
+"""Descriptions in plain English of the texts, media and polls that a platform accepts, for dashboard and platforms.md."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _most(limit: int, unit: str) -> str:
 
 
 def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
-    """Describe the media that a platform accepts; yields nothing if it accepts none."""
+    """Describe in words the media that a platform accepts; yields nothing if it accepts none."""
     if rules.images:
         yield "Pictures", _images(rules.images)
     if rules.gifs:
@@ -157,7 +157,7 @@ def _together(most: int | None) -> str:
 
 
 def _size(count: int) -> str:
-    """Return a file size with its unit: decimal or binary, as the platform counts."""
+    """Return a file size in words, with a decimal or a binary unit, whichever the platform uses."""
     for unit, name in ((10**9, "GB"), (2**30, "GB"), (10**6, "MB"), (2**20, "MB")):
         if count >= unit and count % unit == 0:
             return f"{count // unit:,} {name}"

@@ -26,7 +26,7 @@ START = Progress("start")
 
 
 class Platform:
-    """Base class of all platform adapters. An instance has no state and may be used by many threads.
+    """Base class of all platform adapters; an instance has no state and can be used by several threads at once.
 
     Methods raise only the errors of accounts/platforms/errors.py. An adapter implements those of its `methods` of connection:
     `connect` for credentials, `authorize` and `exchange` for oauth.
@@ -43,59 +43,59 @@ class Platform:
     settles_seconds: ClassVar[float] = 60.0  # how long the platform may still carry out a request that got no answer
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Why no account can be connected by this method now; None if accounts can be connected."""
+        """The reason why no account of the platform can be connected by this method now; None if one can."""
         return None
 
     @property
     def oauth_schema(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of what an owner enters before granting access (a server, a kind of account); None for nothing.
+        """The JSON Schema of what an owner enters before an OAuth connection (such as a server); None if there is nothing.
 
         The schema has the format of `credentials_schema`. A property with a `default` may be left out.
         """
         return None
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """The capabilities of one account, which may depend on its server and on the scopes of its grant."""
+        """The platform's capabilities for one account, which may depend on its server and on the scopes of its grant."""
         return self.capabilities
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """The page for which the service makes a link card in a post with this text; None for a post without a card."""
+        """The page for which the service makes a link card in a post with this text; None if the post gets no card."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Connect an account after checking the owner's credentials at the platform.
+        """Connect an account of the platform with its owner's credentials, after checking them at the platform.
 
         Raises CredentialsRejected, Transient.
         """
         raise ConnectionUnavailable("This platform takes no credentials.")
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """The URL at which the owner grants access; `given` fits `oauth_schema`.
+        """The platform's URL at which the owner grants access by OAuth; `given` is what the owner entered (`oauth_schema`).
 
         Raises CredentialsRejected (given), Transient.
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """Exchange an authorization code for connections to all accounts of the grant: pages, boards or channels.
+        """Exchange an OAuth code at the platform for connections to all accounts of the grant: pages, boards or channels.
 
         The owner chooses if there are several. Raises CredentialsRejected (an invalid code, a scope not granted), Transient.
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the platform which account the grant gives access to. Raises TokenExpired, AccountDisconnected, Transient."""
+        """Ask the platform to which account the grant gives access. Raises TokenExpired, AccountDisconnected, Transient."""
         raise ConnectionUnavailable("This platform cannot be asked.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Return the grant with new tokens. Raises AccountDisconnected if a person has to reconnect, otherwise Transient."""
+        """Return an account's grant with new tokens. Raises AccountDisconnected if a person must reconnect, or Transient."""
         raise AccountDisconnected(f"Access to this {self.label} account cannot be renewed by the service.")
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke the grant at the platform, if the platform allows it. Raises Transient for every error."""
+        """Revoke an account's grant at the platform, if the platform allows it. Raises Transient for every error."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take one step of a publication: `progress.phase` names it, the first is `start`.
+        """Take one step of publishing a post at the platform; `progress.phase` names the step, and the first is `start`.
 
         Steps may be repeated unless they are irreversible. Raises ContentRejected, TokenExpired, AccountDisconnected,
         Transient (nothing was done), OutcomeUnknown.
@@ -103,7 +103,7 @@ class Platform:
         raise ConnectionUnavailable("This platform cannot be published to.")
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Ask the platform whether an earlier attempt of the irreversible step `progress.phase` has published the post.
+        """Ask the platform whether an earlier attempt at the irreversible step `progress.phase` has published the post.
 
         Only `verifiable` platforms have this method. If the attempt has published, the result is that of the step, which may
         be another step (the next segment of a thread). Absent means that the post certainly does not exist, so the step may
@@ -113,5 +113,5 @@ class Platform:
         raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
 
     def setting(self, key: str, default: str = "") -> str:
-        """The operator's setting `<PLATFORM>_<key>` for this platform, such as `BLUESKY_API_BASE`."""
+        """Return the operator's setting `<PLATFORM>_<key>` for this platform adapter, such as `BLUESKY_API_BASE`."""
         return settings.PLATFORM_SETTINGS.get(f"{self.name.upper()}_{key}", default)

@@ -1,4 +1,4 @@
-"""Counting the length of texts as the platforms do, and cutting texts to a limit.
+"""Counting the characters of a text as each platform counts them, and cutting texts to a platform's limit.
 
 Unicode's own algorithms are here too, because `regex` and `unicodedata` are quadratic for hostile texts.
 
@@ -41,12 +41,12 @@ _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(
 
 
 def characters(text: str) -> int:
-    """The length of a text in Unicode code points."""
+    """The length of a text in characters, counted as Unicode code points."""
     return len(text)
 
 
 def clusters(text: str) -> list[str]:
-    """The extended grapheme clusters of a text (Unicode UAX #29)."""
+    """The extended grapheme clusters of a text (Unicode UAX #29), which readers see as single characters."""
     found: list[str] = _CLUSTER.findall(text)
     return found
 
@@ -57,7 +57,7 @@ def graphemes(text: str) -> int:
 
 
 def utf8_bytes(text: str) -> int:
-    """The length of a text in bytes of UTF-8."""
+    """The length of a text in bytes of UTF-8, in which YouTube counts."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -67,13 +67,13 @@ def utf16_units(text: str) -> int:
 
 
 def threads_characters(text: str) -> int:
-    """The length of a text for Threads: code points, but an emoji counts by its bytes in UTF-8."""
+    """The length of a text as Threads counts it: in code points, but an emoji counts its bytes in UTF-8."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
     return len(text) - len(emoji) + utf8_bytes(emoji)
 
 
 def weighted(text: str) -> int:
-    """The weighted length of a text for X: a URL counts 23, an emoji 2, a Latin or similar character 1, all others 2.
+    """The weighted length of a text as X counts it: 23 for a URL, 2 for an emoji, 1 for a Latin or similar character, else 2.
 
     The result equals that of `twitter_text.parse_tweet`, whose running time is quadratic in the length of the text.
     """
@@ -86,19 +86,19 @@ def weighted(text: str) -> int:
 
 
 def has_linked_url(text: str) -> bool:
-    """Whether X turns anything in the text into a link; bare domains such as example.com become links."""
+    """Return whether X would turn a part of the text into a link, which it also does with domains such as example.com."""
     return next(links(_normalized(text)), None) is not None
 
 
 def mastodon_graphemes(text: str) -> int:
-    """The length of a text for Mastodon: grapheme clusters; an http(s) URL counts 23, a mention @user@domain as @user."""
+    """The length of a text as Mastodon counts it: in graphemes, but 23 for a URL and only `@user` for @user@domain."""
     urls = (span for span in links(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
     shown = ("x" * URL_LENGTH).join(_around(text, urls))
     return graphemes(_REMOTE_MENTION.sub(r"@\1", shown))
 
 
 def cut(text: str, limit: int, count: Callable[[str], int], length: int | None = None) -> str:
-    """Cut a text to a limit and end it with an ellipsis; a text that fits is returned unchanged.
+    """Cut a text to a platform's limit and end it with an ellipsis; a text within the limit is returned unchanged.
 
     The cut is between words, unless a text without spaces would lose more than half of what fits. It never splits a grapheme
     cluster, nor a URL that follows other words. `count(result) <= limit` always holds; the result is empty if not even the
@@ -117,7 +117,7 @@ def cut(text: str, limit: int, count: Callable[[str], int], length: int | None =
 
 
 def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[list[int], list[int]]:
-    """The positions at which a text may be cut: after every cluster that is not a space, and after every word.
+    """The positions at which a text that is too long may be cut: after each word, and after each cluster that is no space.
 
     Reading stops where the text no longer fits, so that the rest of a long text costs no time.
     """
@@ -137,7 +137,7 @@ def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[lis
 
 
 def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], int]) -> int:
-    """The last of the positions `ends` up to which the text and an ellipsis fit the limit; 0 if there is none.
+    """The last of the positions `ends` at which a text can be cut so that it fits the limit with its ellipsis; 0 if none.
 
     The search doubles its range before it halves it, so that it counts only texts of about the limit's length.
     """
@@ -156,24 +156,24 @@ def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], 
 
 
 def composed(text: str) -> str:
-    """A text in Unicode's Normalization Form C."""
+    """The text in Unicode's Normalization Form C, in which X counts its characters."""
     return unicodedata.normalize("NFC", _MANY_MARKS.sub(lambda marks: _in_order(marks[0]), text))
 
 
 def _in_order(marks: str) -> str:
-    """Unicode combining marks, decomposed and in canonical order; `unicodedata` sorts them by insertion sort."""
+    """The combining marks of a text, decomposed and in canonical order; `unicodedata` is too slow for a long run of them."""
     decomposed = "".join(unicodedata.normalize("NFD", mark) for mark in marks)
     runs = groupby(decomposed, key=lambda mark: unicodedata.combining(mark) > 0)
     return "".join("".join(sorted(run, key=unicodedata.combining) if combining else run) for combining, run in runs)
 
 
 def _normalized(text: str) -> str:
-    """The text in the normalization in which X counts it: composed, with one character at the end of each line."""
+    """The text in the form in which X counts its characters: composed, and with one character at the end of each line."""
     return _LINE_ENDING.sub("\n", composed(text))
 
 
 def _around(text: str, spans: Iterable[Span]) -> list[str]:
-    """The parts of a text before, between and after these spans."""
+    """The parts of a text before, between and after these spans (start, end), which are counted separately."""
     pieces, position = [], 0
     for start, end in spans:
         pieces.append(text[position:start])

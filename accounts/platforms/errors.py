@@ -23,7 +23,7 @@ logger = logging.getLogger("accounts.platforms")
 
 
 class PlatformError(Exception):
-    """Base class of all platform errors; `suggested_action` says what a person can do."""
+    """Base class of all errors that platform adapters raise; `suggested_action` tells a person what to do."""
 
     suggested_action = "Try again later."
 
@@ -66,7 +66,7 @@ class ConnectionUnavailable(PlatformError):
 
 
 class OutcomeUnknown(PlatformError):
-    """Raised if the post may be published. `final`: nobody can ever find out, so the engine must not call `find`."""
+    """The platform error for a post that may have been published; if `final`, asking the platform cannot settle it."""
 
     suggested_action = "Look at the account: the post may be there. Then resolve or retry it."
 
@@ -76,7 +76,7 @@ class OutcomeUnknown(PlatformError):
 
 
 def unmapped(platform: str, code: object) -> None:
-    """Report to the operator a platform's error code that the adapter's tables do not contain, once for each occurrence.
+    """Report to the operator an error code of a platform that the adapter's tables do not contain, each time that it occurs.
 
     `platform` is the registry's name; `code` is the platform's status or error code, never its message, which may quote a
     post.

@@ -1,4 +1,4 @@
-"""Validation issues of a post's content, and repair hints that a client can apply. Media, posts and pages share them."""
+"""Types of validation issues and of their repair hints, which clients can apply; used by media, posts and dashboard pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RepairHint:
-    """A repair hint of a validation issue: setting `field` to `value` (if there is one) removes the issue."""
+    """The repair hint of a validation issue: what to do with `field`, and the new value, if the service can name one."""
 
     action: str
     field: str
@@ -18,7 +18,7 @@ class RepairHint:
 
 @dataclass(frozen=True)
 class Issue:
-    """A validation issue. `field` is a path in the request, such as `targets[0].text`; `severity` is error or warning."""
+    """A validation issue of a post or of media: its code, severity (error or warning), field path and repair hint."""
 
     code: str
     severity: str
@@ -28,7 +28,7 @@ class Issue:
     repair_hint: RepairHint | None = None
 
     def body(self) -> dict[str, Any]:
-        """The validation issue as JSON for the API."""
+        """The JSON of the validation issue for API responses."""
         body = asdict(self)
         if self.repair_hint and self.repair_hint.value is None:
             del body["repair_hint"]["value"]
@@ -44,11 +44,11 @@ def issue_with_hint(
     value: str | None = None,
     severity: str = "error",
 ) -> Issue:
-    """The validation issue of a field with a repair hint for this field; with a value, a client can apply the hint itself."""
+    """A validation issue with a repair hint for the same field; if a value is given, a client can apply the hint itself."""
     hint = RepairHint(action, field, explanation, value)
     return Issue(code, severity, field, message, auto_fixable=value is not None, repair_hint=hint)
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun for the message of a validation issue, such as 2 choices."""
+    """A number with its noun in the singular or plural, such as `2 choices`, for the message of a validation issue."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The URLs that X and Mastodon find in a text: the spans that twitter-text extracts, in linear time.
+"""Finding the URLs in a text that X and Mastodon count as links, as the library twitter-text does, but in linear time.
 
 twitter-text's own extractor tries every character as the start of a URL and reads on from each to the end of the host.
 Here the text is split into hosts first, and each host is read once. The characters, top-level domains, paths and queries
@@ -36,7 +36,7 @@ Span = tuple[int, int]
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A regular expression that matches any of `words`; a longer word comes before those it begins with.
+    """A regular expression for finding links that matches any of `words`, longer words before the words that they begin with.
 
     In the pattern words share their beginnings, and alternatives start with different characters, so that matching costs time
     by the length of a word, not by their number.
@@ -56,7 +56,7 @@ def any_of(words: Iterable[str]) -> str:
 
 
 def _words(pattern: str) -> list[str]:
-    """The words of twitter-text's pattern for a kind of top-level domain, such as country codes."""
+    """The top-level domains of one kind, such as country codes, in twitter-text's pattern for links."""
     return pattern.removeprefix("(?:(?:").removesuffix(")(?=[^0-9a-zA-Z@+-]|$))").split("|")
 
 
@@ -99,7 +99,7 @@ UNCHANGED_BY_NAMEPREP = re.compile(
 
 
 def links(text: str) -> Iterator[Span]:
-    """The start and the end of each URL in a text, with or without a protocol, in order."""
+    """The start and end positions of all URLs in a text, with or without a protocol, in order."""
     read = 0  # the end of the last URL that the extractor reads, whether it is a link or not
     for host in _HOST.finditer(text) if "." in text else ():
         if host.lastindex is None or host.end() <= read:
@@ -114,7 +114,7 @@ def links(text: str) -> Iterator[Span]:
 
 
 def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
-    """Where the first URL in the host at `start:end` begins, and its domain (None if there is no URL).
+    """The start and the domain of the first URL in the host at `start:end` of a text; None if there is no URL.
 
     The domain extends to the last top-level domain that may end it.
     """
@@ -133,14 +133,14 @@ def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Matc
 
 
 def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
-    """Whether the text at `start:end` is a protocol, where a URL may begin."""
+    """Return whether the text at `start:end` is a protocol, such as `https://`, at a place where a URL may begin."""
     if start < 0 or not _PROTOCOL.fullmatch(text, start, end):
         return False
     return start == 0 or (start > read and _BEFORE.fullmatch(text, start - 1, start) is not None)
 
 
 def _end_of_last_url(text: str, start: int, end: int) -> int:
-    """Where the last URL ends in the rest `start:end` of a host; 0 if there is none or it ends within the host.
+    """The end of the last URL in `start:end`, the rest of a host; 0 if there is no URL, or one that ends before `end`.
 
     The URL is not a link: the label before its top-level domain has an underscore, and its domain begins after that.
     """
@@ -150,13 +150,13 @@ def _end_of_last_url(text: str, start: int, end: int) -> int:
 
 
 def _after_domain(text: str, position: int) -> tuple[int, bool]:
-    """Where the URL with the domain that ends at `position` ends, and whether the URL has a path."""
+    """The position at which a URL ends whose domain ends at `position`, and whether the URL has a path."""
     rest = _AFTER_DOMAIN.match(text, position)
     return (rest.end(), rest[1] is not None) if rest else (position, False)
 
 
 def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
-    """Where the URL with this start and domain ends, and the links that twitter-text's extractor finds in it."""
+    """The end of the URL with this start and domain, and the links that twitter-text's extractor finds in the URL."""
     end, has_path = _after_domain(text, domain[1])
     url, name, protocol_length = text[start:end], text[slice(*domain)], domain[0] - start
     if not protocol_length:
@@ -169,7 +169,7 @@ def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
 
 
 def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]:
-    """The links in a URL without a protocol: the ASCII domains in its domain, of which the last has the URL's path."""
+    """The links in a URL without a protocol: one for each ASCII domain in its host; the URL's path belongs to the last."""
     spans = [(0, len(domain))]
     if not _ONLY_ASCII.fullmatch(domain):
         spans = [found.span() for found in _ASCII_LABELS.finditer(domain) if found[1]]
@@ -182,7 +182,7 @@ def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]
 
 
 def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
-    """Whether a URL's domain can be encoded in ASCII, and the URL with the encoded domain is not too long."""
+    """Return whether a URL's domain can be encoded in ASCII and the encoded URL is short enough to be a link."""
     if len(url) - len(domain) > max_url_length:
         return False
     encoded = idna_length(domain)
@@ -190,7 +190,7 @@ def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
 
 
 def idna_length(domain: str) -> int:
-    """The length of a domain in IDNA's ASCII encoding (RFC 3490); 0 if it cannot be encoded. No label may be empty.
+    """The length of a URL's domain in IDNA's ASCII encoding (RFC 3490); 0 if a label is empty or cannot be encoded.
 
     It is that of `domain.encode("idna")`, which takes time quadratic in the length of a label, even of one that is far too
     long.
@@ -224,13 +224,13 @@ def _international_length(label: str) -> int:
 
 
 def punycode_length(text: str) -> int:
-    """The length of a text in Punycode, `text.encode("punycode")` (RFC 3492)."""
+    """The length of a domain's label in Punycode (RFC 3492), as `text.encode("punycode")` would return it."""
     basic = sum(character < "\x80" for character in text)
     return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))
 
 
 def _deltas(text: str) -> Iterator[int]:
-    """The numbers that Punycode encodes: what its decoder skips before each insertion of a character that is not ASCII."""
+    """The numbers (deltas) that the Punycode of a domain encodes, one for each character that is not ASCII."""
     inserted = [position for position, character in enumerate(text) if character < "\x80"]
     code, last, skipped = 0x80, -1, 0
     for character, position in sorted((ord(character), position) for position, character in enumerate(text)):

@@ -1,4 +1,4 @@
-"""Validation of media against a platform's MediaRules, for uploads, posts and pages.
+"""Validation of images, videos and GIFs against a platform's MediaRules, for uploads, posts and dashboard pages.
 
 Each issue has a repair hint: convert_media, remove_media, add_media or replace_text. A property of an asset that was not
 read, such as its size in pixels or its duration, causes no issue.
@@ -30,7 +30,7 @@ _FORMATS = {
 
 
 def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """The validation issues of one media asset by itself; `field` is its path, such as `media[0]`."""
+    """The validation issues of a single media asset at a platform; `field` is its path, such as `media[0]`."""
     own = _rules_by_kind(rules)[_counted_as(rules, asset)]
     if own is None:
         noun = _NOUNS[asset.kind]
@@ -47,7 +47,7 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
 
 
 def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media") -> list[Issue]:
-    """The validation issues of all media assets of a post together, and of their alt texts; `field` is their path."""
+    """The validation issues of a post's media assets taken together, and of their alt texts; `field` is the list's path."""
     if not assets:
         return [_media_required(platform, rules, field)] if rules.required else []
     return [
@@ -63,7 +63,7 @@ def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], 
 
 
 def _counted_as(rules: MediaRules, asset: MediaInfo) -> MediaKind:
-    """The kind whose media rules apply: a GIF counts as an image if GIFs have no rules of their own."""
+    """The kind of media whose rules apply to an asset: a GIF counts as an image if the platform has no rules for GIFs."""
     return "image" if asset.kind == "gif" and rules.gifs is None else asset.kind
 
 
@@ -81,7 +81,7 @@ def _type_issues(platform: str, rules: MediaRules, own: FileRules, asset: MediaI
 
 
 def _to_video(rules: MediaRules, asset: MediaInfo, field: str) -> RepairHint | None:
-    """The repair hint that converts a GIF into a video, because a GIF that becomes an image would not move."""
+    """The repair hint that converts a GIF into a video, for a platform on which a GIF would become a still image."""
     if asset.kind != "gif" or not rules.videos:
         return None
     wanted = _format(rules.videos.mime_types[0])
@@ -96,7 +96,7 @@ def _size_issues(platform: str, own: FileRules, asset: MediaInfo, field: str) ->
 
 
 def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
-    """The issue of an image's size in pixels.
+    """The validation issue of an image with too many pixels, or whose width and height together are too large.
 
     Its hint has a size that fits both limits: all pixels, and width plus height.
     """
@@ -158,7 +158,7 @@ def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo
 
 
 def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
-    """The issues of the number of media: too many of one kind, or otherwise too many in total for the platform."""
+    """The validation issues of a post with too many media assets of one kind, or with too many in total."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
     issues = [
         _too_many(platform, field, counted(count, _NOUNS[kind]), counted(limits[kind], _NOUNS[kind]))
@@ -186,7 +186,7 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 
 def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """The issue of a media asset's alt text that is too long. There is none if the platform's limit is missing."""
+    """The validation issue of an alt text that is too long or missing; none if the platform has no limit for alt texts."""
     most, length = rules.alt_text_max_length, characters(asset.alt_text)
     if most is None:
         return []
@@ -211,6 +211,6 @@ def _format(mime_type: str) -> str:
 
 
 def _in_words(seconds: int) -> str:
-    """A duration of media in words for messages, such as 2 minutes and 20 seconds."""
+    """A video's duration in words for validation messages, such as 2 minutes and 20 seconds."""
     parts = ((seconds // 3600, "hour"), (seconds % 3600 // 60, "minute"), (seconds % 60, "second"))
     return " and ".join(counted(count, unit) for count, unit in parts if count)

@@ -1,4 +1,4 @@
-"""Setup of platforms: what operators register, and what owners need, before accounts can be connected.
+"""Setup of platforms: what the operator registers and what account owners need before accounts can be connected.
 
 Each platform's adapter has a value `SETUP` as its `setup`. The capabilities endpoint, the pages of the dashboard and
 docs/platforms.md read it.
@@ -14,7 +14,7 @@ OAUTH = "oauth"
 
 @dataclass(frozen=True)
 class PlatformApplication:
-    """An application that the operator registers in the platform's developer portal.
+    """An OAuth application that the operator of the service registers in a platform's developer portal.
 
     `connects` says which accounts it can connect, `portal` is the https address where it is registered, `products` are what
     is added to it or switched on there. `redirect_path` follows BASE_URL. `scopes` are what owners are asked for unless a
@@ -37,7 +37,7 @@ class PlatformApplication:
 
 @dataclass(frozen=True)
 class OperatorSetup:
-    """The setup of a platform: what the owner needs for each method of connection, and the operator's OAuth applications.
+    """A platform's setup: what owners need for each connection method, and the OAuth applications that operators register.
 
     Without applications the operator has nothing to register.
     """
@@ -46,5 +46,5 @@ class OperatorSetup:
     applications: tuple[PlatformApplication, ...] = ()
 
     def applications_for(self, method: str) -> tuple[PlatformApplication, ...]:
-        """The operator's applications that a method of connection requires; none for the method `credentials`."""
+        """The OAuth applications that the operator registers for a connection method; none for `credentials`."""
         return self.applications if method == OAUTH else ()

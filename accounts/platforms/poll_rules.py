@@ -1,4 +1,4 @@
-"""The rules of a platform for polls. The option `poll` and its validation are in accounts/platforms/polls.py."""
+"""The PollRules of a platform; the option `poll` itself and its validation are in accounts/platforms/polls.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class PollRules:
-    """A platform's rules for polls: a post may have the option `poll` with choices to vote for.
+    """A platform's rules for polls, such as the number and length of a poll's choices and its duration.
 
     The post's text is the question. `count` counts a choice, in the unit `counted_as`. A duration is a multiple of
     `duration_step_minutes`; `open_ended`: it may be left out, and the poll stays open. `distinct`: a choice that repeats
@@ -31,5 +31,5 @@ class PollRules:
 
     @property
     def multiple(self) -> bool:
-        """Whether a poll may let voters choose several answers."""
+        """Return whether the platform's polls may let a voter choose several answers."""
         return "multiple" in self.switches

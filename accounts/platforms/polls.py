@@ -1,4 +1,4 @@
-"""Polls: the option `poll`, its validation, and the choices of a poll.
+"""Polls in posts: the JSON Schema of the option `poll`, its validation, and the choices of a poll.
 
 On every platform with polls the option has the format `{"choices": [...], "duration_minutes": n}`, with further switches
 where the platform has them (PollRules.switches). The question is the post's own text. A poll belongs to the first segment of
@@ -27,7 +27,7 @@ _REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "
 
 
 def poll_option(rules: PollRules) -> dict[str, Any]:
-    """The JSON Schema of the option `poll`. `poll_issues` checks the length of the choices, as the platform counts it."""
+    """The JSON Schema of the option `poll`; the length of the choices is checked by `poll_issues`."""
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
@@ -56,13 +56,13 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
 
 
 def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The poll in a target's options, which are not validated yet; None if there is none."""
+    """The poll in a target's options before they are validated; None if there is no poll."""
     poll = options.get(OPTION)
     return poll if isinstance(poll, dict) else None
 
 
 def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The choices of the poll in a target's options; empty if there is no poll, or no list of choices."""
+    """The choices of the poll in a target's options; empty if there is no poll or its choices are not a list."""
     given = (poll_of(options) or {}).get("choices")
     return tuple(choice for choice in given if isinstance(choice, str)) if isinstance(given, list) else ()
 
@@ -87,13 +87,13 @@ def poll_issues(
 
 
 def reported_by_poll_issues(violation: ValidationError) -> bool:
-    """Whether `poll_issues` reports this violation of the options' schema, with a better message."""
+    """Return whether `poll_issues` reports this violation of the poll's JSON Schema with a better message."""
     path = list(violation.absolute_path)
     return path[:1] == [OPTION] and violation.validator in _REPORTED_BY_ISSUES
 
 
 def check(content: Content, capabilities: Capabilities, label: str) -> None:
-    """Raise ContentRejected for a poll that the platform would refuse, before anything is published.
+    """Raise ContentRejected before a post is published if the platform would refuse its poll.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.
     """
@@ -103,13 +103,13 @@ def check(content: Content, capabilities: Capabilities, label: str) -> None:
 
 
 def duration_in_words(minutes: int) -> str:
-    """A poll's duration in words for messages, such as 1 day and 12 hours."""
+    """A poll's duration in words for validation messages, such as 1 day and 12 hours."""
     parts = ((minutes // 1440, "day"), (minutes % 1440 // 60, "hour"), (minutes % 60, "minute"))
     return str(get_text_list([counted(count, unit) for count, unit in parts if count], "and")) or "0 minutes"
 
 
 def duration_range(rules: PollRules) -> str:
-    """The durations that a platform accepts for polls, in words, such as from 1 hour to 7 days."""
+    """The shortest and longest poll that a platform accepts, in words, such as from 1 hour to 7 days."""
     shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
     return f"from {shortest} to {longest}{step}"

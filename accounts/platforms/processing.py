@@ -1,4 +1,4 @@
-"""Waiting while a platform processes an upload: the service asks again after growing pauses, up to a limit."""
+"""Waiting while a platform processes an upload: the adapter asks for its status after growing pauses, up to a limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.platforms.types import Progress
 def ask_again(
     phase: str, state: Mapping[str, Any], *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
-    """The step that asks the platform again about an upload; `looks` in the state counts how often it was asked.
+    """The publishing step that asks a platform again whether it has processed an upload; `looks` in the state counts checks.
 
     The pause before it grows from `first` to `longest` seconds, doubling each time. Raises `timeout` after `max_checks`.
     """
@@ -25,11 +25,11 @@ def ask_again(
 
 
 def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: float) -> Progress:
-    """The step that asks the platform again about an upload, without a maximum of checks: the caller handles that."""
+    """The publishing step that asks a platform again about an upload, however often the platform was asked before."""
     checks = state.get("looks", 0)
     return later(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
 
 
 def later(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
-    """The step of a publication's phase, taken after a pause of so many seconds."""
+    """The publishing step that continues a phase, such as the platform's processing, after a pause of `seconds`."""
     return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

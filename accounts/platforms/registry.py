@@ -1,4 +1,4 @@
-"""The registry of all platform adapters, by name. A new platform needs one line here."""
+"""The registry of all platform adapters by name; a new platform needs one line in this file."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ PLATFORMS = {
 
 @cache
 def platform(name: str) -> Platform:
-    """The platform adapter with this name. Raises KeyError if there is none."""
+    """Return the platform adapter that is registered under this name. Raises KeyError if there is none."""
     made: Platform = import_string(PLATFORMS[name])()
     return made
 
 
 @cache
 def publisher(name: str, *, sandbox: bool) -> Platform:
-    """The adapter that publishes: the platform's own, or the simulator for sandbox accounts and sandbox posts."""
+    """Return the adapter that publishes for a platform: its own, or the simulator for sandbox accounts and sandbox posts."""
     return Sandbox(platform(name)) if sandbox else platform(name)
 
 
 def platforms() -> list[Platform]:
-    """All platform adapters, in the registry's order."""
+    """Return all platform adapters in the order in which they are registered."""
     return [platform(name) for name in PLATFORMS]
 
 
 def label_of(name: str) -> str:
-    """The name of a platform for people, such as YouTube; the capitalized name if there is no such platform."""
+    """Return a registered platform's name for people, such as YouTube; for unknown platforms, the capitalized name."""
     return platform(name).label if name in PLATFORMS else name.capitalize()

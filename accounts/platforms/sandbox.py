@@ -1,4 +1,4 @@
-"""The sandbox: an adapter that simulates a platform. It publishes nothing, sends no requests, and obeys markers in texts.
+"""The sandbox adapter, which simulates a platform: it sends no requests and publishes nothing; markers in texts cause errors.
 
 Markers in a post's text, or in the text of a thread's segment, let callers test how they handle failures:
 
@@ -29,7 +29,7 @@ SLOW = timedelta(seconds=5)
 
 
 class Sandbox(Platform):
-    """Simulates one platform: has its name, label and capabilities, but publishes nothing. Accounts need no connection.
+    """The adapter that simulates a platform: it has the platform's name, label and capabilities, but publishes nothing.
 
     Simulating a post again does no harm, so no phase is irreversible and an interrupted one is resumed.
     """
@@ -41,15 +41,15 @@ class Sandbox(Platform):
         self.capabilities = platform.capabilities  # type: ignore[misc]
 
     def account(self, workspace_id: str) -> Identity:
-        """The sandbox account of the simulated platform in a workspace."""
+        """Return the identity of a workspace's sandbox account on the simulated platform."""
         return self._identity(f"sandbox-{workspace_id}")
 
     def identify(self, grant: Grant) -> Identity:
-        """The sandbox account that the grant's `external_id` names."""
+        """Return the sandbox account that `external_id` in the grant names."""
         return self._identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Returns the grant of a sandbox account unchanged."""
+        """Return the grant of a sandbox account unchanged."""
         return grant
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
@@ -71,7 +71,7 @@ class Sandbox(Platform):
 
 
 def _fault(text: str, attempt: int) -> PlatformError | None:
-    """The simulated error for this text at this attempt; None if the text has no marker for one."""
+    """Return the error that a marker in the text makes the sandbox raise at this attempt; None if there is no such marker."""
     faults: dict[str, PlatformError] = {
         "reject": ContentRejected("The sandbox rejects this post, as its text asks."),
         "rate_limit": RateLimited("The sandbox's rate limit is used up, as the text asks."),

@@ -1,4 +1,4 @@
-"""JSON Schemas of a platform's options and credentials, and validation of input against them in bounded time."""
+"""JSON Schemas of platform options and credentials, and the validation of input against them in bounded time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MAX_VIOLATIONS = 20
 
 
 def object_schema(required: Sequence[str] | None = None, /, **properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of an object with these properties and no others; `required` names those that must be there."""
+    """Return the JSON Schema of an object that has these properties and no others; `required` lists the mandatory ones."""
     named = {} if required is None else {"required": [*required]}
     return {"type": "object", "properties": properties, **named, "additionalProperties": False}
 
 
 def violations(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
-    """Validate a value against a JSON Schema. Returns the first violations, at most MAX_VIOLATIONS.
+    """Validate a value against a JSON Schema and return the first violations, at most MAX_VIOLATIONS.
 
     Values that are too long are not examined: patterns are not tried on a string that is longer than its `maxLength`, nor
     items checked of an array that is longer than its `maxItems`. For a value that fits none of several alternatives, the
@@ -31,7 +31,7 @@ def violations(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
 
 
 def _within(keyword: str, limit: str) -> Any:
-    """The JSON Schema check of `keyword`, limited to values that are not longer than the schema's `limit`."""
+    """Return the validator's check of the JSON Schema `keyword`, skipped for values longer than the schema's `limit`."""
     check = Draft202012Validator.VALIDATORS[keyword]
 
     def bounded(validator: Any, rule: Any, value: Any, schema: Mapping[str, Any]) -> Iterator[ValidationError]:

@@ -1,4 +1,4 @@
-"""Validation of the length of a text against a platform's TextRules, for posts, segments of threads, and pages."""
+"""Validation of a text's length against a platform's TextRules, for posts, segments of threads, and dashboard pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class CallCache:
-    """Caches a function's results for the validation of texts: equal arguments call it once. Each post has one instance."""
+    """A cache of function results for validating one post's texts: a call with the same arguments is made only once."""
 
     def __init__(self) -> None:
         self._results: dict[tuple[Hashable, ...], Any] = {}
@@ -28,7 +28,7 @@ class CallCache:
 
 
 def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind] = ()) -> int:
-    """The maximum length of a text in the rules' own unit, for a post with these options and `media` of these kinds.
+    """The maximum length of a text in the unit of the platform's TextRules, for a post with these options and kinds of media.
 
     Media or a poll may have a limit of their own, and options may take up a part of the length.
     """
@@ -36,7 +36,7 @@ def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[M
 
 
 def _limit_and_reason(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind]) -> tuple[int, str]:
-    """The maximum length of a text, and the part of a message that says why it is less than that of a text alone."""
+    """The maximum length of a post's text, and the reason for the message if media or options reduce it."""
     most, reason = rules.max_length, ""
     if rules.max_length_with_poll is not None and poll_of(options) is not None:
         most, reason = rules.max_length_with_poll, " as the question of a poll"
@@ -60,7 +60,7 @@ def length_issues(
     subject: str = "The text",
     scope: str = "",
 ) -> list[Issue]:
-    """The issues of a text that is too long, with a text that fits in the repair hint. A text that fits may get warnings.
+    """The validation issues of a text that is too long, with a shortened text as repair hint; may also return warnings.
 
     The text in the hint fits the limits of all units. `media` are the kinds of the post's media. `cached` counts and cuts
     each text only once. `subject` is what the message calls the text, `scope` what the hint adds about where the shorter text
@@ -82,7 +82,7 @@ def length_issues(
 
 
 def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
-    """Warnings for a text that the platform accepts but advises against."""
+    """The warnings for a text that is within the platform's limit but longer than the platform advises."""
     issues = []
     for unit, most, count in rules.advised:
         if (length := cached(count, text)) > most:

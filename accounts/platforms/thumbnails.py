@@ -1,4 +1,4 @@
-"""Thumbnails: makes a small JPEG of a picture from an untrusted web page.
+"""Thumbnails for link cards: makes a small JPEG of a picture from an untrusted web page.
 
 The type is detected by the first bytes, as for uploads, and the dimensions are read before anything is decoded: a file of
 some kilobytes may claim a picture of gigabytes. No metadata of the picture goes into the JPEG.
@@ -20,7 +20,7 @@ _decodes = threading.BoundedSemaphore(2)  # the threads of a process wait for ea
 
 
 def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
-    """A thumbnail of a picture: a JPEG of at most `max_bytes`, rotated by its EXIF data; of an animation, the first frame.
+    """A JPEG thumbnail of a web page's picture, of at most `max_bytes`, rotated by its EXIF data; without animation.
 
     None for a file of another type, for a broken picture, and for one with too many pixels.
     """
@@ -35,7 +35,7 @@ def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
 
 
 def _opaque(image: Image.Image) -> Image.Image:
-    """The thumbnail's image as RGB, on a white background where it is transparent."""
+    """The picture of a thumbnail as RGB, with a white background in place of transparent pixels."""
     if image.mode == "I;16":  # Pillow would cut off its values at 255
         image = image.point(lambda value: value / 256).convert("L")
     if not image.has_transparency_data:

@@ -1,4 +1,4 @@
-"""The types that all adapters share, such as Capabilities, Content and Progress. They are frozen and use no Django models."""
+"""Dataclasses that all platform adapters share, such as Capabilities, Content and Progress; they use no Django models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TAKEN, OUT = "taken", "out"  # keys in it
 
 @dataclass(frozen=True)
 class TextRules:
-    """A platform's limits for a text. `count` measures the text; `also` has the limits in a second unit.
+    """A platform's limits for the length of a text: `count` measures it; `also` has the limits in a second unit.
 
     `max_length_with_media` is the limit of a text that is the caption of media, if it differs; `max_length_with_images` that
     with images alone; `max_length_with_poll` that of a poll's question. `advised` are recommended limits, given as in `also`;
@@ -42,7 +42,7 @@ class TextRules:
 
 @dataclass(frozen=True)
 class ThreadRules:
-    """A platform's rules for threads: a post may have further segments, each a reply to the one before (option `thread`).
+    """A platform's rules for threads, in which each further segment of a post is a reply to the one before.
 
     `max_segments` counts the post itself; a segment's length limit is that of a post of text alone. `distinct`: the platform
     refuses repeated segments. `each_billed`: the platform bills every segment as a post. `unproven`: a sentence for people
@@ -57,7 +57,7 @@ class ThreadRules:
 
 @dataclass(frozen=True)
 class FileRules:
-    """Rules for the files of one kind of media in a post."""
+    """A platform's rules for the files of one kind of media in a post: file types, size and number."""
 
     mime_types: tuple[str, ...]
     max_bytes: int
@@ -66,7 +66,7 @@ class FileRules:
 
 @dataclass(frozen=True)
 class ImageRules(FileRules):
-    """Rules for images, also animated ones (MediaRules.gifs). Ratios are width divided by height; sides are in pixels."""
+    """A platform's rules for images and animated GIFs: sides in pixels, and ratios of width to height."""
 
     max_pixels: int | None = None
     max_side_sum: int | None = None  # width plus height
@@ -82,7 +82,7 @@ class VideoRules(FileRules):
 
 @dataclass(frozen=True)
 class MediaRules:
-    """Rules for the media of a post. A kind whose rules are None is refused; `mixed` allows several kinds in one post.
+    """A platform's rules for the media of a post; a kind without rules is refused, and `mixed` allows several kinds together.
 
     `gifs` None: an animated GIF is accepted as an image (some platforms show its first frame only). `none_because` explains
     to people why an account accepts no media, if other accounts of the platform do.
@@ -102,7 +102,7 @@ class MediaRules:
 
 @dataclass(frozen=True)
 class Pace:
-    """The rate at which posts to one account are sent: `burst` at once, then one every `seconds`."""
+    """The rate at which a platform allows posts to one account: `burst` posts at once, then one post every `seconds`."""
 
     seconds: float
     burst: int = 1
@@ -110,7 +110,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a platform accepts. Validation, repair hints, the capabilities endpoints and the composer all use this type.
+    """The capabilities of a platform: the texts, media, polls and threads that it accepts in posts.
 
     `options` is the JSON Schema of a target's `options`; `features` are names such as text, images, video, links.
     `not_possible` are sentences for people who plan a post, about features of the platform that are missing here.
@@ -131,13 +131,13 @@ class Capabilities:
     withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_for(self, options: Mapping[str, Any]) -> MediaRules:
-        """The media rules of a target with these options, which are not validated yet."""
+        """Return the platform's media rules for a post with these options, which are not validated yet."""
         return self.media_with(options) if self.media_with else self.media
 
 
 @dataclass(frozen=True)
 class Identity:
-    """The identity of an account at the platform; `external_id` never changes, the other fields may.
+    """The identity of an account at its platform; its `external_id` never changes, but its handle and names may.
 
     `limits` are those of the account's own server (AccountDetails); empty if servers do not differ or did not answer.
     """
@@ -152,7 +152,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class AccountDetails:
-    """Data of a connected account that is not secret: `limits` of its server (Identity), and the `scopes` of its grant."""
+    """The data of a connected account that an adapter may use and that is not secret: its server's limits and its scopes."""
 
     external_id: str
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Authorization:
-    """The URL at which an owner grants access, and the data stored for the exchange (a PKCE verifier, an app's secret)."""
+    """The start of an OAuth connection: the URL at which an owner grants access, and data for the exchange of the code."""
 
     url: str
     stored: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -183,7 +183,7 @@ class Authorization:
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection to an account that the platform has accepted: the account's identity and what gives access to it."""
+    """A connection that the platform has accepted: the account's identity and the grant that gives access to the account."""
 
     identity: Identity
     grant: Grant
@@ -192,7 +192,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class MediaInfo:
-    """The stored data of a media asset, without the file; sizes in bytes, pixels and milliseconds."""
+    """The stored properties of a media asset (without its file): size in bytes, sides in pixels, duration in milliseconds."""
 
     kind: MediaKind
     mime_type: str
@@ -205,7 +205,7 @@ class MediaInfo:
 
 @dataclass(frozen=True)
 class MediaFile(MediaInfo):
-    """A media asset of a post, with access to its file.
+    """A media asset of a post with access to its file, as platform adapters receive it.
 
     `open` returns the file at its start. `url` is a signed public URL, valid for a day. `filename` is safe in a header.
     """
@@ -222,7 +222,7 @@ def _closed() -> AbstractContextManager[BinaryIO]:
 
 @dataclass(frozen=True)
 class Content:
-    """The content to publish for one target: its text, media and options.
+    """The content that a platform adapter publishes for one target: its text, media and options.
 
     `key` is the target's id, the same at every attempt; `attempt` counts from 1 since the release or the last retry.
     `media` is in the order in which it is shown.
@@ -237,7 +237,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Published:
-    """A post that is published; `note` is a sentence for people about what is missing (a first comment, or the URL)."""
+    """A published post, as the adapter returns it; `note` tells people what is missing, such as a first comment or URL."""
 
     external_id: str
     permalink: str
@@ -246,7 +246,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a publication between two steps; the engine stores it before the next step begins.
+    """The progress of publishing a post between two adapter steps; it is stored before the next step begins.
 
     `phase` names the next step, `state` is what that step needs (ids and frozen records, never bytes). `ready_at` postpones
     the step (a platform that transcodes). After an attempt of a phase in the platform's `irreversible`, the phase is repeated
@@ -260,30 +260,30 @@ class Progress:
 
     @property
     def segments(self) -> int:
-        """The number of published segments; a thread with some never starts from the beginning again."""
+        """The number of published segments of a thread; if it is above 0, publishing never begins again at the first."""
         return len(self.state.get("sent", ()))
 
     @property
     def accepted(self) -> bool:
-        """Whether the platform has accepted the post, so that only a rejection can prevent it."""
+        """Return whether the platform has accepted the post, so that only a rejection by the platform can prevent it."""
         return TAKEN in self.state
 
     @property
     def published(self) -> Published | None:
-        """The published post, if only later steps (a first comment) are missing; they may fail."""
+        """The published post, if only later steps such as the first comment are still missing; those may fail."""
         return Published(**self.state[OUT]) if OUT in self.state else None
 
 
 @dataclass(frozen=True)
 class AskedById:
-    """A proof of absence: the platform has answered with `status` that the object that becomes the post is not published."""
+    """Proof that a post is absent: the platform's `status` of the object that becomes the post shows it is unpublished."""
 
     status: str
 
 
 @dataclass(frozen=True)
 class CompleteList:
-    """A proof of absence: a list of the account's posts was read in full and does not contain the post.
+    """Proof that a post is absent: the platform's complete list of the account's posts does not contain the post.
 
     `back_to`: how far the list was read, which is before the first attempt. `kind_evidence`: why the list contains posts of
     this kind for this account: such a post was seen in it, or the platform documents it.
@@ -295,6 +295,6 @@ class CompleteList:
 
 @dataclass(frozen=True)
 class Absent:
-    """The proof that the post is not at the platform (`Platform.find`). A search that found nothing is no proof."""
+    """An adapter's proof that the platform does not have a post; a search that merely found nothing is no proof."""
 
     proof: AskedById | CompleteList

@@ -12,12 +12,12 @@ from config.sealing import SealedValueError, open_sealed, seal
 
 
 def seal_address(address: str, *, key: str) -> str:
-    """Encrypt an upload address, to be stored with the publication of this key (Content.key)."""
+    """Encrypt the upload address of a media file, so that it can be stored with the publication that has this key."""
     return seal(f"upload:{key}", address)
 
 
 def open_address(sealed: str, *, key: str) -> str | None:
-    """Decrypt an upload address; None if none of the service's keys can decrypt it."""
+    """Decrypt a stored upload address; returns None if no key of the service can decrypt it."""
     try:
         return str(open_sealed(f"upload:{key}", sealed))
     except SealedValueError:
@@ -25,7 +25,7 @@ def open_address(sealed: str, *, key: str) -> str | None:
 
 
 def is_own(address: str, api: str, domain: str) -> bool:
-    """Whether an upload address is at the API's own host, or by https at a host of the platform's domain."""
+    """Return whether an upload address belongs to the platform: at the API's host, or by https at a host of its domain."""
     try:
         parts, own = urlsplit(address), urlsplit(api)
         at_domain = (

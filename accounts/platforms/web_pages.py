@@ -1,4 +1,4 @@
-"""Reading web pages for link cards: a page's title, description and the address of its picture.
+"""Reading untrusted web pages for link cards: a page's title, its description and the address of its picture.
 
 The page is untrusted: it is fetched through config/outbound, this module follows redirects itself, and everything is bounded:
 bytes, seconds, tags. Nothing in the page is executed. Sources: ogp.me, Twitter's cards markup, HTML's own elements.
@@ -54,12 +54,12 @@ _NAMES = frozenset({*_TITLES, *_DESCRIPTIONS, *_PICTURES})
 
 
 class PageUnavailable(Exception):
-    """Raised if a web page cannot be read; the message ends a sentence that begins with the page's address."""
+    """Error for a web page that cannot be read for a link card; its message is the end of a sentence about the page."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The metadata of a web page; missing values are empty. `picture` is a URL that has not been fetched."""
+    """The metadata of a web page for its link card; missing values are empty, and `picture` is a URL not fetched yet."""
 
     title: str = ""
     description: str = ""
@@ -67,7 +67,7 @@ class Page:
 
 
 def read_page(link: str) -> Page:
-    """Fetch the web page of a link and read its metadata. Raises PageUnavailable."""
+    """Fetch a web page and read its metadata for a link card. Raises PageUnavailable."""
     address, answer, content = _fetch(
         link, accept="text/html,application/xhtml+xml", seconds=PAGE_SECONDS, max_bytes=MAX_PAGE_BYTES, cut_off=True
     )
@@ -85,12 +85,12 @@ def read_page(link: str) -> Page:
 
 
 def fetch_picture(address: str) -> bytes:
-    """The bytes at the picture address of a web page, whatever they are. Raises PageUnavailable."""
+    """Fetch the bytes of a web page's picture without checking that they are an image. Raises PageUnavailable."""
     return _fetch(address, accept="image/*", seconds=PICTURE_SECONDS, max_bytes=MAX_PICTURE_BYTES, cut_off=False)[2]
 
 
 def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: bool) -> tuple[URL, Response, bytes]:
-    """Fetch a link and follow its redirects, each with the same checks. Returns the last URL, the response and its body."""
+    """Fetch a web page, with the same checks for each redirect; returns the last URL, the response and its body."""
     address = page_address(link)
     with total_deadline(seconds):
         for _ in range(MAX_REDIRECTS + 1):
@@ -115,7 +115,7 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
 
 
 def page_address(link: str) -> URL:
-    """The URL at which a web page is requested: ASCII, without its fragment, by https if the service may not use http."""
+    """Return the URL with which a web page is requested: in ASCII, without fragment, and by https if http is not allowed."""
     try:
         address = URL(link).with_fragment(None)
         if address.scheme == "http":
@@ -129,7 +129,7 @@ def page_address(link: str) -> URL:
 
 
 def _joined(address: URL, place: str) -> str:
-    """The absolute URL of an address in a web page or a redirect; empty if it is not a valid one."""
+    """Return the absolute URL of a relative address in a web page or redirect; empty if the result is not a valid URL."""
     try:
         return str(address.join(URL(place.strip()))) if place.strip() else ""
     except (ValueError, UnicodeError):
@@ -137,7 +137,7 @@ def _joined(address: URL, place: str) -> str:
 
 
 def _decoded(content: bytes, content_type: str) -> str:
-    """The text of a web page, decoded by its byte order mark, its header, its own declaration, or as UTF-8."""
+    """Decode a web page's bytes by its byte order mark, its HTTP header, its own charset declaration, or as UTF-8."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", "replace")
     own = _CHARSET.search(content[:2048])
@@ -157,7 +157,7 @@ def _encoding(name: str) -> str:
 
 
 def _parsed(text: str) -> _Head:
-    """Parse a web page's head in pieces, so that no page takes longer than the time limit."""
+    """Parse the head of a web page in pieces, so that parsing stops at the time limit."""
     head, deadline = _Head(), time.thread_time() + _PARSER_SECONDS
     for start in range(0, len(text), _PARSED_AT_ONCE):
         if head.is_over or time.thread_time() > deadline:
@@ -168,7 +168,7 @@ def _parsed(text: str) -> _Head:
 
 
 class _Head(HTMLParser):
-    """Parses the title and the named `meta` elements of a web page's head."""
+    """HTML parser for the title and the named `meta` elements in a web page's head."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -212,6 +212,6 @@ def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
 
 
 def _line(text: str, most: int) -> str:
-    """A web page's text as one line of printable characters, cut between words; the joiner of emoji remains."""
+    """Return a web page's title or description as one line of printable text, cut between words."""
     shown = "".join(char if char.isprintable() or char == "\u200d" else " " for char in text[:_MAX_RAW_TEXT])
     return cut(" ".join(shown.split()), most, graphemes)

@@ -1,1 +1,1 @@
-"""API serializers of connected accounts, OAuth connections, and capabilities."""
+"""API serializers of connected accounts, OAuth connections, and platform capabilities."""

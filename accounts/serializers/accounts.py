@@ -16,7 +16,7 @@ from config.api.serializers import PageQuery, RepairHintSerializer, one_of, page
 
 
 class AccountSerializer(serializers.ModelSerializer):
-    """A connected account; its secrets are never shown."""
+    """The API representation of a connected account, without its secrets."""
 
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
     scopes = serializers.ListField(child=serializers.CharField())
@@ -63,7 +63,7 @@ class AccountsQuery(PageQuery):
     }
 )
 class CredentialsField(serializers.JSONField):
-    """A JSON object of credentials, or of values needed before an OAuth grant; the platform defines its JSON Schema."""
+    """A serializer field for an account's credentials, or for the values needed before OAuth, as a JSON object."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
@@ -72,7 +72,7 @@ class CredentialsField(serializers.JSONField):
 
 
 class ConnectSerializer(WriteBody):
-    """An account to be connected."""
+    """The request to connect an account on a platform to a workspace."""
 
     workspace_id = fields.Identifier("wrk")
     platform = fields.Text(max_length=20, help_text="A `provider` of GET /capabilities.")
@@ -81,7 +81,7 @@ class ConnectSerializer(WriteBody):
 
 
 class AuthorizationSerializer(serializers.Serializer):
-    """A connection by OAuth that was begun: the owner of the account grants access at `authorization_url`."""
+    """The answer to a connect request by OAuth: the account's owner grants access at `authorization_url`."""
 
     authorization_url = serializers.CharField(
         allow_null=True, help_text="Open it in a browser. Null in a replay once it can no longer be used."
@@ -96,7 +96,7 @@ ConnectAnswer = one_of("ConnectAnswer", AccountEnvelope, AuthorizationSerializer
 
 
 class ConnectionChoiceSerializer(serializers.Serializer):
-    """An account that the grant opens."""
+    """One of several accounts to which the OAuth grant gives access, for the caller to choose from."""
 
     external_id = serializers.CharField(help_text="Give it as `choice`.")
     handle = serializers.CharField()
@@ -106,7 +106,7 @@ class ConnectionChoiceSerializer(serializers.Serializer):
 
 
 class ConnectionChoicesSerializer(serializers.Serializer):
-    """The grant opens several accounts, and none is attached yet: call again with the same state and code and a choice."""
+    """The accounts of an OAuth grant, none connected yet: repeat the call with one as `choice`."""
 
     choices = ConnectionChoiceSerializer(many=True)
     expires_at = serializers.DateTimeField(help_text="Until then each of them can be attached, one by a call.")
@@ -116,7 +116,7 @@ CompleteConnectionAnswer = one_of("CompleteConnectionAnswer", AccountEnvelope, C
 
 
 class OAuthCallbackQuery(WriteQuery):
-    """What the platform gave the browser to bring back."""
+    """The query parameters with which the platform redirects the browser back after OAuth."""
 
     state = fields.Text(max_length=2048)
     code = fields.Text(max_length=8192)
@@ -126,7 +126,7 @@ class OAuthCallbackQuery(WriteQuery):
 
 
 class ConnectRequestShown(ConnectSerializer):
-    """The request without its secrets."""
+    """The request to connect an account as its dry run returns it, without the secret credentials."""
 
     credentials = None  # type: ignore[assignment]
 
@@ -137,7 +137,7 @@ DisconnectPreview = preview_of("AccountDisconnect", would_update=AccountSerializ
 
 
 class IssueSerializer(serializers.Serializer):
-    """What a platform would say of the content, and what would repair it."""
+    """A validation issue of a post or media asset at a platform, with a hint how to repair it."""
 
     code = serializers.CharField()
     severity = serializers.ChoiceField(choices=["error", "warning"])

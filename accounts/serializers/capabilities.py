@@ -1,4 +1,4 @@
-"""API serializers of the capabilities of accounts and of the service."""
+"""API serializers of the capabilities of platforms, of connected accounts and of the service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalPro
 
 @extend_schema_field(JSON_SCHEMA)
 class JSONSchemaField(serializers.JSONField):
-    """A field whose value is a JSON Schema, returned unchanged."""
+    """A serializer field for the JSON Schema of platform options or credentials, which is returned unchanged."""
 
 
 class TextCapabilitiesSerializer(serializers.Serializer):
@@ -82,7 +82,7 @@ class ThreadCapabilitiesSerializer(serializers.Serializer):
 
 
 class PollCapabilitiesSerializer(serializers.Serializer):
-    """What the option `poll` takes; the text of the post is the question."""
+    """The limits of a platform for the option `poll`; the text of the post is the poll's question."""
 
     min_choices = serializers.IntegerField()
     max_choices = serializers.IntegerField()
@@ -107,7 +107,7 @@ NOT_POSSIBLE = "Sentences for people: what they might expect of the platform, an
 
 
 class CapabilitiesSerializer(serializers.Serializer):
-    """What a platform takes."""
+    """The capabilities of a platform: what it accepts in posts."""
 
     text = TextCapabilitiesSerializer()
     media = MediaCapabilitiesSerializer()
@@ -147,7 +147,7 @@ class AccountCapabilitiesSerializer(serializers.Serializer):
 
 
 class PlatformApplicationSerializer(serializers.Serializer):
-    """An application that the operator of the service registers in a platform's developer portal."""
+    """An OAuth application that the operator of the service registers in a platform's developer portal."""
 
     connects = serializers.CharField(help_text="Which accounts it opens.")
     portal = serializers.CharField(help_text="Where it is registered.")
@@ -164,7 +164,7 @@ class PlatformApplicationSerializer(serializers.Serializer):
 
 
 class OperatorSetupSerializer(serializers.Serializer):
-    """What has to be brought and registered before accounts can be connected by this method."""
+    """What owners and the service's operator have to prepare before accounts can be connected by a method."""
 
     owner_brings = serializers.CharField(help_text="What the owner of an account brings.")
     applications = PlatformApplicationSerializer(
@@ -190,7 +190,7 @@ class BillingCapabilitiesSerializer(serializers.Serializer):
 
 
 class ServiceCapabilitiesSerializer(serializers.Serializer):
-    """What this service can connect and bill."""
+    """The capabilities of this service: the platforms that can be connected, and its billing."""
 
     account_connections = AccountConnectionSerializer(many=True)
     billing = BillingCapabilitiesSerializer()

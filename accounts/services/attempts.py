@@ -36,7 +36,7 @@ OPEN_FOR = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class BegunConnection:
-    """A started OAuth connection attempt: the URL to open in the browser, and the state that the platform returns."""
+    """The result of beginning an OAuth connection: the URL to open in the browser, and the state of the redirect."""
 
     attempt_id: str
     authorization_url: str = field(repr=False)
@@ -45,7 +45,7 @@ class BegunConnection:
 
 
 def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunConnection:
-    """Begin an OAuth connection attempt, which may call the platform; the call is made outside any transaction.
+    """Begin an OAuth connection attempt outside of any transaction, because the platform may have to be called.
 
     Raises CredentialsRejected (given), ConnectionUnavailable, PlatformFault, RateLimited.
     """
@@ -79,7 +79,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
 
 
 def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
-    """Return the authorization URL and state of an OAuth connection attempt, for a repeat of the call that began the attempt.
+    """Return the authorization URL and state of an OAuth connection attempt, for a repeat of the request that began it.
 
     Both are None once the attempt has been used or has expired.
     """
@@ -89,18 +89,18 @@ def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
 
 
 def find_open_attempt(state: str) -> ConnectionAttempt | None:
-    """Return the unexpired OAuth connection attempt with this state, whether its code was exchanged or not."""
+    """Return the unexpired OAuth connection attempt with this state, even if its code has been exchanged."""
     rows = ConnectionAttempt.objects.select_related("workspace", "account")
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
 
 
 def was_exchanged_with(attempt: ConnectionAttempt, code: str) -> bool:
-    """Return whether the OAuth connection attempt was exchanged with this code."""
+    """Return whether this authorization code is the one with which the OAuth connection attempt was completed."""
     return secrets.compare_digest(attempt.code_sha256, _digest(code))
 
 
 def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
-    """Raise OAuthStateInvalid if this code can no longer complete the OAuth connection attempt.
+    """Raise OAuthStateInvalid if this authorization code can no longer complete the OAuth connection attempt.
 
     A code is usable if none was exchanged yet, or if this code was exchanged and an account can still be attached.
     """
@@ -109,7 +109,7 @@ def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
 
 
 def exchange_code(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
-    """Exchange the authorization code of an OAuth connection attempt for connections to the platform's accounts.
+    """Exchange the authorization code of an OAuth connection attempt for connections to the owner's accounts.
 
     The platform is called once, outside any transaction; a repeat with the same code returns the stored connections.
     Raises OAuthStateInvalid, CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited.
@@ -148,7 +148,7 @@ def purge_attempts() -> int:
 
 
 def expired_attempts() -> QuerySet[ConnectionAttempt]:
-    """Return OAuth connection attempts that have expired or whose workspace was deleted."""
+    """Return the queryset of OAuth connection attempts that have expired or whose workspace was deleted."""
     over = Q(expires_at__lte=timezone.now()) | Q(workspace__status=WorkspaceStatus.DELETED)
     return ConnectionAttempt.objects.filter(over)
 

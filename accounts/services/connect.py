@@ -78,7 +78,7 @@ def _connectable(name: str, method: str | None) -> tuple[Platform, str]:
 
 
 def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Validate submitted credentials against the platform's JSON Schema.
+    """Return the submitted credentials of an account after validating them against the platform's JSON Schema.
 
     Raises ValidationFailed, whose message never repeats a submitted value.
     """
@@ -94,7 +94,7 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
 
 
 def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
-    """Return the errors of a JSON Schema violation in submitted credentials: (suffix of the field's path, code, message)."""
+    """Return the API errors for one violation of the JSON Schema in credentials: (end of the field's path, code, message)."""
     rule, value, instance = str(problem.validator), problem.validator_value, problem.instance
     if rule == "required":
         return [(f".{name}", "required", "This field is required.") for name in value if name not in instance]
@@ -109,7 +109,7 @@ def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
 
 
 def save_account(workspace_id: str, platform_name: str, method: str, connection: Connection) -> ConnectedAccount:
-    """Insert or update the connected account of a platform identity, in the caller's transaction.
+    """Insert or update the row of a connected account, in the caller's transaction.
 
     The row is locked, so that two simultaneous connections produce one account.
     """

@@ -28,7 +28,10 @@ SCOPE = "accounts.write"
 
 @dataclass(frozen=True)
 class Choices:
-    """The accounts of a login that has several; each is attached by a call with its `external_id`, the state and the code."""
+    """The accounts from which a person chooses after OAuth, if the login gives access to several.
+
+    Each is attached by a call with its `external_id`, the state and the code.
+    """
 
     attempt_id: str
     identities: tuple[Identity, ...]
@@ -37,7 +40,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class OAuthReturn:
-    """The result of an OAuth return to the browser: the accounts to choose from, or the account that is already attached."""
+    """The result for a browser that returns from OAuth: the account that was attached, or the accounts to choose from."""
 
     attempt: ConnectionAttempt
     connections: tuple[Connection, ...] = ()
@@ -69,7 +72,7 @@ def complete_connection(
 
 
 def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
-    """Return the accounts that an OAuth return offers to a person who may connect accounts in the workspace.
+    """Return the accounts to which an OAuth return gives access, for a person who may connect accounts in the workspace.
 
     Attaches nothing. Raises OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right),
     WorkspacePaused, CredentialsRejected, ConnectionUnavailable, PlatformFault.
@@ -84,7 +87,7 @@ def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
-    """Attach the account that a person chose after an OAuth grant.
+    """Attach the account that a person chose after OAuth to the workspace.
 
     Raises ValidationFailed (choice), and the errors of `read_oauth_return`.
     """

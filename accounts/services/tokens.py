@@ -1,4 +1,4 @@
-"""Refresh of OAuth tokens: one worker at a time renews an account's tokens; it calls the platform outside any transaction.
+"""Refresh of OAuth tokens: only one worker at a time renews an account's tokens, and calls the platform outside transactions.
 
 Platforms that rotate refresh tokens accept each token once. If the answer of such a platform is lost, the new tokens are
 lost with it. The old refresh token is then tried again, which some platforms allow for a while. Only when the platform says
@@ -37,7 +37,7 @@ class BeingRenewed(Transient):
 
 
 def renewal_time(expires_at: datetime | None) -> datetime | None:
-    """Return when an OAuth token issued now is to be renewed; None for a token that does not expire."""
+    """Return the time at which an OAuth token issued now has to be renewed; None for a token that does not expire."""
     if expires_at is None:
         return None
     now = timezone.now()
@@ -45,7 +45,7 @@ def renewal_time(expires_at: datetime | None) -> datetime | None:
 
 
 def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Grant:
-    """Renew the OAuth tokens of a stale grant; returns the new grant.
+    """Renew the OAuth tokens of an account's grant that is too old, and return the new grant.
 
     If another worker has renewed them since, that worker's tokens are returned. While another worker is renewing them, the
     account is read up to `checks` times. Raises BeingRenewed if the tokens are not renewed by then, AccountDisconnected (the
@@ -66,7 +66,7 @@ def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Gra
 
 
 def renew_unless_taken(*, account_id: str, stale: Grant) -> bool:
-    """Renew an account's OAuth tokens unless another worker has done so or is doing so; returns whether this call did.
+    """Renew an account's OAuth tokens unless another worker has or does; returns whether this call renewed them.
 
     Raises AccountDisconnected (without changing the account's status: the old token may still work), Transient.
     """
@@ -85,7 +85,7 @@ def _connected(account_id: str) -> ConnectedAccount:
 
 
 def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
-    """Set a connected account to needs_reauth, unless its tokens have changed since this grant was read."""
+    """Set a connected account to needs_reauth, unless its tokens were renewed since this grant was read."""
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.grant() == stale:
         ConnectedAccount.objects.filter(
@@ -94,7 +94,7 @@ def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
 
 
 def _take_lease(account: ConnectedAccount) -> datetime | None:
-    """Take the token refresh lease of an account; returns its end, or None if another worker has it or the row changed."""
+    """Reserve an account's token renewal for this worker; returns the lease's end, None if another worker was faster."""
     now = timezone.now()
     held = account.refresh_lease_until
     if held is not None and held > now:
@@ -133,7 +133,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
 
 
 def refresh_ahead(*, limit: int = 200, seconds: float = 45.0) -> int:
-    """Renew the OAuth tokens of connected accounts that are due for renewal; returns the number of renewed accounts.
+    """Renew the OAuth tokens of connected accounts before they expire; returns the number of renewed accounts.
 
     Handles at most `limit` accounts and takes about `seconds`. If a platform does not answer, its other accounts wait for the
     next run, so that it delays no other platform. A failed renewal is tried again after a pause that doubles. Only a refusal
@@ -166,7 +166,7 @@ def _due() -> QuerySet[ConnectedAccount]:
 
 
 def _renew_due(account: ConnectedAccount) -> bool:
-    """Renew the OAuth tokens of a connected account; returns whether this call renewed them.
+    """Renew the OAuth tokens of an account whose renewal is due; returns whether this call renewed them.
 
     Raises PlatformError, SealedValueError.
     """
@@ -179,7 +179,7 @@ def _renew_due(account: ConnectedAccount) -> bool:
 
 
 def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
-    """Handle a refused token renewal: set the account to needs_reauth unless its current access token still works.
+    """Handle a platform's refusal to renew tokens: set the account to needs_reauth unless its access token still works.
 
     An account whose token still works is tried again when that token expires. Raises PlatformError.
     """
@@ -206,5 +206,5 @@ def _postpone(account: ConnectedAccount, fault: Exception) -> None:
 
 
 def _unchanged(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """Return the queryset of a connected account; empty if its tokens were renewed after the account was read."""
+    """Return the queryset of an account to renew; empty if its tokens were renewed after the account was read."""
     return ConnectedAccount.objects.filter(pk=account.pk, refresh_at=account.refresh_at)

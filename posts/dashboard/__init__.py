@@ -1,1 +1,1 @@
-"""Dashboard pages for posts: calendar, composer, approvals, list, and the page of one post."""
+"""Dashboard pages for posts: the calendar, composer, approvals and list pages, and the page of one post."""

@@ -1,4 +1,4 @@
-"""Approvals page: posts that wait for a person, who approves, edits or rejects them."""
+"""The dashboard's approvals page: posts that wait until a person approves, edits or rejects them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SHOWN_CHARACTERS = 6000  # a longer post can be read and approved only on it
 
 @workspace_page()
 def approvals(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: list the posts awaiting approval, oldest first."""
+    """Dashboard page that lists the posts awaiting approval, oldest first."""
     found = selectors.posts_awaiting_approval(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -40,7 +40,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.confirm")
 def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: approve a post, if the version on the page is still the current one."""
+    """Dashboard action that approves a post, if it was not changed since the page was shown."""
     group = page_post_group(page, post_group_id)
     version = submitted_content_version(page)
     confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version)
@@ -51,7 +51,7 @@ def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.reject")
 def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: reject a post awaiting approval, with an optional reason for the agent."""
+    """Dashboard action that rejects a post awaiting approval, with an optional reason for the agent."""
     group = page_post_group(page, post_group_id)
     reason = normalize_text(page.request.POST.get("reason", "")).strip()
     data = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})

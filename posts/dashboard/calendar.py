@@ -1,4 +1,4 @@
-"""Calendar page: scheduled and published posts by month, week or day, in the workspace's time zone."""
+"""The dashboard's calendar page: scheduled and published posts by month, week or day, in the workspace's time zone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Span:
-    """The days that a calendar view shows, its title, and the dates of the previous and next view."""
+    """The days that the calendar page shows, with the title, and the dates for its links to the previous and next page."""
 
     first: date
     days: int
@@ -52,7 +52,7 @@ class Span:
 
 @workspace_page()
 def calendar(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show the calendar of posts by month, week or day."""
+    """Dashboard page that shows the calendar of posts by month, week or day."""
     parameters = page.request.GET
     view = parameters.get("view", "") if parameters.get("view", "") in VIEWS else "month"
     today = timezone.now().astimezone(page.zone).date()
@@ -85,7 +85,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
 
 
 def _days(groups: Sequence[PostGroup], view: str, span: Span, today: date) -> dict[str, Any]:
-    """Return the template context of the month and week views: each day of the span with its first posts."""
+    """Return the calendar's days for the month and week templates, each day with its first posts."""
     posts: dict[date, list[PostGroup]] = {}
     totals: dict[date, int] = {}
     for group in groups:
@@ -123,7 +123,7 @@ SPANS = {"month": _month, "week": _week, "day": _day}
 
 
 def _date(written: str, today: date) -> date:
-    """Return the date in the query string, or today if it is missing or invalid."""
+    """Return the date in the calendar page's query string, or today if it is missing or invalid."""
     try:
         day = date.fromisoformat(written)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Views of the composer page, where a post is written or edited. Every button submits the whole form to the same URL."""
+"""Dashboard views of the composer page, where a post is written or edited; every button submits the form to the same URL."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SAVE, SCHEDULE, PUBLISH = "save", "schedule", "publish"
 
 @workspace_page("GET", "POST", operation="posts.create", files=True)
 def compose(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: compose a new post."""
+    """Dashboard page on which a person composes a new post."""
     return _respond(page, None)
 
 
 @workspace_page("GET", "POST", operation="posts.update", files=True)
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: edit a draft, a scheduled post, or a post awaiting approval."""
+    """Dashboard page on which a person edits a draft, a scheduled post, or a post awaiting approval in the composer."""
     group = page_post_group(page, post_group_id)
     if page.request.method != "POST" and (group.status not in EDITABLE or group.was_attempted):
         raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
@@ -60,7 +60,7 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
 
 
 def _apply_button(composer: Composer, action: str, subject: str) -> None:
-    """Handle a composer button that changes the form without saving; unknown actions show the form unchanged."""
+    """Apply a composer button that changes the form without saving it; an unknown button changes nothing."""
     match action:
         case "upload":
             composer.add_files(files_of(composer.page.request, "file"))
@@ -99,7 +99,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> Any:
-    """Save the composer's content: create the post group, or update it and approve it if the button says so."""
+    """Save the composer's content: create the post group, or update it and, with the button for it, approve it."""
     caller, body = composer.page.caller, dict(composer.composition.body)
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
@@ -118,7 +118,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
 
 
 def _changed_scheduled_at(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
-    """Return a changed `scheduled_at` as API request data, else nothing. A time for scheduling is always validated again."""
+    """Return the composer's publishing time as API request data if it must be validated again, otherwise nothing."""
     if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
         return _scheduled_at_field(timezone.now())
     if how == SCHEDULE or at != group.scheduled_at:

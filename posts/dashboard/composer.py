@@ -1,4 +1,4 @@
-"""State of the composer page: the content being written, its validation, and what the templates show."""
+"""State of the composer page: the content that a person writes, its validation, and what the templates show."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
 
 @dataclass(frozen=True)
 class ChosenTarget:
-    """A chosen account with its text and options, as the composer form shows them."""
+    """An account chosen in the composer, with its text and options, as the composer's form shows them."""
 
     account: ConnectedAccount
     label: str
@@ -64,7 +64,7 @@ class ShownIssue:
 
 @dataclass(frozen=True)
 class CheckedTarget:
-    """The validation result for one account, as the composer page shows it."""
+    """The validation result for one chosen account, as the composer page shows it."""
 
     label: str
     account: ConnectedAccount
@@ -76,7 +76,7 @@ class CheckedTarget:
 
 @dataclass
 class Preview:
-    """A preview of one version of the text with its accounts; `left_out` counts the characters that are not shown."""
+    """The composer's preview of one version of the text and its accounts; `left_out` counts characters that are not shown."""
 
     texts: list[str]
     left_out: int
@@ -86,7 +86,7 @@ class Preview:
 
 @dataclass
 class Composer:
-    """One rendering of the composer page; `group` is the post being edited, None for a new post."""
+    """The state of one rendering of the composer page; `group` is the post being edited, or None for a new post."""
 
     page: WorkspacePage
     group: PostGroup | None
@@ -102,7 +102,7 @@ class Composer:
 
     @classmethod
     def of(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
-        """Build the composer from the submitted form, else from the stored post group, else empty."""
+        """Build the composer's state from the submitted form, or else from the stored post group, or else empty."""
         sent = page.request.POST if page.request.method == "POST" else None
         before = Composition.of_group(group) if group else Composition()
         chosen = before.chosen if sent is None else sent.getlist("account")
@@ -121,14 +121,14 @@ class Composer:
         self._drop_deleted_media()
 
     def add_files(self, files: Iterable[Upload]) -> None:
-        """Upload the form's files to the media library and attach them; `media_problems` says which were refused and why."""
+        """Upload the files of the composer's form and attach them; `media_problems` says which were refused and why."""
         taken, problems = upload_files(self.page, files)
         for asset in taken:
             self.attach(asset.id)
         self.media_problems += problems
 
     def repair(self, name: str) -> None:
-        """Apply the repair hint of the named validation issue to the content, if the issue still exists."""
+        """Apply the repair hint of a validation issue to the composer's content, if the issue still exists."""
         issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
@@ -139,7 +139,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """Validate the content as POST /posts/validate does; None if no account is chosen or the request is refused."""
+        """Validate the composer's content as POST /posts/validate does; None without accounts, or if the API refuses it."""
         if not self.composition.targets:
             return None
         try:
@@ -152,7 +152,7 @@ class Composer:
             return None
 
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
-        """Render the composer page or one of its partial templates."""
+        """Render the composer page, or one of the partial templates that replace parts of it."""
         validation = self.validation  # must be read first: it may add problems
         checks = [_checked_target(each) for each in validation.targets] if validation else []
         return self.page.render(
@@ -168,7 +168,7 @@ class Composer:
 
     @property
     def choices(self) -> list[tuple[ConnectedAccount, str, bool]]:
-        """Return the accounts to choose from, each with its platform's label and whether it is chosen."""
+        """Return the accounts offered in the composer, each with its platform's label and whether it is chosen."""
         chosen = set(self.composition.chosen)
         return [(account, platform(account.platform).label, account.id in chosen) for account in self.accounts]
 
@@ -182,7 +182,7 @@ class Composer:
 
     @cached_property
     def library(self) -> Any:
-        """Return a page of the media library: assets to attach, and the cursor of the next page."""
+        """Return the media assets that the composer offers to attach, one page with the cursor of the next page."""
         found = media.list_assets(
             caller=self.page.caller,
             workspace_id=self.page.workspace.id,
@@ -194,7 +194,7 @@ class Composer:
 
     @property
     def stays_simulated(self) -> bool:
-        """Return whether a real account is chosen for a post group that was created for the simulator."""
+        """Return whether the composer warns that a post created for the simulator stays simulated at real accounts."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
         return simulated and not real.isdisjoint(self.composition.chosen)
@@ -214,7 +214,7 @@ class Composer:
         )
 
     def _drop_deleted_media(self) -> None:
-        """Remove deleted assets from the content, and alt texts that equal the asset's own."""
+        """Remove deleted media from the composer's content, and alt texts that are the same as the asset's own."""
         attached = []
         for each in self.composition.media:
             asset = self.assets.get(each["media_id"])
@@ -229,7 +229,7 @@ class Composer:
 
 
 def error_text(error: ApiError) -> str:
-    """Return an API error as one paragraph, with the message of each invalid field."""
+    """Return an API error as one paragraph for the composer page, with the message of each invalid field."""
     rows = [f"{row['field']}: {row['message']}" for row in error.details or []]
     return " ".join([error.message, *(rows or [error.suggested_action])])
 
@@ -252,7 +252,7 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
 
 
 def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
-    """Return a preview of each distinct text, in the order of the accounts; all together up to MAX_PREVIEW_CHARACTERS."""
+    """Return the composer's preview of each distinct text, with at most MAX_PREVIEW_CHARACTERS in all previews together."""
     found: dict[tuple[tuple[str, ...], ...], Preview] = {}
     remaining = MAX_PREVIEW_CHARACTERS
     for check in checks:
@@ -270,12 +270,12 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
 
 
 def _poll_choices(target: TargetInput) -> tuple[str, ...]:
-    """Return the choices of the target's poll, up to the number that its platform allows."""
+    """Return the poll choices that a preview in the composer shows, at most as many as the platform allows."""
     rules = target.capabilities.poll
     return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()
 
 
 def _requested_time(page: WorkspacePage) -> datetime | None:
-    """Return the publishing time in the query string, which links of the calendar set."""
+    """Return the publishing time in the composer page's query string, which links of the calendar set."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
     return form.at if form.is_valid() else None

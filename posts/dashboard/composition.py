@@ -28,7 +28,7 @@ SET, REMOVE_MEDIA, REMOVE_OPTION = (
 
 @dataclass
 class Composition:
-    """A post's text, targets and media; `targets` and `media` have the format of API requests."""
+    """The content of the composer's form: a post's text, targets and media; the latter two in the format of API requests."""
 
     text: str = ""
     targets: list[dict[str, Any]] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Composition:
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
-        """Read the content from the submitted composer form; targets whose account is not in `accounts` are omitted."""
+        """Read the content from the composer's submitted form; targets whose account is not in `accounts` are omitted."""
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_text(sent.get("text", "")),
@@ -50,7 +50,7 @@ class Composition:
 
     @property
     def body(self) -> dict[str, Any]:
-        """Return the content as fields for POST /posts, PATCH /posts/{id} and POST /posts/validate."""
+        """Return the composer's content as request fields for POST /posts, PATCH /posts/{id} and POST /posts/validate."""
         return {"text": self.text, "targets": self.targets, "media": self.media}
 
     @property
@@ -65,13 +65,13 @@ class Composition:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
     def move_forward(self, media_id: str) -> None:
-        """Move an attached media asset one place forward."""
+        """Move one of the composer's attached media assets one place forward."""
         place = self._media_ids().index(media_id) if media_id in self._media_ids() else 0
         if place:
             self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
 
     def repair(self, issue: Issue) -> None:
-        """Apply the repair hint of a validation issue to the content, if a button can apply it."""
+        """Apply the repair hint of a validation issue to the composer's content, if a button can apply it."""
         hint = issue.repair_hint
         if hint is None or not is_repairable(issue):
             return
@@ -91,7 +91,7 @@ class Composition:
 
 
 def is_repairable(issue: Issue) -> bool:
-    """Return whether a button can repair the validation issue: by setting a value, or by removing one asset or option."""
+    """Return whether a button of the composer can repair the issue: by setting a value, or by removing an asset or option."""
     hint = issue.repair_hint
     if hint is None:
         return False
@@ -101,12 +101,12 @@ def is_repairable(issue: Issue) -> bool:
 
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
-    """Return the validation issue with this name (field and code), or None if it no longer exists."""
+    """Return the validation issue that a repair button of the composer names, or None if it no longer exists."""
     return next((issue for issue in validation.all_issues if issue_key(issue) == name), None)
 
 
 def issue_key(issue: Issue) -> str:
-    """Return the name by which a repair button of the composer refers to a validation issue."""
+    """Return the name (field and code) by which a repair button of the composer refers to a validation issue."""
     return f"{issue.field}|{issue.code}"
 
 

@@ -1,4 +1,4 @@
-"""Forms for posts: the publishing time, and platform options generated from a JSON Schema."""
+"""Dashboard forms for posts: the publishing time, and platform options, whose fields are generated from a JSON Schema."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BOOLEAN = (("", "Not set"), ("true", "Yes"), ("false", "No"))
 
 
 class ScheduleForm(forms.Form):
-    """Form for a publishing time in the workspace's time zone. When clocks are set back, `which` selects the instant."""
+    """Form for a publishing time in the workspace's time zone; when clocks are set back, `which` selects the instant."""
 
     when = forms.CharField(
         label="When to publish",
@@ -51,7 +51,7 @@ class ScheduleForm(forms.Form):
 
     @property
     def at(self) -> datetime | None:
-        """Return the chosen instant, or None. An unchanged time retains its seconds."""
+        """Return the instant chosen in the schedule form, or None; if it is unchanged, it has the same seconds as before."""
         if not self.instants:
             return None
         at = self.instants[int(self.cleaned_data.get("which", 0))]
@@ -72,7 +72,7 @@ class ScheduleForm(forms.Form):
 
 @dataclass(frozen=True)
 class OptionGroup:
-    """Form fields shown together: the parts of one object option under its legend, or one plain option."""
+    """Fields of the options form that are shown together, such as all parts of one option that is a JSON object."""
 
     legend: str
     help_text: str
@@ -85,7 +85,7 @@ class LinesField(forms.CharField):
     widget = forms.Textarea({"rows": 4, "class": "short"})
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
-        """Convert the submitted text into a list of its lines, without surrounding spaces."""
+        """Convert the text submitted in the form field to a list of its lines, without surrounding spaces."""
         return _lines(normalize_text(str(value or "")))
 
 
@@ -113,14 +113,14 @@ class OptionsForm(forms.Form):
 
     @property
     def groups(self) -> list[OptionGroup]:
-        """Return the form's fields in the order of the schema, grouped by option."""
+        """Return the fields of the options form grouped by option, in the order of the JSON Schema."""
         return [
             OptionGroup(legend, help_text, [self[name] for name in names]) for legend, help_text, names in self._groups
         ]
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the submitted options with the schema's types; a value of a wrong type remains text for validation."""
+        """Return the options submitted in the form with the types of the JSON Schema; invalid values remain text."""
         self.is_valid()
         values = {name: self.cleaned_data.get(name, self[name].value()) for name in self.fields}
         options = _parse_object(values.pop("unshown") or "")
@@ -135,7 +135,7 @@ class OptionsForm(forms.Form):
 
 
 def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], dict[str, forms.Field]]]:
-    """Return each option that can have form fields, with its schema and fields. An object needs a field for each part."""
+    """Return the options that the form can show, each with its JSON Schema and fields; objects need a field for each part."""
     found = {}
     for name, rule in schema.get("properties", {}).items():
         parts = {f"{name}.{part}": each for part, each in rule["properties"].items()} if "properties" in rule else {}
@@ -147,7 +147,7 @@ def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], 
 
 
 def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field | None:
-    """Return the form field for an option's schema, with label and help text; None if the type is not supported."""
+    """Return the form field for a platform option's JSON Schema, with label and help text; None for unsupported types."""
     field = _plain_field(rule)
     if field:
         field.label = _label(name.rpartition(".")[2], rule) + (" (needed)" if needed else "")
@@ -161,7 +161,7 @@ def _label(name: str, rule: Mapping[str, Any]) -> str:
 
 
 def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
-    """Return the form field for a plain value or list of texts, else None; for `anyOf`, that of the first supported type."""
+    """Return the form field for a plain value or a list of texts, or None; for `anyOf`, that of the first supported type."""
     if "anyOf" in rule:
         fields = (_plain_field(each) for each in rule["anyOf"])
         return next((field for field in fields if field), None)
@@ -189,7 +189,7 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
 
 
 def _can_show(rule: Mapping[str, Any], value: Any) -> bool:
-    """Return whether the form fields for this schema can show the option's value completely."""
+    """Return whether the option's form fields can show its value completely, so that saving the form would not change it."""
     match rule.get("type"):
         case "object":
             parts = rule["properties"]
@@ -205,14 +205,14 @@ def _can_show(rule: Mapping[str, Any], value: Any) -> bool:
 
 
 def _initial(name: str, value: Any) -> dict[str, Any]:
-    """Return the initial values of an option's form fields."""
+    """Return the initial values of the form fields of one platform option."""
     if isinstance(value, dict):
         return {f"{name}.{part}": _form_value(own) for part, own in value.items()}
     return {name: _form_value(value)}
 
 
 def _form_value(value: Any) -> Any:
-    """Return an option's value as its form field shows it."""
+    """Return the value of a platform option in the format in which its form field shows it."""
     if isinstance(value, list):
         return "\n".join(value)
     return str(value).lower() if isinstance(value, bool) else value
@@ -223,7 +223,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in a hidden field; an empty one if the field is invalid."""
+    """Return the JSON object in a hidden field of the options form; an empty object if the field is invalid."""
     try:
         value = parse_json(text.encode()) if text else {}
     except MalformedRequest:
@@ -232,7 +232,7 @@ def _parse_object(text: str) -> dict[str, Any]:
 
 
 def _parse_local_time(text: str) -> datetime | None:
-    """Parse the naive datetime of a datetime-local field; None if it is invalid."""
+    """Parse the local time submitted in the schedule form's datetime-local field; None if it is invalid."""
     try:
         local_time = datetime.fromisoformat(text) if _LOCAL_TIME.fullmatch(text) else None
     except ValueError:  # well-formed, but no valid date or time

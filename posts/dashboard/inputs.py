@@ -1,4 +1,4 @@
-"""Reads input of dashboard pages and validates it with the API's serializers."""
+"""Reads the input of the dashboard's post pages and validates it with the API's serializers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.workspace_page import WorkspacePage
 
 
 def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate a page's input with an API serializer and return the validated data. Raises ValidationFailed."""
+    """Validate the input of a dashboard page with an API serializer and return the data. Raises ValidationFailed."""
     form = serializer(data=dict(body))
     try:
         form.is_valid(raise_exception=True)
@@ -26,7 +26,7 @@ def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) 
 
 
 def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
-    """Return the post group in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
+    """Return the post group in the URL of a dashboard page. Raises NotFound if it belongs to another workspace."""
     group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
         raise not_found_error(None, "post group")
@@ -34,11 +34,11 @@ def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
 
 
 def normalize_text(text: str) -> str:
-    """Convert CR LF line ends, which browsers send, to LF, and drop NUL, which PostgreSQL cannot store."""
+    """Convert the line ends of input that a browser sent to LF, and remove NUL, which PostgreSQL cannot store."""
     return text.replace("\r\n", "\n").replace("\0", "")
 
 
 def submitted_content_version(page: WorkspacePage) -> int:
-    """Return the content_version that the submitted page showed; 0, which matches no post group, if it is missing."""
+    """Return the content_version that the dashboard page submitted; 0, which no post has, if it is missing."""
     sent = page.request.POST.get("content_version", "")
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

@@ -1,4 +1,4 @@
-"""List page of all posts of a workspace, and the account and agent filters that it shares with the calendar."""
+"""The dashboard's list of all posts of a workspace, and the account and agent filters that it shares with the calendar."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_AGENTS = 200
 
 @workspace_page()
 def posts(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: list the posts that match the filters, newest first, including drafts and rejected posts."""
+    """Dashboard page that lists the posts matching the filters, newest first, including drafts and rejected posts."""
     query = page.request.GET
     status = query.get("status", "")
     found = selectors.search_posts(
@@ -40,13 +40,13 @@ def posts(page: WorkspacePage) -> HttpResponse:
 
 
 def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
-    """Return the account and agent filters in the page's query string."""
+    """Return the account and agent filters in the query string of the list or calendar page."""
     query = page.request.GET
     return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
 
 
 def filter_choices(page: WorkspacePage) -> dict[str, Any]:
-    """Return the choices of the filter form: the workspace's accounts with their labels, and its agents."""
+    """Return the choices of the list page's filter form: the workspace's accounts with their labels, and its agents."""
     accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id)
     agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     return {"accounts": [(account, _account_label(account)) for account in accounts], "agents": agents}

@@ -1,4 +1,4 @@
-"""Page of one post: the status of each target, errors, events, deliveries, and the actions that are possible."""
+"""The dashboard page of one post: the status of each target, errors, events, deliveries, and the possible actions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_ROWS = 50  # maximum number of events, and of deliveries
 
 @workspace_page()
 def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: show one post. The page reloads itself while the post is being published."""
+    """Dashboard page that shows one post; it reloads itself while the post is being published."""
     group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     about: dict[str, Any] = {
@@ -50,7 +50,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.cancel")
 def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: cancel the post."""
+    """Dashboard action on a post's page that cancels the post."""
     group = page_post_group(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     return page.success_redirect("The post was cancelled.", "post", post_group_id=group.id)
@@ -58,7 +58,7 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.retry")
 def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: retry the post's failed targets and, if selected, the unconfirmed ones."""
+    """Dashboard action on a post's page that retries its failed targets and, if selected, its unconfirmed ones."""
     group = page_post_group(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
@@ -67,7 +67,7 @@ def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.resolve")
 def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: record whether an unconfirmed target was published, and its URL."""
+    """Dashboard action on a post's page that records whether an unconfirmed target was published, and its URL."""
     group, sent = page_post_group(page, post_group_id), page.request.POST
     seen = (
         {"permalink": normalize_text(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
@@ -86,7 +86,7 @@ def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.update")
 def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: change the time of a scheduled post; an invalid or ambiguous time shows the form again."""
+    """Dashboard action that changes a scheduled post's time, or shows the form again for an invalid or ambiguous time."""
     group = page_post_group(page, post_group_id)
     schedule = ScheduleForm(page.request.POST, zone=page.zone, at=group.scheduled_at, required=True)
     if not schedule.is_valid():
@@ -102,7 +102,7 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.create")
 def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page: copy the post into a new draft, without deleted media, and open the draft for editing."""
+    """Dashboard action that copies a post into a new draft, without deleted media, and opens the draft for editing."""
     group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     content = Composition.of_group(group)
@@ -117,7 +117,7 @@ def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def creator_name(group: PostGroup) -> str:
-    """Return the display name of the post group's creator."""
+    """Return who created the post, in words for its page: the agent with its name, a person, or an API key."""
     if group.agent_id:
         name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()
         return f"the agent {name}" if name else "an agent"
@@ -125,7 +125,7 @@ def creator_name(group: PostGroup) -> str:
 
 
 def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
-    """Return which actions the post page offers; the services check permissions again."""
+    """Return the actions that the page of this post offers; the services check the permissions again."""
     group = shown.group
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in EDITABLE and not group.was_attempted

@@ -1,4 +1,4 @@
-"""Post groups as dashboard pages show them: each version of the text with its accounts, media, and platform options."""
+"""Post groups as the dashboard shows them: each version of the text with its accounts, the media, and platform options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from posts.models import PostGroup, PostTarget
 
 @dataclass(frozen=True)
 class Picture:
-    """A media asset attached to a post; `asset` is None if it was deleted."""
+    """A media asset attached to a post, as the dashboard shows it; `asset` is None if it was deleted."""
 
     media_id: str
     asset: MediaAsset | None
@@ -27,12 +27,12 @@ class Picture:
 
     @property
     def thumbnail(self) -> str:
-        """Return the URL of the asset's preview picture, or ""."""
+        """Return the URL of the asset's preview picture, or an empty text if there is none."""
         return preview_link(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
-        """Return the URL of the asset's file, or "" if the asset was deleted."""
+        """Return the URL of the attached asset's file, or an empty text if the asset was deleted."""
         return file_link(self.asset) if self.asset else ""
 
 
@@ -45,19 +45,19 @@ class ShownTarget:
 
     @property
     def label(self) -> str:
-        """Return the display name of the target's platform."""
+        """Return the display name of the platform on which the dashboard shows this target."""
         return platform(self.target.platform).label
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """Return the target's platform options except thread texts, as (name, value) for display."""
+        """Return the names and values of the target's platform options for display, without the texts of its thread."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
         return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
 
 
 @dataclass
 class Version:
-    """One version of a post's text, with the accounts that get it."""
+    """One version of a shown post's text, with the accounts that it is published to."""
 
     text: str
     further: tuple[str, ...]  # the texts of a thread after the first
@@ -74,7 +74,7 @@ class ShownGroup:
 
     @property
     def versions(self) -> list[Version]:
-        """Return the distinct texts of the post group, in the order of their first accounts."""
+        """Return the distinct versions of the shown post's text, in the order of their first accounts."""
         found: dict[tuple[str, ...], Version] = {}
         for shown in self.targets:
             text, further = shown.target.shown_text, further_texts(shown.target.options)
@@ -83,12 +83,12 @@ class ShownGroup:
 
     @property
     def length(self) -> int:
-        """Return the number of characters in all versions of the text together."""
+        """Return the number of characters in all versions of the shown post's text together."""
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 
 def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[Picture]:
-    """Return a Picture for each entry of a post's `media`, in order. The asset's alt text is used if the post has none."""
+    """Return the pictures of a shown post, one for each entry of `media`, with the asset's alt text if the post has none."""
     shown = []
     for each in media:
         asset, alt_text = assets.get(each["media_id"]), each.get("alt_text")
@@ -99,7 +99,7 @@ def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset
 
 
 def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGroup]:
-    """Prepare post groups for display; loads their accounts and media assets with two queries."""
+    """Prepare post groups for display on dashboard pages; loads their accounts and media assets with two queries."""
     account_ids = {target.account_id for group in groups for target in group.targets.all()}
     accounts = ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(account_ids)
     assets = find_attached_assets(workspace_id, [each for group in groups for each in group.media])

@@ -1,1 +1,1 @@
-"""Management commands for posts."""
+"""Django management commands for posts."""

@@ -1,1 +1,1 @@
-"""The publisher: claims due targets and publishes them step by step through their platform adapters."""
+"""The publisher: claims due post targets and publishes them step by step through their platform adapters."""

@@ -1,4 +1,4 @@
-"""Begins attempts to publish: runs the checks, prepares credentials and media, and commits the first step as begun."""
+"""Begins attempts to publish post targets: checks them, prepares credentials and media, and commits their first step."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 
 @dataclass
 class Attempt:
-    """One attempt to publish a claimed target.
+    """One attempt to publish a claimed post target.
 
     `unanswered`: the last attempt at the next step got no clear answer. `fault`: an error that prevents the next step
     although it was committed as begun. `stop`: the decision that ends or postpones the target instead; no step was begun.
@@ -57,14 +57,14 @@ class Attempt:
         return Content(target.id, target.shown_text, target.options, target.round_attempts, self.media)
 
     def state(self, progress: Progress) -> State:
-        """Return what is known about the target before the step `progress`."""
+        """Return what the attempt knows about its target before the step `progress`."""
         state = state_of(self.target, self.adapter, progress, unanswered=self.unanswered)
         return replace(state, tokens_renewed=self.tokens_renewed)
 
 
 @contextmanager
 def log_errors(target: PostTarget) -> Iterator[None]:
-    """Run work on a target without raising: errors are logged and the target is postponed.
+    """Run a part of an attempt to publish a target; if it raises, log the error and postpone the target.
 
     When the database fails, the claim's lease expires and another worker continues.
     """
@@ -83,7 +83,7 @@ def log_errors(target: PostTarget) -> Iterator[None]:
 
 
 def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
-    """Prepare claimed targets and commit their first steps as begun; returns the attempts to continue.
+    """Begin attempts for claimed targets: prepare them and commit their first steps; returns the attempts to continue.
 
     Raises OperationalError, InterfaceError if the database is down; no attempt has begun then.
     """
@@ -119,7 +119,7 @@ def _commit_first_steps(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def _prepared_attempt(target: PostTarget, adapter: Platform) -> Attempt:
-    """Build the attempt to publish a target, with credentials and media; an error is stored in its `fault`."""
+    """Build the attempt to publish a target, with credentials and media; `fault` is an error in preparing them."""
     attempt = Attempt(target, adapter, unanswered=target.step_begun_at is not None)
     try:
         attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
@@ -130,7 +130,7 @@ def _prepared_attempt(target: PostTarget, adapter: Platform) -> Attempt:
 
 
 def count_attempt(target: PostTarget) -> None:
-    """Count the attempt on the target and set its first phase; `begin_attempts` stores the values."""
+    """Increase the target's number of attempts and set its first phase; `begin_attempts` stores both values."""
     is_new_attempt = int(target.status != TargetStatus.PROCESSING)
     target.worker_losses = worker_losses(target)
     target.attempts, target.round_attempts = target.attempts + is_new_attempt, target.round_attempts + is_new_attempt
@@ -138,7 +138,7 @@ def count_attempt(target: PostTarget) -> None:
 
 
 def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformError:
-    """Return the platform error for credentials that cannot be decrypted, or for deleted media."""
+    """Return the platform error of an attempt whose credentials cannot be decrypted or whose media were deleted."""
     if isinstance(fault, SealedValueError):
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         return errors.Transient("The service cannot read the account's credentials at the moment.")
@@ -150,7 +150,7 @@ def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformErr
 
 
 def begin_step(target: PostTarget, progress: Progress) -> None:
-    """Commit that the target's next publishing step begins, and extend the lease. Raises ClaimLost.
+    """Commit that the next step of publishing the target begins, and extend this worker's lease. Raises ClaimLost.
 
     `step_begun_at` in memory remains the time of the previous attempt at this step.
     """

@@ -1,4 +1,4 @@
-"""Decides what happens to a target that is being published, from what is known about it and what has just been learnt.
+"""Decides what happens to a target that is being published, from its state and from a fact that was just learnt.
 
 `decide(state, fact)` is a pure function: it uses no database, no clock and no platform names. engine.py collects the facts
 and outcomes.py writes the decisions. "May be out" means that the post may be at the platform: the last attempt at the next
@@ -58,7 +58,7 @@ MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried 
 
 
 def decide(state: State, fact: Fact) -> Decision:
-    """Return what happens to a target in this state after this fact; the table is in the module's docstring."""
+    """Return the decision about a target in this state after this fact; the module's docstring has a table of all cases."""
     match fact:
         case Published():
             return _published(fact)
@@ -125,7 +125,7 @@ def _worker_died(state: State, fact: WorkerDied) -> Decision:
 
 
 def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
-    """Decide after an error of the platform, or one that prevented the step.
+    """Decide what follows when a publishing step could not be taken or failed with an error of the platform.
 
     A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
     """
@@ -145,13 +145,13 @@ def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
 
 
 def _applies_to_earlier_attempts(state: State) -> bool:
-    """Return whether a rejection is about the earlier attempts, too; it is not if the step has just sent the post again."""
+    """Return whether the platform's rejection of the last attempt shows that no earlier attempt has published the post."""
     searched_or_preparing = state.in_doubt or not state.publishes
     return state.retry_safety == "idempotent" or (state.retry_safety == "verifiable" and searched_or_preparing)
 
 
 def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple[str, bool]:
-    """Return the API error code for a platform error, and whether a further attempt would be pointless."""
+    """Return the API error code for a platform's error, and whether no retry may follow because it would be pointless."""
     match error:
         case errors.ContentRejected():
             return "PLATFORM_REJECTED", True
@@ -165,7 +165,7 @@ def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple
 
 
 def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finish:
-    """End a target that cannot be published. `disproves`: the problem shows that no earlier attempt has published it."""
+    """Decide that a target failed, or is unconfirmed if it may be published; `disproves`: the problem rules that out."""
     if state.published:
         return _published(replace(state.published, note=problem.message))
     if state.may_be_out and not disproves:
@@ -176,13 +176,16 @@ def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finis
 
 
 def unconfirmed(state: State, message: str, *, in_doubt: bool = True) -> Finish:
-    """End a target whose outcome is unknown, or (not `in_doubt`) a thread that is published in part."""
+    """Decide that a target is unconfirmed, because its outcome is unknown or only a part of its thread is published.
+
+    `in_doubt` is False for a thread whose next segment was certainly not published.
+    """
     if state.published:
         return _published(replace(state.published, note=message))
     return Finish(TargetStatus.UNCONFIRMED, in_doubt, unconfirmed_problem(state.segments, message, in_doubt=in_doubt))
 
 
 def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> Problem:
-    """Return the problem of an unconfirmed target with so many published segments."""
+    """Return the error of an unconfirmed target, of whose thread this number of segments is published."""
     message = with_published_segments(segments, message, in_doubt=in_doubt)
     return Problem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_action(segments))

@@ -1,4 +1,4 @@
-"""The types of decision.py: what is known about a target (State), what is learnt (facts), and what follows (decisions)."""
+"""The types of decision.py: what is known about a target (State), what was learnt (facts), and what follows (decisions)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posts.states import TargetStatus
 
 @dataclass(frozen=True)
 class State:
-    """What is known about a target before its next step.
+    """The state of a target that is being published: everything that is known about it before its next step.
 
     `publishes`: the next step publishes, so it must not be repeated carelessly. `unanswered`: the last attempt at the step
     got no clear answer. `maybe_sent`: an attempt of an earlier round, before a person's retry, may have published the post or
@@ -35,12 +35,12 @@ class State:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the last attempt at the next step may have published the post."""
+        """Return whether the last attempt at the next publishing step may have published the post."""
         return self.unanswered and self.publishes
 
     @property
     def must_search(self) -> bool:
-        """Whether the platform is asked for the post before the step is repeated."""
+        """Return whether the platform must be asked for the post before its publishing step is repeated."""
         return self.in_doubt and self.retry_safety == "verifiable"
 
     @property
@@ -51,7 +51,7 @@ class State:
 
 @dataclass(frozen=True)
 class Problem:
-    """An error of a target: its API code, a message, and what a person can do."""
+    """The error of a target in a decision: its API code, a message, and what a person can do."""
 
     code: str
     message: str
@@ -60,7 +60,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Searched:
-    """The platform was asked for the post: it does not have it, or (`error`) its answer proves nothing.
+    """The fact that a search at the platform did not find the post, or (with `error`) that the search proves nothing.
 
     Until `settled_at` the platform may still carry out the request of the last attempt; `settled`: that time has passed.
     """
@@ -72,33 +72,33 @@ class Searched:
 
 @dataclass(frozen=True)
 class TokensRenewed:
-    """The account has new tokens."""
+    """The fact that the account's tokens were renewed, after which the publishing step can be taken again."""
 
 
 @dataclass(frozen=True)
 class TokensBeingRenewed:
-    """Another worker is renewing the account's tokens, probably until `until`."""
+    """The fact that another worker is renewing the account's tokens and will probably finish by `until`."""
 
     until: datetime
 
 
 @dataclass(frozen=True)
 class WorkerDied:
-    """The target was claimed in the middle of a step, or after an attempt without a clear answer; `losses` counts workers."""
+    """The fact that an earlier worker died in the target's step or got no clear answer; `losses` counts dead workers."""
 
     losses: int
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """The workspace, the account or the schedule no longer allows the post."""
+    """The fact that the workspace, the account or the schedule no longer allows the post to be published."""
 
     problem: Problem
 
 
 @dataclass(frozen=True)
 class BelongsToOther:
-    """The post that the platform named is already the post of another target."""
+    """The fact that the post which the platform named is already recorded as the post of another target."""
 
 
 Fact = (
@@ -116,7 +116,10 @@ Fact = (
 
 @dataclass(frozen=True)
 class TakeStep:
-    """Take the next step now: `progress`, or (None) the same step. `sends_again`: a search has allowed to repeat it."""
+    """The decision to take a publishing step now: with the new `progress`, or the same step again if that is None.
+
+    `sends_again`: the step sends the post again, which a search at the platform has allowed.
+    """
 
     maybe_sent: bool
     progress: Progress | None = None
@@ -126,19 +129,19 @@ class TakeStep:
 
 @dataclass(frozen=True)
 class RenewTokens:
-    """Renew the account's tokens, then decide again."""
+    """The decision to renew the account's tokens before deciding again."""
 
 
 @dataclass(frozen=True)
 class Postpone:
-    """Release the claim until `until`; no attempt has begun."""
+    """The decision to release the claim on a target until `until`, before an attempt has begun."""
 
     until: datetime
 
 
 @dataclass(frozen=True)
 class AwaitPlatform:
-    """Release the claim until the platform has processed the post (`progress.ready_at`)."""
+    """The decision to release the claim on a target until `progress.ready_at`, while the platform processes the post."""
 
     progress: Progress
     maybe_sent: bool
@@ -146,7 +149,7 @@ class AwaitPlatform:
 
 @dataclass(frozen=True)
 class TryUncounted:
-    """Try again at `at` without counting this attempt. `unanswered`: the step is still in doubt."""
+    """The decision to try to publish again at `at` without counting this attempt; `unanswered`: a step is still in doubt."""
 
     at: datetime
     unanswered: bool
@@ -154,7 +157,10 @@ class TryUncounted:
 
 @dataclass(frozen=True)
 class Retry:
-    """Schedule a further attempt, at the earliest in `retry_after` seconds. `unanswered`: the step may have published."""
+    """The decision to schedule another attempt to publish the target, at the earliest in `retry_after` seconds.
+
+    `unanswered`: the step that failed may have published the post.
+    """
 
     problem: Problem
     retry_after: float
@@ -163,7 +169,7 @@ class Retry:
 
 @dataclass(frozen=True)
 class Finish:
-    """End the target: published (`published`), failed or unconfirmed (`problem`)."""
+    """The decision to end a target: as published (with `published`), or as failed or unconfirmed (with `problem`)."""
 
     status: TargetStatus
     maybe_sent: bool

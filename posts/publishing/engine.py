@@ -1,4 +1,4 @@
-"""Publishes one claimed target: claim, preconditions, step, decide, record.
+"""The engine that publishes one claimed target: it takes steps at the platform, and decides and records what follows each.
 
 1. `claim_due` (config/jobs/due.py) leases due targets to this worker, called by the worker loop (worker_loop.py).
 2. `preflight` (preconditions.py) ends or postpones those that must not be published now.
@@ -51,24 +51,24 @@ logger = logging.getLogger(__name__)
 
 
 def publishable_targets() -> QuerySet[PostTarget]:
-    """Return a queryset of post targets with the related rows that publishing needs."""
+    """Return a queryset of post targets that also loads the related rows which the publishing engine needs."""
     return PostTarget.objects.select_related("group__workspace", "account")
 
 
 def publish_target(target: PostTarget) -> None:
-    """Publish a claimed target as far as possible now."""
+    """Publish a claimed target as far as is possible now, until it ends or has to wait."""
     for attempt in begin_attempts([target]):
         continue_attempt(attempt)
 
 
 def continue_attempt(attempt: Attempt) -> None:
-    """Publish an attempt's target as far as possible now; errors are logged, not raised."""
+    """Continue an attempt to publish until its target ends or has to wait; errors are logged instead of raised."""
     with log_errors(attempt.target):
         _record(attempt, attempt.stop or _take_steps(attempt))
 
 
 def _take_steps(attempt: Attempt) -> Decision:
-    """Take steps at the platform until the target ends or has to wait; returns that decision, which is not written yet."""
+    """Take publishing steps until the target ends or has to wait; returns that decision, which is not stored yet."""
     target, progress = attempt.target, attempt.target.steps_done
     while True:
         state = attempt.state(progress)
@@ -91,7 +91,7 @@ def _take_steps(attempt: Attempt) -> Decision:
 
 
 def _step(attempt: Attempt, progress: Progress) -> Fact:
-    """Take a step at the platform. An unexpected error in a step that publishes is an unknown outcome."""
+    """Take one publishing step at the platform; the outcome is unknown if it raises an unexpected error while publishing."""
     try:
         return attempt.adapter.publish(attempt.grant, attempt.content, progress)
     except errors.PlatformError as error:
@@ -104,7 +104,7 @@ def _step(attempt: Attempt, progress: Progress) -> Fact:
 
 
 def _search(attempt: Attempt, progress: Progress) -> Fact:
-    """Ask the platform whether the last attempt at a step has published the post."""
+    """Ask the platform whether the last attempt at a publishing step has published the post."""
     now = timezone.now()
     settled_at = (attempt.target.step_begun_at or now) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
@@ -123,7 +123,7 @@ def _search(attempt: Attempt, progress: Progress) -> Fact:
 
 
 def _renew_tokens(attempt: Attempt) -> Fact:
-    """Renew the tokens of the attempt's account."""
+    """Renew the OAuth tokens of the account to which an attempt publishes, and return the fact that results."""
     attempt.tokens_renewed = True
     try:
         attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
@@ -142,7 +142,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
 
 
 def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
-    """Mark the account after an error that is about all of its posts: tokens refused for good, or a rate limit."""
+    """Mark the target's account after an error that concerns all of its posts: refused tokens or a rate limit."""
     if attempt.target.sandbox:
         return
     account_id = attempt.target.account_id
@@ -153,7 +153,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
 
 
 def _stop_before(attempt: Attempt, step: TakeStep, state: State) -> Decision | None:
-    """Return the decision that ends the target before its next step, or None.
+    """Return the decision that ends a target before its next publishing step; None if the step may begin.
 
     Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
     """
@@ -168,7 +168,7 @@ def _stop_before(attempt: Attempt, step: TakeStep, state: State) -> Decision | N
 
 
 def _record(attempt: Attempt, decision: Decision) -> None:
-    """Write a decision. If the claim was lost or the post is another target's, write what is then true."""
+    """Store the engine's decision; if the claim was lost or the post is another target's, store what is true instead."""
     target = attempt.target
     try:
         retry_while_database_down(outcomes.record, target, decision)

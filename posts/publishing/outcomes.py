@@ -1,4 +1,4 @@
-"""Writes decisions (decision.py) to targets; completion.py adds the money, the group's status and the events at the end.
+"""Writes the publisher's decisions to targets; for finished targets, completion.py adds money, group status and events.
 
 Every write is guarded by the claim's fence; ClaimLost means that another worker took over and nothing was written.
 """
@@ -39,11 +39,11 @@ _ANSWERED: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # writt
 
 
 class ClaimLost(Exception):
-    """Raised when another worker has claimed the target."""
+    """Raised if an outcome cannot be written because another worker has claimed the target."""
 
 
 def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
-    """Commit that the next step of each target begins, all or none; returns for each whether its claim was valid.
+    """Commit that the next publishing steps of several targets begin; returns for each whether its claim was valid.
 
     A scheduled group becomes publishing with its first target.
     """
@@ -84,13 +84,13 @@ _MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def begin(target: PostTarget) -> None:
-    """Commit that the target's next step begins, batched with other threads' writes. Raises ClaimLost."""
+    """Commit that a target's next publishing step begins, in a batch with other threads' writes. Raises ClaimLost."""
     if not write_batched(write_beginnings, target):
         raise ClaimLost
 
 
 def record(target: PostTarget, decision: Decision) -> None:
-    """Write a decision to the target's row, batched with other threads' writes. Raises ClaimLost.
+    """Write the decision about a target to its row, in a batch with other threads' writes. Raises ClaimLost.
 
     Raises IntegrityError if the post already belongs to another target.
     """
@@ -171,14 +171,14 @@ def _final_values(decision: Finish) -> dict[str, Any]:
 
 
 def postpone_to_turns(targets: Sequence[PostTarget]) -> None:
-    """Release the claims of targets until their turns at their accounts (`turn_at`)."""
+    """Release the claims on targets until `turn_at`, the time at which their accounts' pace lets them be published."""
     update_rows(
         [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
     )
 
 
 def record_late(target: PostTarget, decision: Finish) -> None:
-    """Mark an unconfirmed target as published, from a worker that lost its claim but got the platform's answer."""
+    """Mark an unconfirmed target as published, for a worker that lost its claim before the platform answered."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():
         groups = lock_groups([target.group_id])
@@ -189,13 +189,13 @@ def record_late(target: PostTarget, decision: Finish) -> None:
 
 
 def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
-    """Return the error of a target whose retry was cancelled, so that the attempt before the retry counts."""
+    """Return the error of an unconfirmed target whose retry was cancelled; it tells of the attempt before the retry."""
     message = "The retry was cancelled. The attempt before it may have been published."
     return _error(unconfirmed_problem(target.steps_done.segments, message))
 
 
 def not_published_error() -> dict[str, Any]:
-    """Return the error of a target that a person marked as not published."""
+    """Return the error of an unconfirmed target of which a person said that it was not published."""
     message = "A person checked: the post was not published."
     return _error(Problem("PLATFORM_REJECTED", message, "Retry the post to send it again."))
 
@@ -206,7 +206,7 @@ def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) ->
 
 
 def _write(target: PostTarget, **changes: Any) -> None:
-    """Update a target if its claim and status allow the change, batched with other threads' writes. Raises ClaimLost."""
+    """Update a target's row if this worker's claim and the target's status allow the outcome. Raises ClaimLost."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
     if not write_batched(update_rows, Write(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost

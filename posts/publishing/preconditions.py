@@ -1,4 +1,4 @@
-"""Checks before publishing: conditions that end or postpone a target before its platform is called."""
+"""Preconditions of publishing: checks that end or postpone a target before its platform is called."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TURN_VALIDITY = timedelta(seconds=2)  # a missed turn expires then, so that miss
 
 
 def state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unanswered: bool) -> State:
-    """Return what is known about a target before the step `progress`."""
+    """Return the state of a target before the publishing step `progress`, as decisions need it."""
     return State(
         retry_safety=adapter.capabilities.retry_safety,
         publishes=progress.phase in adapter.irreversible,
@@ -43,12 +43,12 @@ def state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unans
 
 
 def worker_losses(target: PostTarget) -> int:
-    """Return how many workers died in the target's current step, including the previous claim's worker."""
+    """Return how many workers have died in the target's current publishing step, including the previous claim's worker."""
     return target.worker_losses + (target.status == TargetStatus.PUBLISHING)
 
 
 def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
-    """Return the decision that ends or postpones a claimed target before its attempt, or None."""
+    """Return the decision that ends or postpones a claimed target before its attempt; None if it may be published."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
     state = state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
@@ -71,7 +71,7 @@ def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
 
 
 def stop_if_not_allowed(target: PostTarget, state: State, *, untried: bool) -> Decision | None:
-    """Return the decision to end a target that its workspace, account or schedule no longer allows, or None.
+    """Return the decision that ends a target because workspace, account or schedule forbid publishing; None if allowed.
 
     `untried`: nothing was sent since the release or the last retry. Only then a missed schedule ends the target.
     """
@@ -100,7 +100,7 @@ def _too_late(target: PostTarget) -> Problem | None:
 
 
 def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    """Take turns at their accounts for claimed targets; returns those that may be published now.
+    """Reserve times at their accounts for claimed targets; returns the targets that may be published now.
 
     The claims of the others are released until their turn. Targets that something else stops take no turn.
     """
@@ -109,7 +109,7 @@ def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _reserve_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    """Take a turn for each target without one, and release the claims of those whose turn comes later."""
+    """Reserve a time at its account for each target without one, and release the claims of those that have to wait."""
     waiting = _with_later_turns(targets)
     outcomes.postpone_to_turns(waiting)
     return waiting
@@ -124,7 +124,7 @@ def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _postpone_until_turn(target: PostTarget) -> Postpone | None:
-    """Postpone a target until its turn at the account, if it is later; pacing avoids rate limits."""
+    """Return the decision to postpone a target until its account's pace allows it; None if that is now."""
     if _is_held_back(target) and target.account.held_until:
         return Postpone(target.account.held_until)
     waits = _with_later_turns([target])
@@ -132,7 +132,7 @@ def _postpone_until_turn(target: PostTarget) -> Postpone | None:
 
 
 def _is_unhindered(target: PostTarget) -> bool:
-    """Return whether no stored status prevents the target from being published."""
+    """Return whether account and workspace are active and no step has begun, so that the target may take its turn."""
     if target.platform not in PLATFORMS or target.step_begun_at is not None or _is_held_back(target):
         return False
     return (target.account.status, target.group.workspace.status) == (
@@ -151,7 +151,7 @@ def _needs_turn(target: PostTarget, pace: Pace) -> bool:
 
 
 def _pace(target: PostTarget) -> Pace | None:
-    """Return the platform's pace for a target; None for the simulator and for posts that the platform already processes."""
+    """Return the platform's pace for posts to a target's account; None for simulated posts and posts being processed."""
     if target.sandbox or target.status == TargetStatus.PROCESSING:
         return None
     return publisher(target.platform, sandbox=False).capabilities.pace

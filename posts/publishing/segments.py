@@ -1,4 +1,4 @@
-"""Threads of which only some segments were published.
+"""Messages about threads of which only some segments were published.
 
 Such a target becomes unconfirmed, not failed, since a retry of a failed target would start the thread again. Its error
 says which segments are published, and a retry continues after them.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 def with_published_segments(count: int, message: str, *, in_doubt: bool) -> str:
-    """Prefix the message with the published segments; `in_doubt`: the next segment may be published, too."""
+    """Prefix an error's message with the thread's published segments; `in_doubt`: the next one may be published, too."""
     if not count:
         return message
     published = "Segment 1 was" if count == 1 else f"Segments 1 {'and' if count == 2 else 'to'} {count} were"
@@ -17,7 +17,7 @@ def with_published_segments(count: int, message: str, *, in_doubt: bool) -> str:
 
 
 def unconfirmed_action(count: int) -> str:
-    """Return the suggested action for an unconfirmed target: check the account, then resolve or retry."""
+    """Return what a person should do about an unconfirmed post or thread: check the account, then resolve or retry."""
     if not count:
         return "Check the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
     return (

@@ -1,1 +1,1 @@
-"""Serializers of the posts API: `requests` for input, `responses` for output."""
+"""Serializers of the posts API: `requests` has those for input, `responses` those for output."""

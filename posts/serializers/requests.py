@@ -1,4 +1,4 @@
-"""Serializers for the bodies and query parameters of requests about posts."""
+"""API serializers for the bodies and query parameters of requests about posts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_TARGETS, MAX_MEDIA, MAX_TEXT = 50, 20, 100_000
 
 
 class OptionsField(serializers.DictField):
-    """A target's platform-specific options; the schema is part of the platform's capabilities."""
+    """A serializer field for a target's platform options; their JSON Schema is part of the platform's capabilities."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
@@ -26,7 +26,7 @@ class OptionsField(serializers.DictField):
 
 
 class TargetInputSerializer(StrictSerializer):
-    """One account to post to, with its own text and options if it needs them."""
+    """An account to publish the post to, with its own text and options if it needs them."""
 
     platform = fields.Choice(choices=list(PLATFORMS))
     connected_account_id = fields.Identifier("acc")
@@ -37,7 +37,7 @@ class TargetInputSerializer(StrictSerializer):
 
 
 class MediaInputSerializer(StrictSerializer):
-    """A media asset to attach to a post, with an optional alt text."""
+    """A media asset that the requested post attaches, with an optional alt text."""
 
     media_id = fields.Identifier("med")
     alt_text = fields.Text(
@@ -46,7 +46,7 @@ class MediaInputSerializer(StrictSerializer):
 
 
 class ContentSerializer(WriteBody):
-    """The content of a post and its targets."""
+    """The content of a post in a request: text, targets and media."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     text = fields.Text(allow_blank=True, max_length=MAX_TEXT)
@@ -57,13 +57,13 @@ class ContentSerializer(WriteBody):
 
 
 class ValidatePostSerializer(ContentSerializer):
-    """Content to validate."""
+    """The request to validate a post's content without creating a post."""
 
     dry_run = None  # type: ignore[assignment]
 
 
 class CreatePostSerializer(ContentSerializer):
-    """A post group to create: as a draft, scheduled, or published at once."""
+    """The request to create a post group: as a draft, scheduled, or published at once."""
 
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: now.")
     draft = fields.Boolean(required=False, help_text="Save as a draft. A draft's scheduled_at is only a plan.")
@@ -74,7 +74,7 @@ class CreatePostSerializer(ContentSerializer):
 
 
 class RetryPostSerializer(WriteBody):
-    """How to retry the failed targets of a post group."""
+    """The request to retry the failed targets of a post group."""
 
     workspace_id = fields.Identifier("wrk", required=False)
     webhook_url = WebhookUrl(required=False, help_text="Receives the events of the group from now on.")
@@ -84,21 +84,21 @@ class RetryPostSerializer(WriteBody):
 
 
 class BatchedPostSerializer(CreatePostSerializer):
-    """One post of a batch."""
+    """One of the posts in the request to create a batch."""
 
     dry_run = None  # type: ignore[assignment]
     wait = None  # type: ignore[assignment]
 
 
 class CreateBatchSerializer(WriteBody):
-    """Several post groups to create in one transaction."""
+    """The request to create several post groups in one transaction."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     posts = StrictList(child=BatchedPostSerializer(), min_length=1, max_length=100)
 
 
 class UpdatePostSerializer(WriteBody):
-    """Changes to a post group; omitted fields stay unchanged."""
+    """The request to change a post group; omitted fields stay unchanged."""
 
     text = fields.Text(required=False, allow_blank=True, max_length=MAX_TEXT)
     targets = StrictList(child=TargetInputSerializer(), required=False, min_length=1, max_length=MAX_TARGETS)
@@ -107,20 +107,20 @@ class UpdatePostSerializer(WriteBody):
 
 
 class ConfirmPostSerializer(WriteBody):
-    """Approval of the version of a post group that a person has read."""
+    """The request to approve a post group in the version that a person has read."""
 
     content_version = fields.Integer(min_value=1, help_text="The version that was read.")
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: the group's own time, or now.")
 
 
 class RejectPostSerializer(WriteBody):
-    """Rejection of a post group, with an optional reason."""
+    """The request to reject a post group that awaits approval, with an optional reason."""
 
     reason = fields.Text(required=False, max_length=1000)
 
 
 class ResolvePostSerializer(WriteBody):
-    """Whether an unconfirmed target was published: its permalink, or `published: false`."""
+    """The request that says whether an unconfirmed target was published: its permalink, or `published: false`."""
 
     target_id = fields.Identifier("tgt")
     permalink = fields.Text(required=False, max_length=2048, help_text="The address of the published post.")

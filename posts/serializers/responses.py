@@ -1,4 +1,4 @@
-"""Serializers for the responses to requests about posts. posts/post_group_json.py produces the values of a post group."""
+"""API serializers for the responses about posts; posts/post_group_json.py produces the values of a post group."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from posts.summaries import PostSummary
 
 
 class TargetErrorSerializer(serializers.Serializer):
-    """Why a target failed, or what is missing from a published one; the same five fields as every error."""
+    """The error of a post target: why it failed, or what is missing from its published post."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -37,7 +37,7 @@ class TargetErrorSerializer(serializers.Serializer):
 
 
 class TargetSerializer(serializers.ModelSerializer):
-    """One account of a post group, with its publishing status and result."""
+    """The API representation of a post target: one account of a post group, with its publishing status and result."""
 
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
     status = serializers.ChoiceField(choices=TargetStatus.choices)
@@ -80,7 +80,7 @@ class CreatedBySerializer(serializers.Serializer):
 
 
 class PostGroupSerializer(serializers.ModelSerializer):
-    """A post group with its targets."""
+    """The API representation of a post group with its targets."""
 
     status = serializers.ChoiceField(choices=GroupStatus.choices)
     media = AttachedMediaSerializer(many=True)
@@ -121,7 +121,7 @@ class PostGroupEnvelope(serializers.Serializer):
 
 
 class PostCreatedSerializer(serializers.Serializer):
-    """A created post group; `sandbox: true` is added if all of its targets are simulated."""
+    """The response with a created post group; `sandbox: true` is added if all of its targets are simulated."""
 
     sandbox = serializers.BooleanField(required=False)
     post_group = PostGroupSerializer()
@@ -132,7 +132,7 @@ class PostCreatedSerializer(serializers.Serializer):
 
 
 class PollSerializer(serializers.Serializer):
-    """A poll as the platform will show it below the text, which is the question."""
+    """The poll of a validated post as the platform will show it; the post's text is the question."""
 
     choices = serializers.ListField(child=serializers.CharField())
     duration_minutes = serializers.IntegerField(allow_null=True, help_text="Null if the poll stays open.")
@@ -157,7 +157,7 @@ class TargetValidationSerializer(serializers.Serializer):
 
 
 class ValidationSerializer(serializers.Serializer):
-    """The issues found in a post, and what it would cost."""
+    """The result of validating a post: the issues found in its content, and what publishing it would cost."""
 
     valid = serializers.BooleanField()
     estimated_cost_cents = serializers.IntegerField()
@@ -174,7 +174,7 @@ class PlannedTargetSerializer(serializers.Serializer):
 
 
 class PlannedGroupSerializer(serializers.Serializer):
-    """A post group that would be created."""
+    """The post group that a dry run would have created."""
 
     status = serializers.ChoiceField(choices=GroupStatus.choices)
     targets = PlannedTargetSerializer(many=True)
@@ -186,7 +186,7 @@ class PostGroupsEnvelope(serializers.Serializer):
 
 
 class PlannedGroupsSerializer(serializers.Serializer):
-    """The post groups that a batch would create."""
+    """The post groups that a dry run of a batch would have created."""
 
     post_groups = PlannedGroupSerializer(many=True)
     cost_cents = serializers.IntegerField()
@@ -200,7 +200,7 @@ class ListedTargetSerializer(serializers.Serializer):
 
 
 class ListedPostSerializer(serializers.Serializer):
-    """A post group in a list. Its input is the summary and the time zone for `local_time`."""
+    """The API representation of a post group in a list: a summary, with its time in the list's time zone."""
 
     id = serializers.CharField()
     status = serializers.ChoiceField(choices=GroupStatus.choices)
@@ -233,7 +233,7 @@ class ListedPostSerializer(serializers.Serializer):
 
 
 class SearchedPostsSerializer(serializers.Serializer):
-    """A page of post groups; `timezone` is the time zone of their local times."""
+    """A page of the post groups that a search found; `timezone` is the time zone of their local times."""
 
     posts = ListedPostSerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)
@@ -249,7 +249,7 @@ class WindowSerializer(serializers.Serializer):
 
 
 class PostsOnDaySerializer(SearchedPostsSerializer):
-    """The posts of a calendar day in a time zone."""
+    """The posts that are scheduled on one day in a time zone."""
 
     date = serializers.DateField()
     timezone = serializers.CharField()

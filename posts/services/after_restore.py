@@ -1,4 +1,4 @@
-"""Handling of posts that may have been published after the dump that a restored database comes from.
+"""Services after restoring a database: finding posts that may have been published since its dump was taken.
 
 Targets that were due before the old service stopped may be published, whatever their row says. Publishing them again is
 never safe, even at idempotent platforms: the idempotency key was made after the dump. So they become unconfirmed, and a
@@ -32,7 +32,7 @@ MESSAGE = "The service was restored from a backup older than this post's time, s
 
 @dataclass(frozen=True)
 class RestoreReport:
-    """Counts of the posts in a restored database that may be published, are due later, or need a person.
+    """The report on a restored database: how many posts may be published already, are due later, or need a person.
 
     `database_time` is the time of its last audit entry, about when it was dumped; None without entries.
     `possibly_published` counts by platform the targets that may have been published since, and `claimed` is how many of them
@@ -47,7 +47,7 @@ class RestoreReport:
 
 
 def inspect_restored_database(*, stopped_at: datetime) -> RestoreReport:
-    """Count the targets that the old service may have published until it stopped; changes nothing."""
+    """Count the targets of a restored database that may already be published, without changing anything."""
     targets = _possibly_published(PostTarget.objects.all(), stopped_at)
     by_platform = targets.order_by("platform").values_list("platform").annotate(count=Count("pk"))
     waiting = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
@@ -63,7 +63,7 @@ def inspect_restored_database(*, stopped_at: datetime) -> RestoreReport:
 
 
 def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], None]) -> int:
-    """Mark targets that the old service may have published as unconfirmed; returns how many.
+    """Mark targets of a restored database that may already be published as unconfirmed; returns how many.
 
     The money stays held and events are sent. Targets claimed by a worker are skipped. An interrupted run can be repeated.
     `report` is called with the number done so far.
@@ -92,7 +92,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
 
 
 def _possibly_published(targets: QuerySet[PostTarget], stopped_at: datetime) -> QuerySet[PostTarget]:
-    """Filter to targets of real accounts that were due before `stopped_at`, without those of deleted workspaces."""
+    """Filter targets of a restored database to those that were due before the old service stopped."""
     return targets.filter(status__in=UNFINISHED_TARGET_STATUSES, due_at__lte=stopped_at, sandbox=False).exclude(
         group__workspace__status=WorkspaceStatus.DELETED
     )

@@ -1,4 +1,4 @@
-"""What the services that change a stored post group share: withdrawing its targets, refusals, and the audit entry."""
+"""Shared parts of the services that change a stored post group: stopping its targets, refusals, and the audit entry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 
 
 def stop_group(group: PostGroup, *, cancel: bool) -> None:
-    """Withdraw all pending targets of a locked post group and release the money held; `cancel` also cancels them.
+    """Stop all pending targets of a post group before it is changed, and release the money held; `cancel` cancels them.
 
     Competes with the publisher for the target rows. Raises InvalidState if the publisher has started one; the caller's
     transaction is then rolled back.
@@ -29,7 +29,7 @@ def stop_group(group: PostGroup, *, cancel: bool) -> None:
 
 
 def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
-    """Withdraw those of the targets that are pending and unclaimed, in a transaction; returns their ids.
+    """Stop those targets that are pending and not claimed, so that their post can be changed; returns their ids.
 
     A target that was unconfirmed before a retry becomes unconfirmed again when cancelled; its money stays held, since the
     earlier attempt may have published it.
@@ -51,7 +51,7 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
 
 
 def require_not_begun(group: PostGroup) -> list[PostTarget]:
-    """Return the post group's unfinished targets, for a preview. Raises InvalidState if one of them is being published."""
+    """Return a post group's unfinished targets, for the dry run of a change. Raises InvalidState if one has begun."""
     now = timezone.now()
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     for target in waiting:
@@ -61,7 +61,7 @@ def require_not_begun(group: PostGroup) -> list[PostTarget]:
 
 
 def too_late_error(group: PostGroup) -> InvalidState:
-    """Return the error for changing a post group that has started publishing."""
+    """Return the API error for a change to a post group that has started publishing."""
     begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
     return InvalidState(
         f"The group is {begun}. Only drafts, scheduled groups and groups awaiting confirmation can be changed.",
@@ -72,7 +72,7 @@ def too_late_error(group: PostGroup) -> InvalidState:
 def record_change(
     caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False, metadata: dict[str, Any] | None = None
 ) -> None:
-    """Write the audit entry of an operation that changed a post group, or of its dry run."""
+    """Write the audit entry of an operation that changed a post group, or of the operation's dry run."""
     record(
         caller=caller,
         operation=operation,

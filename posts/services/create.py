@@ -1,4 +1,4 @@
-"""Creation of post groups, one or a batch, with previews; and validation of content without creating a post."""
+"""Creation of post groups, one or a batch, with dry runs; and validation of content without creating a post."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION
 
 @dataclass(frozen=True)
 class CreationPreview:
-    """The result of a dry run of creating post groups: their plans, and the spend cap after all of them."""
+    """The result of a dry run of creating post groups: their plans, and what remains of the spend cap after them."""
 
     plans: list[PostPlan]
     spend_cap: SpendCap
@@ -49,7 +49,7 @@ def validate_post(
     workspace_id: str | None = None,
     group: PostGroup | None = None,
 ) -> Validation:
-    """Validate content against its targets' platforms; nothing is written.
+    """Validate a post's content against the platforms of its targets, without creating the post.
 
     `group` is the stored group that the content will replace, if any. Raises what `create_post` raises, but ContentInvalid.
     """
@@ -62,7 +62,7 @@ def validate_post(
 
 
 def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> PostGroup | CreationPreview:
-    """Create a post group; `content` are the parameters of `plan_post`.
+    """Create a post group; the parameters `content` are those of `plan_post`.
 
     Holds the money and writes rows, event and audit entry in one transaction, then wakes the publisher. Raises the errors of
     `plan_post`, and SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded.
@@ -90,7 +90,7 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
 def create_batch(
     *, caller: Caller, posts: Sequence[Mapping[str, Any]], workspace_id: str | None = None, dry_run: bool = False
 ) -> list[PostGroup] | CreationPreview:
-    """Create post groups, all or none. Error `details` name the post, such as `posts[2].targets[0].text`.
+    """Create a batch of post groups, all or none; error `details` name the post, such as `posts[2].targets[0].text`.
 
     Raises the errors of `create_post`.
     """
@@ -128,7 +128,7 @@ def create_batch(
 
 
 def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
-    """Save the planned post groups of one workspace, in the caller's transaction, which has reserved the media."""
+    """Create the planned post groups of one workspace, in the caller's transaction, which has reserved the media."""
     groups = [plan.group for plan in plans]
     for group in groups:
         group.event_sequence = int(group.status in _REPORTED_ON_CREATION)  # its first event, if it has one
@@ -152,7 +152,7 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
 
 
 def _hold_money(plans: Sequence[PostPlan]) -> None:
-    """Hold the money of released plans, ordered by time so that concurrent batches lock the counters in the same order."""
+    """Hold the price of created posts, ordered by time so that concurrent batches lock the spend counters in one order."""
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
     for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
         first, *others = of_day
@@ -167,7 +167,7 @@ def _audit_metadata(group: PostGroup) -> dict[str, Any]:
 
 @contextmanager
 def _naming_post_in_errors(index: int) -> Iterator[None]:
-    """Prefix the fields of API errors that one post of a batch raises in the block with its index."""
+    """Add the index of a batch's post to the fields of API errors that are raised while the post is created."""
     try:
         yield
     except ApiError as error:
@@ -177,7 +177,7 @@ def _naming_post_in_errors(index: int) -> Iterator[None]:
 
 
 def _with_prefix(where: str, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry of an error's `details` with a prefix added to its field and its repair hint's field."""
+    """Return an entry of an API error's `details` with a prefix, such as `posts[2]`, before its field names."""
     moved = {**row, "field": f"{where}.{row['field']}"}
     if hint := row.get("repair_hint"):
         moved["repair_hint"] = {**hint, "field": f"{where}.{hint['field']}"}

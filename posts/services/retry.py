@@ -1,4 +1,4 @@
-"""Retry of failed and unconfirmed targets."""
+"""Retry of failed and unconfirmed post targets."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _retry(
 
 
 def _reset(target: PostTarget, due: datetime) -> None:
-    """Reset a target to pending for a new round.
+    """Reset a target to pending, so that its retry begins with a new round of attempts.
 
     A failed target starts from the beginning. An unconfirmed one continues at the step that had begun, so that an idempotent
     platform ignores a repetition and a verifiable one is asked first. At other platforms that step is sent again as if it had

@@ -1,4 +1,4 @@
-"""Approval and rejection of post groups by people; agents can do neither."""
+"""Review of post groups by people, who approve or reject them; agents can do neither."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def confirm_post(
     scheduled_at: datetime | None = None,
     dry_run: bool = False,
 ) -> PostGroup:
-    """Approve a draft or a group awaiting confirmation: publish it at `scheduled_at`, at its own time, or now.
+    """Approve a draft or a post group awaiting approval: publish it at `scheduled_at`, at its own time, or now.
 
     `content_version` is the version that the person has read. Validates the content again and holds the money. Raises
     Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (another version is current), ValidationFailed,
@@ -72,7 +72,7 @@ def confirm_post(
 
 
 def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False) -> PostGroup:
-    """Reject a group awaiting confirmation. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
+    """Reject a post group awaiting approval. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
     group = _reviewable_group(caller, post_group_id)
     _require_pending_confirmation(group)
     if dry_run:

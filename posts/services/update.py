@@ -1,4 +1,4 @@
-"""Editing of drafts, scheduled groups and groups awaiting confirmation."""
+"""Editing of drafts, scheduled post groups and post groups awaiting approval."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "pr
 def update_post(
     *, caller: Caller, post_group_id: str, content_version: int | None = None, dry_run: bool = False, **changes: Any
 ) -> PostGroup:
-    """Change a post group's text, targets, media or scheduled_at, raise content_version, and hold the new price if released.
+    """Edit a post group's text, targets, media or scheduled_at, raise content_version, and hold the new price if released.
 
     An edit by an agent that needs confirmation sends the group back for approval. `content_version`, if given, must be the
     current version. Raises NotFound, ScopeMissing, InvalidState, Conflict, AgentModeForbids, ValidationFailed,
@@ -122,7 +122,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
 
 
 def _write_targets(group: PostGroup, plan: PostPlan) -> None:
-    """Update, insert and delete a post group's target rows; a target's id does not change while its account stays."""
+    """Save the targets of an edited post group; a target has the same id as before if its account was not removed."""
     before, after = {each.id for each in group.targets.all()}, {row.id for row in plan.targets}
     PostTarget.objects.filter(pk__in=before - after).delete()
     for row in plan.targets:
@@ -132,7 +132,7 @@ def _write_targets(group: PostGroup, plan: PostPlan) -> None:
 
 
 def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
-    """Check the spend limits of the edited post group as if its old hold were released first."""
+    """Check the spend limits for an edited post group as if the money held for its old version were released first."""
     if plan.released:
         billing.check_charges(
             workspace_id=group.workspace_id,

@@ -1,4 +1,4 @@
-"""Waits until a post group is finished, for API requests with `wait: true`."""
+"""Waiting until a post group is finished, for API requests with `wait: true`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _stopping = threading.Event()
 
 
 def stop_waiting() -> None:
-    """Let all waiting requests respond with the group's current state, because the process is stopping."""
+    """End the waiting of all API requests because the process is stopping; they return the post group's current state."""
     _stopping.set()
 
 
 def wait_until_finished(post_group_id: str) -> PostGroup:
-    """Return the post group when it is finished, or after WAIT_SECONDS; at once if too many requests wait already."""
+    """Wait until a post group is finished, at most WAIT_SECONDS, and return it; at once if too many requests wait."""
     if waiting_threads.acquire():
         try:
             _poll_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)

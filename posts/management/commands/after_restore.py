@@ -1,4 +1,4 @@
-"""`manage.py after_restore`: prevent a restored database from publishing posts a second time."""
+"""`manage.py after_restore`: prevents a restored database from publishing posts a second time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posts.services.after_restore import RestoreReport, inspect_restored_databas
 
 
 class Command(BaseCommand):
-    """List targets that may have been published after the dump was taken; with --apply mark them as unconfirmed.
+    """Management command that lists posts which may have been published since the dump; --apply marks them unconfirmed.
 
     Fails while a worker is running, since it could be publishing them.
     """
