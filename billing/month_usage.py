@@ -13,7 +13,7 @@ from agents.models import Agent
 from agents.selectors import agent_of
 from billing.caps import Period, SpendCap, month_of
 from billing.models import SPENT_ENTRIES, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
-from billing.plans import billing_mode
+from billing.plans import paid_or_free_beta
 from billing.selectors import agent_spend_cap, spend_cap, subscription_of
 from config.api.caller import Caller, require
 
@@ -96,7 +96,9 @@ def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, 
     require(caller, workspace_id, "usage.read", write=False)
     cap = spend_cap(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
-    return Bill(workspace_id, Period.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id))
+    return Bill(
+        workspace_id, Period.containing(at), paid_or_free_beta(), cap, subscription_of(workspace_id=workspace_id)
+    )
 
 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def cancel_subscription(subscription_id: str) -> None:
         return
 
 
-class ReportOutcome(Enum):
+class UsageReportOutcome(Enum):
     RECORDED = auto()
     REFUSED = auto()  # not recorded: the report or the meter is invalid
     NOT_SERVED = auto()  # not recorded: the processor cannot be reached, or refuses all requests
@@ -182,14 +182,14 @@ class MeterEvent:
 
 
 @dataclass(frozen=True)
-class ReportResult:
+class UsageReportReceipt:
     """The result of one attempt to report usage; `fault` may be logged and stored."""
 
-    outcome: ReportOutcome
+    outcome: UsageReportOutcome
     fault: str = ""
 
 
-def report_usage(event: MeterEvent) -> ReportResult:
+def report_usage(event: MeterEvent) -> UsageReportReceipt:
     """Send a usage report to the payment processor once; the caller repeats an attempt with an unknown outcome."""
     try:
         _new_client(retries=0).v1.billing.meter_events.create(
@@ -203,10 +203,10 @@ def report_usage(event: MeterEvent) -> ReportResult:
         )
     except stripe.StripeError as error:
         outcome, fault = _outcome(error), _loggable_fault(error)
-        if outcome is not ReportOutcome.RECORDED:
+        if outcome is not UsageReportOutcome.RECORDED:
             logger.warning("Usage report %s: %s, %s", event.identifier, outcome.name.lower(), fault)
-        return ReportResult(outcome, fault[:200])
-    return ReportResult(ReportOutcome.RECORDED)
+        return UsageReportReceipt(outcome, fault[:200])
+    return UsageReportReceipt(UsageReportOutcome.RECORDED)
 
 
 def find_meter() -> str | None:
@@ -233,16 +233,20 @@ def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: dateti
     return sum(float(summary.aggregated_value) for summary in found)
 
 
-def _outcome(error: stripe.StripeError) -> ReportOutcome:
+def _outcome(error: stripe.StripeError) -> UsageReportOutcome:
     if isinstance(error, stripe.APIConnectionError):
-        return ReportOutcome.NOT_SERVED if isinstance(error.__cause__, outbound.NotSent) else ReportOutcome.UNKNOWN
+        return (
+            UsageReportOutcome.NOT_SERVED
+            if isinstance(error.__cause__, outbound.NotSent)
+            else UsageReportOutcome.UNKNOWN
+        )
     if _is_duplicate(error):
-        return ReportOutcome.RECORDED
+        return UsageReportOutcome.RECORDED
     if error.http_status in (401, 403, 429):
-        return ReportOutcome.NOT_SERVED
+        return UsageReportOutcome.NOT_SERVED
     if error.http_status is not None and 400 <= error.http_status < 500 and error.http_status not in (408, 409):
-        return ReportOutcome.REFUSED
-    return ReportOutcome.UNKNOWN
+        return UsageReportOutcome.REFUSED
+    return UsageReportOutcome.UNKNOWN
 
 
 def _is_duplicate(error: stripe.StripeError) -> bool:

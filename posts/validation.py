@@ -77,7 +77,7 @@ class TargetInput:
         }
 
     @property
-    def content_sha256(self) -> str:
+    def duplicate_sha256(self) -> str:
         """Return the hash of the target's texts, poll choices and media ids, in order."""
         texts = [self.shown_text, *further_texts(self.options), *choices_of(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
@@ -86,7 +86,7 @@ class TargetInput:
     @property
     def content_key(self) -> tuple[str, str, bool]:
         """Return the key that identifies repeated posts: account id, content hash, and whether the target is simulated."""
-        return self.account.id, self.content_sha256, self.sandbox
+        return self.account.id, self.duplicate_sha256, self.sandbox
 
     @property
     def url_posts(self) -> int:

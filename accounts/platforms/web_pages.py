@@ -58,7 +58,7 @@ class PageUnavailable(Exception):
 
 
 @dataclass(frozen=True)
-class Page:
+class PageMetadata:
     """The metadata of a web page; missing values are empty. `picture` is a URL that has not been fetched."""
 
     title: str = ""
@@ -66,7 +66,7 @@ class Page:
     picture: str = ""
 
 
-def read_page(link: str) -> Page:
+def read_page(link: str) -> PageMetadata:
     """Fetch the web page of a link and read its metadata. Raises PageUnavailable."""
     address, answer, content = _fetch(
         link, accept="text/html,application/xhtml+xml", seconds=PAGE_SECONDS, max_bytes=MAX_PAGE_BYTES, cut_off=True
@@ -77,7 +77,7 @@ def read_page(link: str) -> Page:
     if answer.headers.get("Content-Encoding", "identity").lower() != "identity":  # the request asked for no encoding
         raise PageUnavailable("answered in a compressed form")
     head = _parsed(_decoded(content, content_type))
-    return Page(
+    return PageMetadata(
         title=_line(_first(head.named, _TITLES) or head.title, MAX_TITLE),
         description=_line(_first(head.named, _DESCRIPTIONS), MAX_DESCRIPTION),
         picture=_joined(address, _first(head.named, _PICTURES)),

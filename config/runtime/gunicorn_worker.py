@@ -29,7 +29,7 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 
 from config.api.errors import ApiError, InternalError, MalformedRequest, RateLimited, RequestTimeout
 from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyNotReceived
-from config.api.trace import current_workspace_or_actor, start_trace
+from config.api.trace import current_workspace_or_actor_id, start_trace
 from config.environment import data_dir, env
 from config.runtime.connection import Connection, Pace, UploadSlots, raw_error_response
 
@@ -163,7 +163,7 @@ class BufferedThreadWorker(ThreadWorker):
         try:
             return bool(self.handle_request(conn.request, conn))
         except BodyNotReceived:
-            return BodyNeeded(current_workspace_or_actor())
+            return BodyNeeded(current_workspace_or_actor_id())
         except (StopIteration, OSError) as error:
             self.log.debug("The connection ends: %s", error)
         except Exception as error:

@@ -44,7 +44,7 @@ def claim_mail() -> OutgoingMail | None:
     return None
 
 
-def send_mail(mail: OutgoingMail) -> None:
+def send_claimed_mail(mail: OutgoingMail) -> None:
     """Send a claimed e-mail and save the result; a failed attempt is retried later, and the last one given up."""
     try:
         content: Any = mail.content

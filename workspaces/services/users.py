@@ -57,7 +57,7 @@ def user_for_token(*, identity: Identity, issued_at: int | None, make_user: bool
 
 def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
     """Return the signed-in user and their active workspaces for export. Raises NotFound, UserSessionRequired (a key)."""
-    user = selectors.signed_in_user(caller=caller, user_id=user_id)
+    user = selectors.require_own_user(caller=caller, user_id=user_id)
     record(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
     return user, list(selectors.active_workspaces_of(user=user))
 
@@ -68,7 +68,7 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple
     Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.
     Raises UserSessionRequired for keys, NotFound for another's id, ReauthenticationRequired.
     """
-    found = selectors.signed_in_user(caller=caller, user_id=user_id)
+    found = selectors.require_own_user(caller=caller, user_id=user_id)
     require_recent_sign_in(caller)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(pk=found.pk, is_active=True).first()

@@ -22,7 +22,7 @@ from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.link_cards import OPTION
 from accounts.platforms.thumbnails import jpeg_thumbnail
 from accounts.platforms.types import Content, MediaFile, Progress, State
-from accounts.platforms.web_pages import Page, PageUnavailable, fetch_picture, read_page
+from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_picture, read_page
 
 MAX_IMAGES = 4
 MAX_THUMB_BYTES = 1_000_000
@@ -67,7 +67,7 @@ def read_linked_page(link: str, content: Content) -> Progress:
     """
     wanted = content.options.get(OPTION)
     own = wanted if isinstance(wanted, dict) else {}
-    page, reason = Page(), "has no title"
+    page, reason = PageMetadata(), "has no title"
     try:
         page = read_page(link)
     except PageUnavailable as error:

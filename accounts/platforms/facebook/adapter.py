@@ -62,7 +62,7 @@ class Facebook(MetaPlatform):
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The Facebook pages that the person may publish to. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         application = self.application()
-        tokens = application.exchange(code, redirect_uri, stored)
+        tokens = application.exchange_code(code, redirect_uri, stored)
         try:
             with ERRORS.platform_errors():
                 return application.connections(self.graph(tokens))

@@ -63,7 +63,7 @@ class FacebookApplication(MetaApplication):
     errors = ERRORS
     needed = NEEDED
 
-    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange a code for the person's long-lived Facebook token. Raises as `exchange_token`."""
         params = self.code_params(code, redirect_uri)
         short = self.exchange_token("GET", self.token_url, params)

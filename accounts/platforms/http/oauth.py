@@ -83,7 +83,7 @@ class OAuthApplication:
         separator = "&" if urlsplit(self.authorize_url).query else "?"
         return Authorization(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
 
-    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth code for tokens; `stored` comes from the authorization. Returns the token endpoint's JSON.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.

@@ -72,7 +72,7 @@ class LinkedIn(OAuthPlatform):
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
         application = self._application_for(stored.get("application", MEMBER.name))
-        answer = application.exchange(code, redirect_uri, stored)
+        answer = application.exchange_code(code, redirect_uri, stored)
         tokens = {**merged_tokens({}, answer), "application": application.kind.name}
         return self.connections(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
 

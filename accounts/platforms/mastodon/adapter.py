@@ -94,7 +94,7 @@ class Mastodon(Platform):
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Connect the Mastodon account that the code gives access to. Raises CredentialsRejected, Transient."""
         with _connection_errors():
-            answer = authorization.exchange(code, redirect_uri=redirect_uri, stored=stored)
+            answer = authorization.exchange_code(code, redirect_uri=redirect_uri, stored=stored)
             identity, tokens = _opened(Server(stored["instance"], answer["access_token"]))
         tokens |= {"access_token": answer["access_token"]}
         tokens |= {name: stored[name] for name in ("client_id", "client_secret")}

@@ -63,14 +63,14 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
     return Authorization(begun.url, {**stored, "code_verifier": begun.stored["verifier"]})
 
 
-def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+def exchange_code(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
     """Exchange a code for a token of the Mastodon server. Returns the server's JSON.
 
     Raises CredentialsRejected, Transient, UnreadableAnswer.
     """
     verifier = {"verifier": stored["code_verifier"]}
     try:
-        answer = application(stored["instance"], stored).exchange(code, redirect_uri, verifier)
+        answer = application(stored["instance"], stored).exchange_code(code, redirect_uri, verifier)
     except ConnectionUnavailable as error:
         raise CredentialsRejected(
             "The instance no longer knows the service's application.", suggested_action="Start the connection again."

@@ -81,7 +81,7 @@ class MetaApplication(OAuthApplication):
         """The scopes without which nothing can be published at Meta's product."""
         return self.needed
 
-    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange a code of Meta's for a token of sixty days. Returns the token endpoint's JSON, with the granted scopes.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
