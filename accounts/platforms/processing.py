@@ -27,9 +27,9 @@ def ask_again(
 def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: float) -> Progress:
     """The step that asks the platform again about an upload, without a maximum of checks: the caller handles that."""
     checks = state.get("looks", 0)
-    return later(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
+    return step_after_pause(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
 
 
-def later(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
+def step_after_pause(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
     """The step of a publication's phase, taken after a pause of so many seconds."""
     return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

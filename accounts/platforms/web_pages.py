@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 
 from yarl import URL
 
-from accounts.platforms.counting import cut, graphemes
+from accounts.platforms.counting import cut_to_limit, graphemes
 from config.outbound import (
     DestinationNotAllowed,
     DestinationRefused,
@@ -214,4 +214,4 @@ def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
 def _line(text: str, most: int) -> str:
     """A web page's text as one line of printable characters, cut between words; the joiner of emoji remains."""
     shown = "".join(char if char.isprintable() or char == "\u200d" else " " for char in text[:_MAX_RAW_TEXT])
-    return cut(" ".join(shown.split()), most, graphemes)
+    return cut_to_limit(" ".join(shown.split()), most, graphemes)

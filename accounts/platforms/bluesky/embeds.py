@@ -29,7 +29,7 @@ MAX_THUMB_BYTES = 1_000_000
 MAX_PICTURE_ADDRESS = 2048
 
 
-def check_files(media: Sequence[MediaFile]) -> None:
+def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
     """Raise ContentRejected for files that no Bluesky embed accepts together, which validation reports before."""
     kinds = {file.kind for file in media}
     if kinds != {"video"} and not kinds <= {"image", "gif"}:
@@ -81,14 +81,14 @@ def read_linked_page(link: str, content: Content) -> Progress:
     return Progress("freeze", {"card": card})
 
 
-def add_picture(server: Xrpc, state: State) -> Progress:
+def upload_card_picture(server: Xrpc, state: State) -> Progress:
     """Upload the picture of a Bluesky link card as a blob. Raises TokenExpired, AccountDisconnected, Transient."""
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
     blob = _picture(server, state["picture"])
     return Progress("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
 
 
-def embed(content: Content, state: State) -> dict[str, Any] | None:
+def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | None:
     """The embed of a post's first Bluesky record: its files, in their order, or a link card; a record has only one embed.
 
     A GIF is shown as a still image.

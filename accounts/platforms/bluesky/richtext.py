@@ -49,7 +49,7 @@ class Span:
     value: str
 
 
-def detect(text: str) -> list[Span]:
+def detect_spans(text: str) -> list[Span]:
     """The links, mentions and tags in a Bluesky text, in order of appearance. None overlaps another."""
     spans: list[Span] = []
     for span in (*_links(text), *_mentions(text), *_tags(text), *_tickers(text)):
@@ -63,7 +63,7 @@ def first_link(text: str) -> str | None:
     return next((span.value for span in _links(text)), None)
 
 
-def facets(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
+def facets_of_spans(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
     """The Bluesky facets of `spans`. `dids` has handles in lower case as keys; a mention without a DID stays plain text."""
     result = []
     for span in spans:

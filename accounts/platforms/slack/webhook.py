@@ -91,7 +91,7 @@ class WebhookErrors(SlackErrors):
 ERRORS = WebhookErrors()
 
 
-def webhook(given: str, api_base: str) -> Webhook:
+def webhook_at(given: str, api_base: str) -> Webhook:
     """The Slack webhook at the address that its owner gave: a Slack URL, or one at the host of `api_base` if that is set.
 
     Raises CredentialsRejected.
@@ -109,7 +109,7 @@ def webhook(given: str, api_base: str) -> Webhook:
     return Webhook(f"{origin}/services/{team}/{hook}/{token}", id=f"{team}/{hook}")
 
 
-def identify(hook: Webhook) -> Identity:
+def identify_webhook(hook: Webhook) -> Identity:
     """The account of a Slack webhook, after checking that it exists, by a message without a text, which Slack refuses.
 
     Slack does not say which channel the webhook posts to. Raises AccountDisconnected, Transient.

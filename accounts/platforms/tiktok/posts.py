@@ -57,7 +57,7 @@ def is_video(content: Content) -> bool:
     raise ContentRejected("TikTok accepts one video, or photos.")
 
 
-def check(content: Content, creator: Creator) -> None:
+def check_creator_limits(content: Content, creator: Creator) -> None:
     """Check the post against what the TikTok creator may post now. Raises ContentRejected."""
     level = content.options["privacy_level"]
     if level not in creator.privacy_levels:
@@ -72,7 +72,7 @@ def check(content: Content, creator: Creator) -> None:
         )
 
 
-def check_addresses(content: Content, verified: str) -> None:
+def check_photo_urls(content: Content, verified: str) -> None:
     """Check that TikTok may fetch the photos' URLs, which must begin with `verified`. Raises ConnectionUnavailable."""
     if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
