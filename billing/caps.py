@@ -154,14 +154,14 @@ def month_of(at: datetime) -> date:
 
 
 @dataclass(frozen=True)
-class Period:
+class UtcMonth:
     """A UTC calendar month; `end` is the first instant of the next one."""
 
     start: datetime
     end: datetime
 
     @classmethod
-    def containing(cls, at: datetime) -> Period:
+    def containing(cls, at: datetime) -> UtcMonth:
         """Return the UTC month that contains a time. Raises OverflowError for the last month of the year 9999."""
         start = datetime.combine(month_of(at), time.min, UTC)
         return cls(start, (start + timedelta(days=32)).replace(day=1))

@@ -90,7 +90,7 @@ def _loggable_fault(error: stripe.StripeError) -> str:
 
 
 @dataclass(frozen=True)
-class Session:
+class ProcessorPage:
     """A checkout or portal page of the payment processor, valid for a limited time. Both fields are None in a preview."""
 
     id: str | None
@@ -107,7 +107,7 @@ def create_customer(workspace_id: str, name: str) -> str:
     return str(customer.id)
 
 
-def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> Session:
+def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> ProcessorPage:
     """Create the payment processor's checkout page where the customer subscribes to the plan."""
     metadata = {"workspace_id": workspace_id, "plan": plan}
     with _processor_client() as client:
@@ -123,14 +123,14 @@ def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> S
                 "cancel_url": f"{_page(workspace_id)}?checkout=cancelled",
             }
         )
-    return Session(session.id, session.url)
+    return ProcessorPage(session.id, session.url)
 
 
-def create_portal_session(workspace_id: str, customer_id: str) -> Session:
+def create_portal_session(workspace_id: str, customer_id: str) -> ProcessorPage:
     """Create the payment processor's portal page for the customer's payment methods, invoices and subscription."""
     with _processor_client() as client:
         session = client.v1.billing_portal.sessions.create({"customer": customer_id, "return_url": _page(workspace_id)})
-    return Session(session.id, session.url)
+    return ProcessorPage(session.id, session.url)
 
 
 def _line_items(plan: str) -> list[Any]:

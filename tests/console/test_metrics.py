@@ -34,7 +34,7 @@ from tests.posts.rows import body_for, create
 from tests.until import wait_until
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery
-from webhooks.sender import Outcome, Verdict
+from webhooks.sender import AttemptOutcome, DeliveryVerdict
 from webhooks.services import deliveries
 from workspaces.models import Workspace
 
@@ -86,7 +86,7 @@ def test_outcomes_of_publishing_and_deliveries_are_counted(
     publish_due()
     row = make_delivery(workspace, "https://receiver.example/")
     (claimed,) = deliveries.claim_deliveries(Delivery.objects.filter(pk=row.pk), limit=1)
-    deliveries.record_outcomes([(claimed, Outcome(Verdict.DELIVERED, 200))])
+    deliveries.record_outcomes([(claimed, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))])
     after = Scrape(operator)
 
     for name, labels in (

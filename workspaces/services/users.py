@@ -20,10 +20,10 @@ from config.api.errors import Forbidden
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, UserSession, Workspace
 from workspaces.services.workspaces import mark_deleted
-from workspaces.sign_in.oidc_claims import Identity
+from workspaces.sign_in.oidc_claims import OidcIdentity
 
 
-def sign_in_user(*, identity: Identity, staff: bool, ip: str | None) -> User:
+def sign_in_user(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
     """Return the user of a provider's identity at sign-in, creating the user or updating name, e-mail and operator status.
 
     `staff` says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a
@@ -41,7 +41,7 @@ def sign_in_user(*, identity: Identity, staff: bool, ip: str | None) -> User:
     return person
 
 
-def user_for_token(*, identity: Identity, issued_at: int | None, make_user: bool) -> User | None:
+def user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
     """Return the user of a verified access token; with `make_user`, create a user who does not exist yet.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
@@ -141,7 +141,7 @@ def _record_sign_in(person: User, ip: str | None) -> None:
     record(caller=caller, operation=operation, resource_type="user", resource_id=person.id, metadata=metadata)
 
 
-def _create(identity: Identity) -> User:
+def _create(identity: OidcIdentity) -> User:
     """Create the user, or return the one that another request has just created."""
     try:
         with transaction.atomic():
@@ -156,7 +156,7 @@ def _create(identity: Identity) -> User:
         return User.objects.get(identity_issuer=identity.issuer, identity_subject=identity.subject)
 
 
-def _deleted_since(identity: Identity, issued_at: int | None) -> bool:
+def _deleted_since(identity: OidcIdentity, issued_at: int | None) -> bool:
     """Return whether the identity's user was deleted after this token was issued, or in the same second."""
     issued = datetime.fromtimestamp(issued_at or 0, UTC)
     digests = EndedIdentity.digests(identity.issuer, identity.subject)
