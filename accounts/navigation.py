@@ -6,10 +6,10 @@ from accounts.models import ConnectedAccount
 from config.pages.navigation import MOST, Entry
 
 
-def awaiting_sign_in(workspace_id: str) -> int:
+def count_accounts_to_reconnect(workspace_id: str) -> int:
     """Return the number of accounts that must be connected again, for the navigation menu, counted only up to MOST + 1."""
     lost = ConnectedAccount.objects.filter(workspace_id=workspace_id, status=ConnectedAccount.Status.NEEDS_REAUTH)
     return lost[: MOST + 1].count()
 
 
-ACCOUNTS = Entry("accounts", "Accounts", waiting=awaiting_sign_in)
+ACCOUNTS = Entry("accounts", "Accounts", waiting=count_accounts_to_reconnect)

@@ -10,7 +10,7 @@ from config.db.retention import ExpiredRows
 from workspaces.retention import workspaces_to_purge
 
 
-class ConnectionAttempts(ExpiredRows):
+class ExpiredConnectionAttempts(ExpiredRows):
     """The retention rule that deletes expired OAuth connection attempts.
 
     A periodic task also deletes them each minute, because they contain encrypted secrets.

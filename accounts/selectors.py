@@ -57,7 +57,7 @@ def name_of_initiator(attempt: ConnectionAttempt) -> str:
     return str(User.objects.filter(pk=attempt.actor_id).first() or "a person")
 
 
-def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
+def setup_of_method(platform: Platform, method: str) -> dict[str, Any]:
     """Return what a method of connecting accounts requires of the account's owner and of the service's operator.
 
     The operator of the service registers the applications; each includes its complete redirect URI.
@@ -82,7 +82,7 @@ def _connection(platform: Platform, method: str) -> dict[str, Any]:
         "method": method,
         "available": reason is None,
         "not_possible": platform.capabilities.not_possible,
-        "operator_setup": operator_setup(platform, method),
+        "operator_setup": setup_of_method(platform, method),
     }
     if reason:
         shown["reason"] = reason

@@ -51,7 +51,7 @@ class AccountViewSet(OperationViewSet):
         given = {**call.data, "platform_name": call.data["platform"]}
         del given["platform"]
         made = services.connect_account(caller=call.caller, dry_run=call.dry_run, **given)
-        if isinstance(made, services.BegunConnection):
+        if isinstance(made, services.BegunAttempt):
             begun = {name: getattr(made, name) for name in ("authorization_url", "state", "expires_at")}
             # The other values are stored encrypted in the attempt.
             stored = {"expires_at": ConnectAnswer(begun).data["expires_at"]}
@@ -126,7 +126,7 @@ class OAuthCallbackViewSet(OperationViewSet):
     )
     def complete(self, call: Call) -> Reply | Preview:
         made = services.complete_connection(caller=call.caller, dry_run=call.dry_run, **call.query)
-        if isinstance(made, services.Choices):
+        if isinstance(made, services.AccountChoices):
             choices = {"choices": made.identities, "expires_at": made.expires_at}
             return Reply(choices, resource_id=made.attempt_id)
         if call.dry_run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from config.api.errors import ApiError
 
 
-class ClaimTokenInvalid(ApiError):
+class ClaimTokenUnknown(ApiError):
     status, code = 422, "CLAIM_TOKEN_INVALID"
     message = "This is not a claim token of this service."
     suggested_action = "Check the token; the owner can rotate the agent's key to get a working one."

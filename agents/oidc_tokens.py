@@ -17,7 +17,13 @@ from django.conf import settings
 from config.api.caller import Caller
 from config.api.errors import ServiceUnavailable, Unauthenticated
 from workspaces.services import user_for_token
-from workspaces.sign_in.oidc_claims import NEVER, Identity, InvalidSubject, auth_time_from_claims, identity_from_claims
+from workspaces.sign_in.oidc_claims import (
+    NEVER,
+    InvalidSubject,
+    OidcIdentity,
+    auth_time_from_claims,
+    identity_from_claims,
+)
 from workspaces.sign_in.provider import FAILURE_PAUSE, LEEWAY_SECONDS, ProviderUnavailable, provider
 
 REQUIRED_CLAIMS = ["iss", "sub", "aud", "exp"]
@@ -35,7 +41,7 @@ class AccessToken:
     `is_client`: the token was issued to a program. `names_person`: it has OIDC claims about a person.
     """
 
-    identity: Identity
+    identity: OidcIdentity
     issued_at: int | None
     is_client: bool
     names_person: bool

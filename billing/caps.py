@@ -155,14 +155,14 @@ def month_of(at: datetime) -> date:
 
 
 @dataclass(frozen=True)
-class Period:
+class UtcMonth:
     """A billing period, to which the monthly caps apply: one UTC calendar month. `end` is the start of the next month."""
 
     start: datetime
     end: datetime
 
     @classmethod
-    def containing(cls, at: datetime) -> Period:
+    def containing(cls, at: datetime) -> UtcMonth:
         """Return the billing period (UTC month) that contains a time. Raises OverflowError for December 9999."""
         start = datetime.combine(month_of(at), time.min, UTC)
         return cls(start, (start + timedelta(days=32)).replace(day=1))

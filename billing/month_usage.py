@@ -11,9 +11,9 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from agents.models import Agent
 from agents.selectors import agent_of
-from billing.caps import Period, SpendCap, month_of
+from billing.caps import SpendCap, UtcMonth, month_of
 from billing.models import SPENT_ENTRIES, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
-from billing.plans import billing_mode
+from billing.plans import paid_or_free_beta
 from billing.selectors import agent_spend_cap, spend_cap, subscription_of
 from config.api.caller import Caller, require
 
@@ -22,25 +22,25 @@ MAX_MONTHS = 36
 
 
 @dataclass(frozen=True)
-class Usage:
+class MonthUsage:
     """The usage of a workspace or an agent in a month; `agent_id` is "" for the usage of a whole workspace."""
 
     workspace_id: str
     agent_id: str
-    period: Period
+    period: UtcMonth
     totals: dict[str, Any]
     spend_cap: SpendCap
 
 
 @dataclass(frozen=True)
-class Bill:
+class MonthBill:
     """The bill of a workspace for a month, in cents, with its spend cap and free credit.
 
     `subscription` is the stored one, even if it has ended; None if there was none.
     """
 
     workspace_id: str
-    period: Period
+    period: UtcMonth
     mode: str
     spend_cap: SpendCap
     subscription: Subscription | None
@@ -76,27 +76,29 @@ class AgentUsage:
     spend_cents: int
 
 
-def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> Usage:
+def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> MonthUsage:
     """Return the workspace's usage in the UTC month of `at`, against the given spend cap. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     cap = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
-    return Usage(workspace_id, "", Period.containing(at), _totals(at, workspace_id=workspace_id), cap)
+    return MonthUsage(workspace_id, "", UtcMonth.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
 
-def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> Usage:
+def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage:
     """Return the agent's usage in the UTC month of `at`, against its own spend cap. Raises ScopeMissing, NotFound."""
     workspace_id = agent_of(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
     cap = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
     totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
-    return Usage(workspace_id, agent_id, Period.containing(at), totals, cap)
+    return MonthUsage(workspace_id, agent_id, UtcMonth.containing(at), totals, cap)
 
 
-def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> Bill:
+def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> MonthBill:
     """Return the workspace's bill for the UTC month of `at`, with the given cap and credit. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     cap = spend_cap(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
-    return Bill(workspace_id, Period.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id))
+    return MonthBill(
+        workspace_id, UtcMonth.containing(at), paid_or_free_beta(), cap, subscription_of(workspace_id=workspace_id)
+    )
 
 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[Day
     spent = charges_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
     sums = spent.annotate(published=Count("kind", filter=Q(kind=Kind.SETTLE)), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
-    return [found.get(day) or DayUsage(day, 0, 0) for day in _days(Period.containing(at))]
+    return [found.get(day) or DayUsage(day, 0, 0) for day in _days(UtcMonth.containing(at))]
 
 
 def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: int) -> list[AgentUsage]:
@@ -148,6 +150,6 @@ def open_alarms_of(*, caller: Caller, workspace_id: str, kinds: Iterable[Billing
     return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))
 
 
-def _days(period: Period) -> Iterable[date]:
+def _days(period: UtcMonth) -> Iterable[date]:
     first = period.start.date()
     return (first + timedelta(days=number) for number in range((period.end - period.start).days))

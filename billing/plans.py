@@ -16,7 +16,7 @@ def is_paid() -> bool:
     return bool(settings.STRIPE_SECRET_KEY)
 
 
-def billing_mode() -> str:
+def paid_or_free_beta() -> str:
     """Return the billing mode of this service: `paid`, or `free_beta` without a payment processor."""
     return "paid" if is_paid() else "free_beta"
 
@@ -29,7 +29,7 @@ def available_plans() -> list[str]:
 def billing_capabilities() -> dict[str, Any]:
     """Return the `billing` part of GET /capabilities: the billing mode and the available plans and pages."""
     return {
-        "mode": billing_mode(),
+        "mode": paid_or_free_beta(),
         "checkout_available": bool(available_plans()),
         "portal_available": is_paid(),
         "available_plans": available_plans(),

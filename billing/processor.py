@@ -93,7 +93,7 @@ def _loggable_fault(error: stripe.StripeError) -> str:
 
 
 @dataclass(frozen=True)
-class Session:
+class ProcessorPage:
     """A checkout or portal session of the payment processor: a page for a limited time. Both fields are None in a dry run."""
 
     id: str | None
@@ -110,7 +110,7 @@ def create_customer(workspace_id: str, name: str) -> str:
     return str(customer.id)
 
 
-def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> Session:
+def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> ProcessorPage:
     """Create the payment processor's checkout page, where the customer subscribes to the plan."""
     metadata = {"workspace_id": workspace_id, "plan": plan}
     with _processor_client() as client:
@@ -126,14 +126,14 @@ def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> S
                 "cancel_url": f"{_page(workspace_id)}?checkout=cancelled",
             }
         )
-    return Session(session.id, session.url)
+    return ProcessorPage(session.id, session.url)
 
 
-def create_portal_session(workspace_id: str, customer_id: str) -> Session:
+def create_portal_session(workspace_id: str, customer_id: str) -> ProcessorPage:
     """Create the payment processor's portal page for the customer's payment methods, invoices and subscription."""
     with _processor_client() as client:
         session = client.v1.billing_portal.sessions.create({"customer": customer_id, "return_url": _page(workspace_id)})
-    return Session(session.id, session.url)
+    return ProcessorPage(session.id, session.url)
 
 
 def _line_items(plan: str) -> list[Any]:
@@ -166,7 +166,7 @@ def cancel_subscription(subscription_id: str) -> None:
         return
 
 
-class ReportOutcome(Enum):
+class UsageReportOutcome(Enum):
     RECORDED = auto()
     REFUSED = auto()  # not recorded: the report or the meter is invalid
     NOT_SERVED = auto()  # not recorded: the processor cannot be reached, or refuses all requests
@@ -185,14 +185,14 @@ class MeterEvent:
 
 
 @dataclass(frozen=True)
-class ReportResult:
+class UsageReportReceipt:
     """The payment processor's result of one attempt to report usage; `fault` has no secrets and may be logged."""
 
-    outcome: ReportOutcome
+    outcome: UsageReportOutcome
     fault: str = ""
 
 
-def report_usage(event: MeterEvent) -> ReportResult:
+def report_usage(event: MeterEvent) -> UsageReportReceipt:
     """Send a usage report to the payment processor once; the caller sends it again if the outcome is unknown."""
     try:
         _new_client(retries=0).v1.billing.meter_events.create(
@@ -206,10 +206,10 @@ def report_usage(event: MeterEvent) -> ReportResult:
         )
     except stripe.StripeError as error:
         outcome, fault = _outcome(error), _loggable_fault(error)
-        if outcome is not ReportOutcome.RECORDED:
+        if outcome is not UsageReportOutcome.RECORDED:
             logger.warning("Usage report %s: %s, %s", event.identifier, outcome.name.lower(), fault)
-        return ReportResult(outcome, fault[:200])
-    return ReportResult(ReportOutcome.RECORDED)
+        return UsageReportReceipt(outcome, fault[:200])
+    return UsageReportReceipt(UsageReportOutcome.RECORDED)
 
 
 def find_meter() -> str | None:
@@ -236,16 +236,20 @@ def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: dateti
     return sum(float(summary.aggregated_value) for summary in found)
 
 
-def _outcome(error: stripe.StripeError) -> ReportOutcome:
+def _outcome(error: stripe.StripeError) -> UsageReportOutcome:
     if isinstance(error, stripe.APIConnectionError):
-        return ReportOutcome.NOT_SERVED if isinstance(error.__cause__, outbound.NotSent) else ReportOutcome.UNKNOWN
+        return (
+            UsageReportOutcome.NOT_SERVED
+            if isinstance(error.__cause__, outbound.NotSent)
+            else UsageReportOutcome.UNKNOWN
+        )
     if _is_duplicate(error):
-        return ReportOutcome.RECORDED
+        return UsageReportOutcome.RECORDED
     if error.http_status in (401, 403, 429):
-        return ReportOutcome.NOT_SERVED
+        return UsageReportOutcome.NOT_SERVED
     if error.http_status is not None and 400 <= error.http_status < 500 and error.http_status not in (408, 409):
-        return ReportOutcome.REFUSED
-    return ReportOutcome.UNKNOWN
+        return UsageReportOutcome.REFUSED
+    return UsageReportOutcome.UNKNOWN
 
 
 def _is_duplicate(error: stripe.StripeError) -> bool:

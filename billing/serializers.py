@@ -6,7 +6,7 @@ from datetime import datetime
 
 from rest_framework import serializers
 
-from billing.caps import Period
+from billing.caps import UtcMonth
 from billing.plans import BILLING_MODES, METERED_PLAN, PLANS
 from config.api import fields
 from config.api.operation import WriteBody
@@ -20,7 +20,7 @@ class PeriodQuery(QuerySerializer):
 
     def validate_period_start(self, value: datetime) -> datetime:
         try:
-            Period.containing(value)
+            UtcMonth.containing(value)
         except OverflowError as error:
             raise serializers.ValidationError(
                 "This month is not supported. Use an earlier one.", code="invalid"

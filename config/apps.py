@@ -17,6 +17,6 @@ class ConfigConfig(AppConfig):
     label = "config"
 
     def ready(self) -> None:
-        metrics.join_folder()
+        metrics.join_metrics_folder()
         checks.register(check_production)
         request_started.connect(trust_if_fresh)  # after Django's receiver, which requests a health check

@@ -2,7 +2,7 @@
 
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
 the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
-deletes them when Django starts (`join_folder`). Gauges are read from the database at each scrape, by
+deletes them when Django starts (`join_metrics_folder`). Gauges are read from the database at each scrape, by
 config/console/metrics.py.
 """
 
@@ -54,7 +54,7 @@ _lock = threading.Lock()
 _folder_lock: IO[str] | None = None
 
 
-def count_unmapped(platform: str, code: object) -> None:
+def count_unmapped_code(platform: str, code: object) -> None:
     """Count a platform answer with an unseen error code; malformed codes and those beyond MOST_CODES count as `other`."""
     text = str(code)
     with _lock:
@@ -66,7 +66,7 @@ def count_unmapped(platform: str, code: object) -> None:
     UNMAPPED.labels(platform, text).inc()
 
 
-def join_folder() -> None:
+def join_metrics_folder() -> None:
     """Share the metrics folder until this process ends; delete the files of ended processes if no other one uses it."""
     global _folder_lock  # the lock lasts as long as its file is open
     FOLDER.mkdir(mode=0o700, exist_ok=True)

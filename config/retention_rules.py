@@ -11,7 +11,7 @@ RETENTION_RULES = [
     "media.retention.PurgedWorkspaceMedia",
     "media.retention.PurgedWorkspaceMediaUsage",
     "accounts.retention.PurgedWorkspaceAccounts",
-    "accounts.retention.ConnectionAttempts",
+    "accounts.retention.ExpiredConnectionAttempts",
     "webhooks.retention.ExpiredEvents",
     "webhooks.retention.PurgedWorkspaceEvents",
     "webhooks.retention.PurgedWorkspaceSecrets",

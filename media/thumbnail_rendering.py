@@ -12,7 +12,7 @@ from django.conf import settings
 from PIL import Image, ImageCms
 
 from media.inspection.bounds import WORKING_BYTES
-from media.inspection.ffmpeg import DEMUXERS, run_bounded
+from media.inspection.ffmpeg import DEMUXERS, run_with_limits
 from media.inspection.image_metadata import orientation
 from media.inspection.images import decodes, read_layout
 from media.inspection.webp import BYTES_PER_PIXEL
@@ -84,7 +84,7 @@ def render_video_thumbnail(
         *("-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"),
     ]
     with opened() as file:
-        result = run_bounded(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
+        result = run_with_limits(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
     if result.returncode != 0 or len(result.stdout) != 3 * width * height:
         raise NoFrame(f"ffmpeg ended with {result.returncode} and {len(result.stdout)} bytes.")
     return _encode(Image.frombytes("RGB", (width, height), result.stdout))

@@ -15,12 +15,12 @@ REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetS
 def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
     """Emit a webhook event of a post group: of the given kind, otherwise `post.<status>` with the group's status."""
     group.event_sequence += 1
-    event = group_event(group, kind)
+    event = build_group_event(group, kind)
     PostGroup.objects.filter(pk=group.pk).update(event_sequence=group.event_sequence)
     emit_many([event])
 
 
-def group_event(group: PostGroup, kind: str | None = None, target_id: str | None = None) -> NewEvent:
+def build_group_event(group: PostGroup, kind: str | None = None, target_id: str | None = None) -> NewEvent:
     """Return an unsaved webhook event of a post group: of the given kind, otherwise `post.<status>` with its status."""
     return NewEvent(
         workspace_id=group.workspace_id,
@@ -35,7 +35,7 @@ def group_event(group: PostGroup, kind: str | None = None, target_id: str | None
     )
 
 
-def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
+def build_outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
     """Return the webhook events for finished targets, and for their post group if it has a new final status (`ended`).
 
     Raises `event_sequence` on the group. The caller holds the group's row lock, stores the sequence and emits the events.
@@ -50,5 +50,5 @@ def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bo
     events = []
     for kind, target_id in kinds:
         group.event_sequence += 1
-        events.append(group_event(group, kind, target_id))
+        events.append(build_group_event(group, kind, target_id))
     return events

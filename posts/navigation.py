@@ -7,7 +7,7 @@ from posts.models import PostGroup
 from posts.states import GroupStatus
 
 
-def awaiting_approval(workspace_id: str) -> int:
+def count_posts_awaiting_approval(workspace_id: str) -> int:
     """Return the number of posts awaiting approval for the navigation menu, counted only up to MOST + 1."""
     waiting = PostGroup.objects.filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return waiting[: MOST + 1].count()
@@ -15,6 +15,6 @@ def awaiting_approval(workspace_id: str) -> int:
 
 CALENDAR = Entry("calendar", "Calendar", also_for=("posts",))
 NEW_POST = Entry("compose", "New post")
-APPROVALS = Entry("approvals", "Approvals", waiting=awaiting_approval)
+APPROVALS = Entry("approvals", "Approvals", waiting=count_posts_awaiting_approval)
 POSTS = Entry("posts")
 POST = Entry("post")

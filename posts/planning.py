@@ -274,7 +274,7 @@ def _target_row(group: PostGroup, position: int, each: TargetInput, target_id: s
         sandbox=each.sandbox,
         text=each.text,
         options=dict(each.options),
-        content_sha256=each.content_sha256,
+        content_sha256=each.duplicate_sha256,
         price_cents=each.price_cents,
         url_posts=each.url_posts,
     )

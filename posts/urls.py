@@ -10,7 +10,7 @@ from posts.views import PostViewSet
 WORKSPACE_PAGES = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
-    path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),
+    path("posts", PostViewSet.as_view({"get": "list_day", "post": "create"})),
     path("posts/batch", PostViewSet.as_view({"post": "create_batch"})),
     path("posts/search", PostViewSet.as_view({"get": "search"})),
     path("posts/validate", PostViewSet.as_view({"post": "validate"})),

@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import billed_texts, further_texts, thread_issues
+from accounts.platforms.chains import billed_texts, further_segment_texts, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.polls import choices_of, poll_issues, poll_of, reported_by_poll_issues
 from accounts.platforms.registry import platform
-from accounts.platforms.schemas import violations
+from accounts.platforms.schemas import schema_violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
 from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import price_of
@@ -77,16 +77,16 @@ class TargetInput:
         }
 
     @property
-    def content_sha256(self) -> str:
+    def duplicate_sha256(self) -> str:
         """Return the hash of the target's texts, poll choices and media ids, by which repeated posts are found."""
-        texts = [self.shown_text, *further_texts(self.options), *choices_of(self.options)]
+        texts = [self.shown_text, *further_segment_texts(self.options), *choices_of(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
     def content_key(self) -> tuple[str, str, bool]:
         """Return the key by which validation finds repeated posts: account id, content hash, and whether it is simulated."""
-        return self.account.id, self.content_sha256, self.sandbox
+        return self.account.id, self.duplicate_sha256, self.sandbox
 
     @property
     def url_posts(self) -> int:
@@ -213,7 +213,7 @@ def _option_issues(target: TargetInput, where: str) -> list[Issue]:
     withheld = target.capabilities.withheld
     issues = [_withheld_issue(name, why, where) for name, why in withheld.items() if name in target.options]
     others = {name: value for name, value in target.options.items() if name not in withheld}
-    for problem in violations(target.capabilities.options, others):
+    for problem in schema_violations(target.capabilities.options, others):
         if reported_by_poll_issues(problem):
             continue
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)

@@ -138,7 +138,7 @@ class PostViewSet(OperationViewSet):
         query=PostsOnDayQuery,
         responses={200: PostsOnDaySerializer},
     )
-    def list(self, call: Call) -> Reply:
+    def list_day(self, call: Call) -> Reply:
         day, timezone = call.query.pop("date"), call.query.pop("timezone")
         window = local_day_window(day, timezone)
         page = selectors.posts_on_day(caller=call.caller, window=window, **call.query)

@@ -25,7 +25,7 @@ MAX_IN_FLIGHT = 512
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
-class Verdict(Enum):
+class DeliveryVerdict(Enum):
     DELIVERED = auto()
     FAILED = auto()  # to be retried
     REFUSED = auto()  # not to be retried
@@ -41,13 +41,13 @@ class DeliveryRequest:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptOutcome:
     """The result of a webhook delivery attempt. `retry_after` and `seconds` (its duration) are in seconds.
 
     `silent`: the receiver did not answer at all.
     """
 
-    verdict: Verdict
+    verdict: DeliveryVerdict
     status_code: int | None = None
     error: str | None = None
     excerpt: str | None = None
@@ -56,7 +56,7 @@ class Outcome:
     silent: bool = False
 
 
-async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest) -> Outcome:
+async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest) -> AttemptOutcome:
     """Send the request of a delivery attempt once. Never raises: unexpected errors count as failed attempts."""
     began = time.monotonic()
     try:
@@ -71,22 +71,22 @@ async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest
         )
         outcome = _outcome_of(answer)
     except DestinationNotAllowed as error:
-        outcome = Outcome(Verdict.REFUSED, error=error.reason)
+        outcome = AttemptOutcome(DeliveryVerdict.REFUSED, error=error.reason)
     except OutboundError as error:
-        outcome = Outcome(Verdict.FAILED, error=_text(str(error))[:ERROR_CHARACTERS], silent=True)
+        outcome = AttemptOutcome(DeliveryVerdict.FAILED, error=_text(str(error))[:ERROR_CHARACTERS], silent=True)
     except Exception as error:
         logger.exception("A delivery attempt failed with an unexpected error.")
-        outcome = Outcome(Verdict.FAILED, error=f"Internal error ({type(error).__name__}).")
+        outcome = AttemptOutcome(DeliveryVerdict.FAILED, error=f"Internal error ({type(error).__name__}).")
     return replace(outcome, seconds=time.monotonic() - began)
 
 
-def _outcome_of(answer: PostAnswer) -> Outcome:
+def _outcome_of(answer: PostAnswer) -> AttemptOutcome:
     """Interpret the receiver's response: 2xx is delivered, 410 is refused permanently, everything else is retried."""
     excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:
-        return Outcome(Verdict.DELIVERED, answer.status, excerpt=excerpt)
-    return Outcome(
-        Verdict.REFUSED if answer.status == 410 else Verdict.FAILED,
+        return AttemptOutcome(DeliveryVerdict.DELIVERED, answer.status, excerpt=excerpt)
+    return AttemptOutcome(
+        DeliveryVerdict.REFUSED if answer.status == 410 else DeliveryVerdict.FAILED,
         answer.status,
         error=f"The receiver answered {answer.status}.",
         excerpt=excerpt,

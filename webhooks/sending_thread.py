@@ -10,7 +10,7 @@ from collections.abc import Callable
 import aiohttp
 
 from config.outbound import create_session
-from webhooks.sender import MAX_IN_FLIGHT, DeliveryRequest, Outcome, send_delivery
+from webhooks.sender import MAX_IN_FLIGHT, AttemptOutcome, DeliveryRequest, send_delivery
 
 GATHER_SECONDS = 0.01  # outcomes are reported in groups, since each report costs the listener a few queries
 
@@ -23,7 +23,7 @@ class SendingThread:
 
     def __init__(self, when_finished: Callable[[], None]) -> None:
         self._when_finished = when_finished
-        self._finished: deque[tuple[str, Outcome]] = deque()
+        self._finished: deque[tuple[str, AttemptOutcome]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._gathering = False
         self._ready = threading.Event()
@@ -40,7 +40,7 @@ class SendingThread:
         """Start a delivery attempt at once."""
         self._loop.call_soon_threadsafe(self._begin, key, request)
 
-    def finished(self) -> list[tuple[str, Outcome]]:
+    def finished(self) -> list[tuple[str, AttemptOutcome]]:
         """Return the outcomes of attempts finished since the last call, with the submitted keys."""
         return [self._finished.popleft() for _ in range(len(self._finished))]
 

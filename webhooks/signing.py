@@ -19,7 +19,7 @@ _ALPHABET = string.ascii_letters + string.digits
 _LENGTH = 43  # base62 characters: 256 bits
 
 
-def new_secret() -> str:
+def new_signing_secret() -> str:
     """Generate a random signing secret. The HMAC key is the whole string with its prefix."""
     return SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from django.urls import path
 
 from webhooks import dashboard
-from webhooks.views import DeliveryViewSet, SigningSecretViewSet
+from webhooks.views import DeliveryViewSet, WorkspaceSigningSecretViewSet
 
 WEBHOOK_PAGES = "dashboard/workspaces/<str:workspace_id>/webhooks"
 
 urlpatterns = [
-    path("workspaces/<str:workspace_id>/webhook-signing-secret", SigningSecretViewSet.as_view({"get": "retrieve"})),
+    path(
+        "workspaces/<str:workspace_id>/webhook-signing-secret",
+        WorkspaceSigningSecretViewSet.as_view({"get": "retrieve"}),
+    ),
     path(
         "workspaces/<str:workspace_id>/webhook-signing-secret/rotate",
-        SigningSecretViewSet.as_view({"post": "rotate"}),
+        WorkspaceSigningSecretViewSet.as_view({"post": "rotate"}),
     ),
     path("webhooks/deliveries", DeliveryViewSet.as_view({"get": "list"})),
     path("webhooks/deliveries/<str:delivery_id>/replay", DeliveryViewSet.as_view({"post": "replay"})),

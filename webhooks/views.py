@@ -16,7 +16,7 @@ from webhooks.serializers import (
 )
 
 
-class SigningSecretViewSet(OperationViewSet):
+class WorkspaceSigningSecretViewSet(OperationViewSet):
     @operation(
         "workspaces.get_signing_secret",
         summary="Read the secret that signs a workspace's deliveries",

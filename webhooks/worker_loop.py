@@ -11,7 +11,7 @@ from config.jobs.due import SearchPauses, give_back
 from config.jobs.worker_loop import WorkerLoop
 from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, holder_key
 from webhooks.models import Delivery
-from webhooks.sender import DeliveryRequest, Outcome
+from webhooks.sender import AttemptOutcome, DeliveryRequest
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
 from webhooks.services.events import LOOP_NAME
@@ -30,7 +30,7 @@ class DeliverLoop(WorkerLoop):
         self._sending = SendingThread(when_finished=self.wake)
         self._shares = HostShares()
         self._in_flight: dict[str, Delivery] = {}
-        self._unrecorded: list[tuple[str, Outcome]] = []
+        self._unrecorded: list[tuple[str, AttemptOutcome]] = []
         self._search_pauses = SearchPauses()
         self._found = False  # whether the last claim for quick holders returned any deliveries
 
@@ -85,7 +85,7 @@ class DeliverLoop(WorkerLoop):
             return deliveries.claim_deliveries(others, limit=limit)
         return quick + self._search_pauses(lambda: deliveries.claim_deliveries(others, limit=limit))
 
-    def _begin(self, row: Delivery, prepared: DeliveryRequest | Outcome) -> None:
+    def _begin(self, row: Delivery, prepared: DeliveryRequest | AttemptOutcome) -> None:
         self._in_flight[row.pk] = row
         if isinstance(prepared, DeliveryRequest):
             self._sending.submit(row.pk, prepared)

@@ -53,7 +53,7 @@ def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str,
     return workspace
 
 
-def signed_in_user(*, caller: Caller, user_id: str) -> User:
+def require_own_user(*, caller: Caller, user_id: str) -> User:
     """Return the signed-in user, who must have this id. Raises NotFound, and UserSessionRequired for keys."""
     if not is_id(user_id, "usr"):
         raise not_found_error(None, "user")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from config.jobs.worker_loop import WorkerLoop
-from workspaces.services.mail import MAIL_LOOP, claim_mail, send_mail
+from workspaces.services.mail import MAIL_LOOP, claim_mail, send_claimed_mail
 
 
 class MailLoop(WorkerLoop):
@@ -15,5 +15,5 @@ class MailLoop(WorkerLoop):
         mail = claim_mail()
         if mail is None:
             return False
-        send_mail(mail)
+        send_claimed_mail(mail)
         return True

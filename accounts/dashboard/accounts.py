@@ -49,7 +49,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
         sandbox_open=not found.rows or any(row.status != ConnectedAccount.Status.ACTIVE for row in sandbox),
         offered=[each for each, obstacle in obstacles if obstacle is None],
         not_offered=[
-            (each, obstacle, selectors.operator_setup(each, each.methods[0]))
+            (each, obstacle, selectors.setup_of_method(each, each.methods[0]))
             for each, obstacle in obstacles
             if obstacle is not None
         ],
@@ -59,7 +59,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 @workspace_page()
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard page that shows one connected account with its platform's limits."""
-    row = account_on(page, account_id)
+    row = page_account(page, account_id)
     capabilities = platform(row.platform).capabilities_for(row.details())
     return page.render(
         "accounts/account.html",
@@ -71,9 +71,9 @@ def account(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="accounts.status")
-def check(page: WorkspacePage, account_id: str) -> HttpResponse:
+def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that asks the platform whether the credentials of a connected account still work."""
-    row = services.check_account(caller=page.caller, account_id=account_on(page, account_id).id)
+    row = services.check_account(caller=page.caller, account_id=page_account(page, account_id).id)
     name = f"{_shown(row).label} account {_shown(row).name}"
     if row.status == ConnectedAccount.Status.ACTIVE:
         return page.success_redirect_back(f"The {name} works.")
@@ -83,11 +83,11 @@ def check(page: WorkspacePage, account_id: str) -> HttpResponse:
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that disconnects an account: it deletes the stored secrets and revokes them at the platform."""
-    row = services.disconnect_account(caller=page.caller, account_id=account_on(page, account_id).id)
+    row = services.disconnect_account(caller=page.caller, account_id=page_account(page, account_id).id)
     return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
 
 
-def account_on(page: WorkspacePage, account_id: str) -> ConnectedAccount:
+def page_account(page: WorkspacePage, account_id: str) -> ConnectedAccount:
     """Return the connected account that a dashboard page shows. Raises NotFound, also for another workspace's account."""
     row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
     if row.workspace_id != page.workspace.id:

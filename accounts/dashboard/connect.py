@@ -30,7 +30,7 @@ _ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
 
 @require_POST
 @login_required
-def begin(request: HttpRequest) -> HttpResponse:
+def begin_oauth(request: HttpRequest) -> HttpResponse:
     """Dashboard action that begins an OAuth connection of an account and redirects the browser to the platform.
 
     The HTML form sends `workspace_id`, `platform`, and the fields of the platform's oauth_schema.
@@ -50,7 +50,7 @@ def begin(request: HttpRequest) -> HttpResponse:
         )
     except ApiError as error:
         return _refused(request, caller, "accounts.connect", error)
-    assert isinstance(begun, services.BegunConnection)  # noqa: S101 - the OAuth method always returns BegunConnection
+    assert isinstance(begun, services.BegunAttempt)  # noqa: S101 - the OAuth method always returns BegunAttempt
     latest = [*request.session.get(BEGUN_HERE, []), begun.attempt_id]
     request.session[BEGUN_HERE] = latest[-STORED_ATTEMPTS:]
     return HttpResponseRedirect(begun.authorization_url)
@@ -58,7 +58,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @never_cache
-def callback(request: HttpRequest) -> HttpResponse:
+def oauth_callback(request: HttpRequest) -> HttpResponse:
     """Dashboard page to which a platform redirects the browser after OAuth, and where a person then chooses an account."""
     if "error" in request.GET:
         return _denied(request, request.GET["error"])

@@ -93,7 +93,7 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, s
     shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
     methods = [
         ConnectionMethod(
-            method, shown[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method)
+            method, shown[Method(method)], chosen.unavailable_reason(method), selectors.setup_of_method(chosen, method)
         )
         for method in chosen.methods
     ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import duration_range
+from accounts.platforms.polls import duration_range_in_words
 from accounts.platforms.types import (
     Capabilities,
     FileRules,
@@ -107,7 +107,7 @@ def _poll(rules: PollRules) -> str:
         [
             f"{rules.min_choices} to {rules.max_choices} choices",
             f"up to {rules.max_choice_length} characters each",
-            f"open {duration_range(rules)}",
+            f"open {duration_range_in_words(rules)}",
             "or without an end" if rules.open_ended else "",
             "several answers if you like" if rules.multiple else "one answer",
         ]

@@ -34,12 +34,12 @@ def thread_option(rules: ThreadRules) -> dict[str, Any]:
     }
 
 
-def segments(content: Content) -> tuple[str, ...]:
+def segment_texts(content: Content) -> tuple[str, ...]:
     """The texts of all segments of a thread, in the order in which they are published as separate posts."""
-    return content.text, *further_texts(content.options)
+    return content.text, *further_segment_texts(content.options)
 
 
-def further_texts(options: Mapping[str, Any]) -> tuple[str, ...]:
+def further_segment_texts(options: Mapping[str, Any]) -> tuple[str, ...]:
     """The texts of a thread's segments after the first; empty if the option `thread` is missing or not a list of segments."""
     return tuple(text for _, text in _further(options))
 
@@ -49,7 +49,7 @@ def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, An
     rules = capabilities.thread
     if rules is None or not rules.each_billed:
         return (text,)
-    return text, *further_texts(options)
+    return text, *further_segment_texts(options)
 
 
 def thread_issues(
@@ -80,7 +80,7 @@ def thread_issues(
     return issues
 
 
-def check(content: Content, capabilities: Capabilities, label: str) -> None:
+def check_segments(content: Content, capabilities: Capabilities, label: str) -> None:
     """Raise ContentRejected before a thread is published if the platform would refuse one of its further segments.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.

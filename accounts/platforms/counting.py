@@ -17,7 +17,7 @@ from itertools import groupby
 import regex
 from twitter_text.regexp.emoji import emoji_list
 
-from accounts.platforms.links import Span, any_of, links
+from accounts.platforms.links import Span, any_word_pattern, link_spans
 
 ELLIPSIS = "…"
 URL_LENGTH = 23  # the length of any URL for X and Mastodon
@@ -30,7 +30,8 @@ _MANY_MARKS = regex.compile(r"\p{M}{32,}")
 _EMOJI_AHEAD = r"(?=[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}|\p{Regional_Indicator})"
 _EMOJI_CLUSTER = regex.compile(_EMOJI_AHEAD + _CLUSTER_PATTERN)
 _X_EMOJI = regex.compile(
-    _EMOJI_AHEAD + any_of("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
+    _EMOJI_AHEAD
+    + any_word_pattern("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
 )
 # twitter-text v3: characters with weight 1; all others have weight 2.
 _LIGHT = re.compile(r"[\u0000-\u10FF\u2000-\u200D\u2010-\u201F\u2032-\u2037]")
@@ -40,7 +41,7 @@ _PROTOCOLS = ("http://", "https://")
 _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(?:[.-]+\w+)*", re.IGNORECASE)
 
 
-def characters(text: str) -> int:
+def code_points(text: str) -> int:
     """The length of a text in characters, counted as Unicode code points."""
     return len(text)
 
@@ -66,19 +67,19 @@ def utf16_units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def threads_characters(text: str) -> int:
+def threads_length(text: str) -> int:
     """The length of a text as Threads counts it: in code points, but an emoji counts its bytes in UTF-8."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
     return len(text) - len(emoji) + utf8_bytes(emoji)
 
 
-def weighted(text: str) -> int:
+def x_weighted_length(text: str) -> int:
     """The weighted length of a text as X counts it: 23 for a URL, 2 for an emoji, 1 for a Latin or similar character, else 2.
 
     The result equals that of `twitter_text.parse_tweet`, whose running time is quadratic in the length of the text.
     """
     text = _normalized(text)
-    pieces = _around(text, links(text))
+    pieces = _around(text, link_spans(text))
     rest = "\n".join(pieces)  # the separator in place of a URL weighs 1 here, and is no part of an emoji
     if not rest.isascii():
         rest = _X_EMOJI.sub("\U0001f600", rest)
@@ -87,17 +88,17 @@ def weighted(text: str) -> int:
 
 def has_linked_url(text: str) -> bool:
     """Return whether X would turn a part of the text into a link, which it also does with domains such as example.com."""
-    return next(links(_normalized(text)), None) is not None
+    return next(link_spans(_normalized(text)), None) is not None
 
 
-def mastodon_graphemes(text: str) -> int:
+def mastodon_length(text: str) -> int:
     """The length of a text as Mastodon counts it: in graphemes, but 23 for a URL and only `@user` for @user@domain."""
-    urls = (span for span in links(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
+    urls = (span for span in link_spans(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
     shown = ("x" * URL_LENGTH).join(_around(text, urls))
     return graphemes(_REMOTE_MENTION.sub(r"@\1", shown))
 
 
-def cut(text: str, limit: int, count: Callable[[str], int], length: int | None = None) -> str:
+def cut_to_limit(text: str, limit: int, count: Callable[[str], int], length: int | None = None) -> str:
     """Cut a text to a platform's limit and end it with an ellipsis; a text within the limit is returned unchanged.
 
     The cut is between words, unless a text without spaces would lose more than half of what fits. It never splits a grapheme
@@ -155,7 +156,7 @@ def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], 
     return ends[low] if low >= 0 else 0
 
 
-def composed(text: str) -> str:
+def nfc_normalized(text: str) -> str:
     """The text in Unicode's Normalization Form C, in which X counts its characters."""
     return unicodedata.normalize("NFC", _MANY_MARKS.sub(lambda marks: _in_order(marks[0]), text))
 
@@ -169,7 +170,7 @@ def _in_order(marks: str) -> str:
 
 def _normalized(text: str) -> str:
     """The text in the form in which X counts its characters: composed, and with one character at the end of each line."""
-    return _LINE_ENDING.sub("\n", composed(text))
+    return _LINE_ENDING.sub("\n", nfc_normalized(text))
 
 
 def _around(text: str, spans: Iterable[Span]) -> list[str]:

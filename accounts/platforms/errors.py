@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 
-from config.metrics import count_unmapped
+from config.metrics import count_unmapped_code
 
 logger = logging.getLogger("accounts.platforms")
 
@@ -75,7 +75,7 @@ class OutcomeUnknown(PlatformError):
         self.final = final
 
 
-def unmapped(platform: str, code: object) -> None:
+def report_unmapped_code(platform: str, code: object) -> None:
     """Report to the operator an error code of a platform that the adapter's tables do not contain, each time that it occurs.
 
     `platform` is the registry's name; `code` is the platform's status or error code, never its message, which may quote a
@@ -83,4 +83,4 @@ def unmapped(platform: str, code: object) -> None:
     """
     shown = "".join(char if char.isprintable() else " " for char in str(code)[:100]).strip()
     logger.warning("%s gave an answer that this service does not know: %s", platform, shown)
-    count_unmapped(platform, shown)
+    count_unmapped_code(platform, shown)

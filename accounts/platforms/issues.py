@@ -49,6 +49,6 @@ def issue_with_hint(
     return Issue(code, severity, field, message, auto_fixable=value is not None, repair_hint=hint)
 
 
-def counted(count: int, noun: str) -> str:
+def number_with_noun(count: int, noun: str) -> str:
     """A number with its noun in the singular or plural, such as `2 choices`, for the message of a validation issue."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -35,7 +35,7 @@ from twitter_text.regexp.valid_url_query_ending_chars import valid_url_query_end
 Span = tuple[int, int]
 
 
-def any_of(words: Iterable[str]) -> str:
+def any_word_pattern(words: Iterable[str]) -> str:
     """A regular expression for finding links that matches any of `words`, longer words before the words that they begin with.
 
     In the pattern words share their beginnings, and alternatives start with different characters, so that matching costs time
@@ -50,7 +50,7 @@ def any_of(words: Iterable[str]) -> str:
             is_word = True
     starts: defaultdict[str, list[str]] = defaultdict(list)
     for character, following in sorted(rests.items()):
-        starts["" if following == {""} else any_of(following)].append(character)
+        starts["" if following == {""} else any_word_pattern(following)].append(character)
     pattern = "|".join(f"[{''.join(map(re.escape, characters))}]{rest}" for rest, characters in starts.items())
     return f"(?:{pattern})?" if is_word else f"(?:{pattern})"
 
@@ -61,7 +61,7 @@ def _words(pattern: str) -> list[str]:
 
 
 _TOP_LEVEL = (
-    rf"(?:{any_of(_words(valid_gtld.pattern) + _words(valid_cctld.pattern))}(?=[^0-9a-zA-Z@+-]|$)"
+    rf"(?:{any_word_pattern(_words(valid_gtld.pattern) + _words(valid_cctld.pattern))}(?=[^0-9a-zA-Z@+-]|$)"
     rf"|{valid_punycode.pattern})"
 )
 _CHARACTER = valid_domain_chars.pattern
@@ -98,7 +98,7 @@ UNCHANGED_BY_NAMEPREP = re.compile(
 )
 
 
-def links(text: str) -> Iterator[Span]:
+def link_spans(text: str) -> Iterator[Span]:
     """The start and end positions of all URLs in a text, with or without a protocol, in order."""
     read = 0  # the end of the last URL that the extractor reads, whether it is a link or not
     for host in _HOST.finditer(text) if "." in text else ():

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from django.utils.text import get_text_list
 
-from accounts.platforms.counting import characters, cut
-from accounts.platforms.issues import Issue, RepairHint, counted, issue_with_hint
+from accounts.platforms.counting import code_points, cut_to_limit
+from accounts.platforms.issues import Issue, RepairHint, issue_with_hint, number_with_noun
 from accounts.platforms.types import FileRules, ImageRules, MediaInfo, MediaKind, MediaRules, VideoRules
 
 _NOUNS: dict[MediaKind, str] = {"image": "image", "gif": "GIF", "video": "video", "document": "document"}
@@ -161,12 +161,14 @@ def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
     """The validation issues of a post with too many media assets of one kind, or with too many in total."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
     issues = [
-        _too_many(platform, field, counted(count, _NOUNS[kind]), counted(limits[kind], _NOUNS[kind]))
+        _too_many(platform, field, number_with_noun(count, _NOUNS[kind]), number_with_noun(limits[kind], _NOUNS[kind]))
         for kind, count in Counter(_counted_as(rules, asset) for asset in assets).items()
         if kind in limits and count > limits[kind]
     ]
     if not issues and 0 < rules.max_count < len(assets):
-        issues.append(_too_many(platform, field, counted(len(assets), "file"), counted(rules.max_count, "file")))
+        issues.append(
+            _too_many(platform, field, number_with_noun(len(assets), "file"), number_with_noun(rules.max_count, "file"))
+        )
     return issues
 
 
@@ -187,11 +189,11 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
     """The validation issue of an alt text that is too long or missing; none if the platform has no limit for alt texts."""
-    most, length = rules.alt_text_max_length, characters(asset.alt_text)
+    most, length = rules.alt_text_max_length, code_points(asset.alt_text)
     if most is None:
         return []
     if length > most:
-        shorter = cut(asset.alt_text, most, characters)
+        shorter = cut_to_limit(asset.alt_text, most, code_points)
         message = f"The alt text has {length:,} characters; {platform} takes {most:,}."
         explanation = f"The alt text cut at a word within {most:,} characters."
         return [issue_with_hint("ALT_TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter)]
@@ -213,4 +215,4 @@ def _format(mime_type: str) -> str:
 def _in_words(seconds: int) -> str:
     """A video's duration in words for validation messages, such as 2 minutes and 20 seconds."""
     parts = ((seconds // 3600, "hour"), (seconds % 3600 // 60, "minute"), (seconds % 60, "second"))
-    return " and ".join(counted(count, unit) for count, unit in parts if count)
+    return " and ".join(number_with_noun(count, unit) for count, unit in parts if count)

@@ -13,9 +13,9 @@ from typing import Any
 from django.utils.text import get_text_list
 from jsonschema import ValidationError
 
-from accounts.platforms.counting import cut
+from accounts.platforms.counting import cut_to_limit
 from accounts.platforms.errors import ContentRejected
-from accounts.platforms.issues import Issue, counted, issue_with_hint
+from accounts.platforms.issues import Issue, issue_with_hint, number_with_noun
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, Content
@@ -31,7 +31,7 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
-        "description": f"{duration_range(rules).capitalize()}. A day has 1440 minutes.",
+        "description": f"{duration_range_in_words(rules).capitalize()}. A day has 1440 minutes.",
         "minimum": rules.min_duration_minutes,
         "maximum": rules.max_duration_minutes,
     }
@@ -92,7 +92,7 @@ def reported_by_poll_issues(violation: ValidationError) -> bool:
     return path[:1] == [OPTION] and violation.validator in _REPORTED_BY_ISSUES
 
 
-def check(content: Content, capabilities: Capabilities, label: str) -> None:
+def check_poll(content: Content, capabilities: Capabilities, label: str) -> None:
     """Raise ContentRejected before a post is published if the platform would refuse its poll.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.
@@ -105,10 +105,10 @@ def check(content: Content, capabilities: Capabilities, label: str) -> None:
 def duration_in_words(minutes: int) -> str:
     """A poll's duration in words for validation messages, such as 1 day and 12 hours."""
     parts = ((minutes // 1440, "day"), (minutes % 1440 // 60, "hour"), (minutes % 60, "minute"))
-    return str(get_text_list([counted(count, unit) for count, unit in parts if count], "and")) or "0 minutes"
+    return str(get_text_list([number_with_noun(count, unit) for count, unit in parts if count], "and")) or "0 minutes"
 
 
-def duration_range(rules: PollRules) -> str:
+def duration_range_in_words(rules: PollRules) -> str:
     """The shortest and longest poll that a platform accepts, in words, such as from 1 hour to 7 days."""
     shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
@@ -119,7 +119,7 @@ def _choice_issues(platform: str, rules: PollRules, choices: Any, where: str) ->
     if not isinstance(choices, list):
         return []
     if not rules.min_choices <= len(choices) <= rules.max_choices:
-        message = f"The poll has {counted(len(choices), 'choice')}; {platform} takes {_counts(rules)}."
+        message = f"The poll has {number_with_noun(len(choices), 'choice')}; {platform} takes {_counts(rules)}."
         return [issue_with_hint("POLL_CHOICE_COUNT", where, message, "set_option", f"Offer {_counts(rules)}.")]
     issues, earlier = [], set[str]()
     for index, choice in enumerate(choices):
@@ -143,7 +143,7 @@ def _one_choice_issues(
     length, most = rules.count(choice), rules.max_choice_length
     if length <= most:
         return []
-    shorter = cut(choice, most, rules.count, length)
+    shorter = cut_to_limit(choice, most, rules.count, length)
     message = f"{subject} counts {length} {rules.counted_as}; {platform} takes {most}."
     explanation = f"The choice cut at a word within {most} {rules.counted_as}."
     return [issue_with_hint("POLL_CHOICE_TOO_LONG", where, message, "replace_text", explanation, shorter)]
@@ -157,11 +157,11 @@ def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) 
         return []
     step = f", in steps of {rules.duration_step_minutes}" if rules.duration_step_minutes > 1 else ""
     numbers = f"from {rules.min_duration_minutes} to {rules.max_duration_minutes}{step}"
-    message = f"The poll would be open for {minutes} minutes; {platform} takes {duration_range(rules)}."
+    message = f"The poll would be open for {minutes} minutes; {platform} takes {duration_range_in_words(rules)}."
     advice = f"Give a whole number of minutes {numbers}."
     return [issue_with_hint("POLL_DURATION", where, message, "set_option", advice)]
 
 
 def _counts(rules: PollRules) -> str:
     at_least = f"{rules.min_choices} to " if rules.min_choices < rules.max_choices else ""
-    return f"{at_least}{counted(rules.max_choices, 'choice')}"
+    return f"{at_least}{number_with_noun(rules.max_choices, 'choice')}"

@@ -27,9 +27,9 @@ def ask_again(
 def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: float) -> Progress:
     """The publishing step that asks a platform again about an upload, however often the platform was asked before."""
     checks = state.get("looks", 0)
-    return later(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
+    return step_after_pause(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
 
 
-def later(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
+def step_after_pause(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
     """The publishing step that continues a phase, such as the platform's processing, after a pause of `seconds`."""
     return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

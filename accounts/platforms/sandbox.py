@@ -14,7 +14,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from accounts.platforms.base import Platform
-from accounts.platforms.chains import segments
+from accounts.platforms.chains import segment_texts
 from accounts.platforms.errors import (
     AccountDisconnected,
     ContentRejected,
@@ -54,7 +54,7 @@ class Sandbox(Platform):
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Simulate publishing the next segment of a post, or raise the error that a marker in its text asks for."""
-        sent, texts = list(progress.state.get("sent", ())), segments(content)
+        sent, texts = list(progress.state.get("sent", ())), segment_texts(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):
             raise fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeVar
 
-from accounts.platforms.counting import cut
+from accounts.platforms.counting import cut_to_limit
 from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.polls import poll_of
 from accounts.platforms.types import MediaKind, TextRules
@@ -75,7 +75,7 @@ def length_issues(
     unit, limit, length = over[0]
     shorter = text
     for (_, most, count), whole in zip(limits, lengths, strict=True):
-        shorter = cached(cut, shorter, most, count, whole if shorter is text else None)
+        shorter = cached(cut_to_limit, shorter, most, count, whole if shorter is text else None)
     message = f"{subject} counts {length} {unit}; {platform} takes {limit}{reason}."
     explanation = f"The text cut at a word within {limit} {unit}{scope}."
     return [issue_with_hint("TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter)]

@@ -101,7 +101,7 @@ class MediaRules:
 
 
 @dataclass(frozen=True)
-class Pace:
+class PostingPace:
     """The rate at which a platform allows posts to one account: `burst` posts at once, then one post every `seconds`."""
 
     seconds: float
@@ -122,7 +122,7 @@ class Capabilities:
     retry_safety: RetrySafety
     options: Mapping[str, Any] = field(default_factory=object_schema)
     links_url: Callable[[str], bool] | None = None  # whether the platform links (and charges for) a URL in the text
-    pace: Pace | None = None  # a target waits until its account may publish again
+    pace: PostingPace | None = None  # a target waits until its account may publish again
     thread: ThreadRules | None = None  # None: the platform has no threads
     poll: PollRules | None = None  # None: the platform has no polls
     link_preview: LinkPreview = "none"  # who creates the card of a link; "options": the post's options describe it

@@ -24,7 +24,7 @@ def open_address(sealed: str, *, key: str) -> str | None:
         return None
 
 
-def is_own(address: str, api: str, domain: str) -> bool:
+def is_own_or_platform_host(address: str, api: str, domain: str) -> bool:
     """Return whether an upload address belongs to the platform: at the API's host, or by https at a host of its domain."""
     try:
         parts, own = urlsplit(address), urlsplit(api)

@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 
 from yarl import URL
 
-from accounts.platforms.counting import cut, graphemes
+from accounts.platforms.counting import cut_to_limit, graphemes
 from config.outbound import (
     DestinationNotAllowed,
     DestinationRefused,
@@ -58,7 +58,7 @@ class PageUnavailable(Exception):
 
 
 @dataclass(frozen=True)
-class Page:
+class PageMetadata:
     """The metadata of a web page for its link card; missing values are empty, and `picture` is a URL not fetched yet."""
 
     title: str = ""
@@ -66,7 +66,7 @@ class Page:
     picture: str = ""
 
 
-def read_page(link: str) -> Page:
+def read_page(link: str) -> PageMetadata:
     """Fetch a web page and read its metadata for a link card. Raises PageUnavailable."""
     address, answer, content = _fetch(
         link, accept="text/html,application/xhtml+xml", seconds=PAGE_SECONDS, max_bytes=MAX_PAGE_BYTES, cut_off=True
@@ -77,7 +77,7 @@ def read_page(link: str) -> Page:
     if answer.headers.get("Content-Encoding", "identity").lower() != "identity":  # the request asked for no encoding
         raise PageUnavailable("answered in a compressed form")
     head = _parsed(_decoded(content, content_type))
-    return Page(
+    return PageMetadata(
         title=_line(_first(head.named, _TITLES) or head.title, MAX_TITLE),
         description=_line(_first(head.named, _DESCRIPTIONS), MAX_DESCRIPTION),
         picture=_joined(address, _first(head.named, _PICTURES)),
@@ -214,4 +214,4 @@ def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
 def _line(text: str, most: int) -> str:
     """Return a web page's title or description as one line of printable text, cut between words."""
     shown = "".join(char if char.isprintable() or char == "\u200d" else " " for char in text[:_MAX_RAW_TEXT])
-    return cut(" ".join(shown.split()), most, graphemes)
+    return cut_to_limit(" ".join(shown.split()), most, graphemes)

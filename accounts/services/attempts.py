@@ -35,7 +35,7 @@ OPEN_FOR = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
-class BegunConnection:
+class BegunAttempt:
     """The result of beginning an OAuth connection: the URL to open in the browser, and the state of the redirect."""
 
     attempt_id: str
@@ -44,7 +44,7 @@ class BegunConnection:
     expires_at: datetime
 
 
-def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunConnection:
+def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunAttempt:
     """Begin an OAuth connection attempt outside of any transaction, because the platform may have to be called.
 
     Raises CredentialsRejected (given), ConnectionUnavailable, PlatformFault, RateLimited.
@@ -75,7 +75,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
             resource_id=attempt.id,
             metadata={"platform": chosen.name},
         )
-    return BegunConnection(attempt.id, authorization.url, state, attempt.expires_at)
+    return BegunAttempt(attempt.id, authorization.url, state, attempt.expires_at)
 
 
 def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:

@@ -15,9 +15,9 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, platform
-from accounts.platforms.schemas import MAX_VIOLATIONS, violations
+from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 from accounts.platforms.types import Connection
-from accounts.services.attempts import BegunConnection, begin_attempt
+from accounts.services.attempts import BegunAttempt, begin_attempt
 from accounts.services.tokens import renewal_time
 from auditlog.services import record
 from config.api.caller import Caller, require
@@ -35,7 +35,7 @@ def connect_account(
     method: str | None = None,
     credentials: Mapping[str, Any] | None = None,
     dry_run: bool = False,
-) -> ConnectedAccount | BegunConnection:
+) -> ConnectedAccount | BegunAttempt:
     """Connect a social account with credentials, or begin an OAuth connection attempt.
 
     The platform checks the credentials first; it is called outside any transaction. Connecting an account a second time
@@ -84,7 +84,7 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
     """
     given = credentials or {}
     details: dict[str, dict[str, str]] = {}
-    for problem in violations(schema or NOTHING_ASKED, given):
+    for problem in schema_violations(schema or NOTHING_ASKED, given):
         for suffix, code, message in _problems_of(problem):
             field = ".".join(["credentials", *map(str, problem.absolute_path)]) + suffix
             details.setdefault(field, {"field": field, "code": code, "message": message})

@@ -27,7 +27,7 @@ SCOPE = "accounts.write"
 
 
 @dataclass(frozen=True)
-class Choices:
+class AccountChoices:
     """The accounts from which a person chooses after OAuth, if the login gives access to several.
 
     Each is attached by a call with its `external_id`, the state and the code.
@@ -49,7 +49,7 @@ class OAuthReturn:
 
 def complete_connection(
     *, caller: Caller, state: str, code: str, choice: str | None = None, dry_run: bool = False
-) -> ConnectedAccount | Choices:
+) -> ConnectedAccount | AccountChoices:
     """Complete an OAuth connection with the platform's code; returns the attached account, or the accounts to choose from.
 
     Choices are returned if the login has several accounts and `choice` is None. A dry run calls no platform and uses nothing
@@ -67,7 +67,7 @@ def complete_connection(
     connections = exchange_code(attempt, code)
     if choice is None and len(connections) > 1:
         _record(caller, attempt)
-        return Choices(attempt.id, tuple(each.identity for each in connections), attempt.expires_at)
+        return AccountChoices(attempt.id, tuple(each.identity for each in connections), attempt.expires_at)
     return _attach(caller, attempt, connections, choice or connections[0].identity.external_id)
 
 

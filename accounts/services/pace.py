@@ -14,12 +14,12 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.types import Pace
+from accounts.platforms.types import PostingPace
 from config.api.gcra import LeakyBucket
 from config.jobs.fenced_updates import Write, update_rows
 
 
-def reserve_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
+def reserve_turns(wanted: Sequence[tuple[str, PostingPace]]) -> list[datetime]:
     """Reserve for each post a time at which it may be published to its account without exceeding the platform's rate.
 
     An account may occur several times. Takes three statements for any number of posts.
@@ -34,7 +34,7 @@ def reserve_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
     return turns
 
 
-def _next_turn(account: ConnectedAccount, pace: Pace, now: datetime) -> datetime:
+def _next_turn(account: ConnectedAccount, pace: PostingPace, now: datetime) -> datetime:
     bucket = LeakyBucket(pace.seconds, pace.seconds * pace.burst)
     backlog = max(((account.paced_until or now) - now).total_seconds(), 0.0)
     account.paced_until = now + timedelta(seconds=backlog + bucket.interval)

@@ -32,7 +32,7 @@ AHEAD_SHARE = 0.2  # the share of a token's lifetime that is left when it is ren
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3600.0  # after failed renewals by `refresh_ahead`
 
 
-class BeingRenewed(Transient):
+class RenewalInProgress(Transient):
     """Raised when another worker is still renewing the account's OAuth tokens."""
 
 
@@ -48,8 +48,8 @@ def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Gra
     """Renew the OAuth tokens of an account's grant that is too old, and return the new grant.
 
     If another worker has renewed them since, that worker's tokens are returned. While another worker is renewing them, the
-    account is read up to `checks` times. Raises BeingRenewed if the tokens are not renewed by then, AccountDisconnected (the
-    account is then needs_reauth), Transient.
+    account is read up to `checks` times. Raises RenewalInProgress if the tokens are not renewed by then, AccountDisconnected
+    (the account is then needs_reauth), Transient.
     """
     while True:
         account = _connected(account_id)
@@ -59,7 +59,7 @@ def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Gra
         if lease is not None:
             return _renew(account, stale, lease, marks=True)
         if checks <= 0:
-            raise BeingRenewed("The account's tokens are being renewed.", retry_after=RETRY_SECONDS)
+            raise RenewalInProgress("The account's tokens are being renewed.", retry_after=RETRY_SECONDS)
         checks -= 1
         release_connection()
         time.sleep(CHECK_SECONDS)

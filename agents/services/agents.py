@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents import selectors, tokens
-from agents.errors import ClaimTokenExpired, ClaimTokenInvalid, ClaimTokenUsed
+from agents.errors import ClaimTokenExpired, ClaimTokenUnknown, ClaimTokenUsed
 from agents.models import Agent, ApiKey, ClaimToken
 from agents.services.keys import IssuedKey, default_expiry, forbid_agent_callers, issue_key, require_grantable_scopes
 from auditlog.services import record
@@ -77,7 +77,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
 def claim_agent(*, caller: Caller, claim_token: str) -> IssuedKey:
     """Use up the agent's claim token and issue its API key; only one of several concurrent claims succeeds.
 
-    Raises ClaimTokenInvalid, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
+    Raises ClaimTokenUnknown, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
     """
     claim = find_claim_token(caller=caller, claim_token=claim_token)
     if claim.agent.workspace.status == WorkspaceStatus.PAUSED:
@@ -113,7 +113,7 @@ def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
     rows = visible.select_related("agent__workspace").filter(token_sha256=tokens.digest(claim_token))
     claim = rows.first() if tokens.is_well_formed(claim_token) else None
     if claim is None:
-        raise ClaimTokenInvalid()
+        raise ClaimTokenUnknown()
     return claim
 
 

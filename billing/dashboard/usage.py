@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from auditlog.csv_export import csv_response
 from billing import month_usage, selectors, services
-from billing.caps import Period, month_of
+from billing.caps import UtcMonth, month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import BillingAlarm, Subscription
-from billing.month_usage import Bill, Usage
-from billing.plans import available_plans, billing_mode
+from billing.month_usage import MonthBill, MonthUsage
+from billing.plans import available_plans, paid_or_free_beta
 from billing.subscription_state import PAST_DUE
 from workspaces.dashboard.forms import CapsForm
 from workspaces.services import update_caps
@@ -105,11 +105,11 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
     )
 
 
-def _billing_context(page: WorkspacePage, month: Usage, now: datetime) -> dict[str, Any]:
+def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> dict[str, Any]:
     """Return the usage page's template variables for the bill, the subscription, the plans and the alarms."""
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     subscription = selectors.subscription_of(workspace_id=page.workspace.id)
-    bill = Bill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
+    bill = MonthBill(page.workspace.id, month.period, paid_or_free_beta(), month.spend_cap, subscription)
     pays = subscription is not None and subscription.entitles(now)
     alarms = month_usage.open_alarms_of(**asked, kinds=OWNER_ALARMS)
     return {
@@ -128,7 +128,7 @@ def _billing_context(page: WorkspacePage, month: Usage, now: datetime) -> dict[s
     }
 
 
-def _free_credit_is_used_up(bill: Bill) -> bool:
+def _free_credit_is_used_up(bill: MonthBill) -> bool:
     cap = bill.spend_cap
     return cap.spent_cents + cap.reserved_cents >= cap.free_credit_cents
 
@@ -145,5 +145,5 @@ def _requested_month(page: WorkspacePage) -> datetime:
     try:
         asked = datetime.strptime(page.request.GET.get("month", ""), "%Y-%m").replace(tzinfo=UTC)
     except ValueError:
-        return Period.containing(timezone.now()).start
-    return asked if asked.year in YEARS else Period.containing(timezone.now()).start
+        return UtcMonth.containing(timezone.now()).start
+    return asked if asked.year in YEARS else UtcMonth.containing(timezone.now()).start

@@ -6,7 +6,7 @@ from auditlog.services import record
 from billing import processor
 from billing.errors import BillingUnavailable
 from billing.plans import available_plans, is_paid
-from billing.processor import Session
+from billing.processor import ProcessorPage
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
 from config.api.request_limits import outbound_slot
@@ -14,7 +14,7 @@ from workspaces.models import Workspace
 from workspaces.processor_customers import save_customer_id
 
 
-def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False) -> Session:
+def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False) -> ProcessorPage:
     """Create a checkout session for the plan, or a portal session if a subscription is already running.
 
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
@@ -25,7 +25,7 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
         raise ValidationFailed.of(
             "plan", f"Must be one of {', '.join(available_plans()) or 'no plans'}.", "unavailable"
         )
-    session = Session(None, None)
+    session = ProcessorPage(None, None)
     if not dry_run:
         with outbound_slot(workspace_id, operator_chosen=True):
             session = _checkout_or_portal(workspace, plan)
@@ -33,10 +33,10 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
     return session
 
 
-def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Session:
+def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> ProcessorPage:
     """Create a portal session at the payment processor. Raises the errors of `create_checkout_session`."""
     workspace = _require_billing_access(caller, workspace_id)
-    session = Session(None, None)
+    session = ProcessorPage(None, None)
     if not dry_run:
         with outbound_slot(workspace_id, operator_chosen=True):
             session = processor.create_portal_session(workspace_id, _customer_of(workspace))
@@ -44,7 +44,7 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
     return session
 
 
-def _checkout_or_portal(workspace: Workspace, plan: str) -> Session:
+def _checkout_or_portal(workspace: Workspace, plan: str) -> ProcessorPage:
     is_customer = bool(workspace.processor_customer_id)
     customer_id = _customer_of(workspace)
     if is_customer and any(state.is_running for state in processor.subscriptions_of(customer_id)):

@@ -22,7 +22,7 @@ from django.utils import timezone
 from billing import processor
 from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
 from billing.plans import is_paid
-from billing.processor import MeterEvent, ReportOutcome, ReportResult
+from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from config.jobs.due import claim_due, give_back, held
 from config.jobs.wake_up import wake
@@ -101,12 +101,15 @@ def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
         _record(row, receipt)
     outcomes = [receipt.outcome for receipt in receipts]
     taken = {
-        row.workspace_id for (row, _), outcome in zip(begun, outcomes, strict=True) if outcome is ReportOutcome.RECORDED
+        row.workspace_id
+        for (row, _), outcome in zip(begun, outcomes, strict=True)
+        if outcome is UsageReportOutcome.RECORDED
     }
     for kind in (Kind.USAGE_WAITS, Kind.USAGE_REFUSED):
         resolve_alarms(kind, taken)
     return ReportRound(
-        len(claimed), sum(outcome in (ReportOutcome.UNKNOWN, ReportOutcome.NOT_SERVED) for outcome in outcomes)
+        len(claimed),
+        sum(outcome in (UsageReportOutcome.UNKNOWN, UsageReportOutcome.NOT_SERVED) for outcome in outcomes),
     )
 
 
@@ -174,15 +177,15 @@ def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
         raise_alarm(Kind.USAGE_WAITS, workspace_id, detail)
 
 
-def _record(row: UsageReport, receipt: ReportResult) -> None:
+def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
     """Save the result of an attempt to send a usage report. `row.unknown_since` has the value from before the attempt."""
     now = timezone.now()
     again = now + timedelta(seconds=REPORT_RETRY_SECONDS[min(row.attempts, len(REPORT_RETRY_SECONDS)) - 1])
     outcome: dict[str, Any] = {"due_at": again, "last_error": receipt.fault}
-    if receipt.outcome is ReportOutcome.RECORDED:
+    if receipt.outcome is UsageReportOutcome.RECORDED:
         outcome = {"status": Status.SENT, "sent_at": now, "due_at": None}
-    elif receipt.outcome is not ReportOutcome.UNKNOWN:
+    elif receipt.outcome is not UsageReportOutcome.UNKNOWN:
         outcome["unknown_since"] = row.unknown_since
     held(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
-    if receipt.outcome is ReportOutcome.REFUSED:
+    if receipt.outcome is UsageReportOutcome.REFUSED:
         raise_alarm(Kind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")

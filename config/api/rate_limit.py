@@ -63,7 +63,7 @@ class Bucket:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RateLimitVerdict:
     """The decision of the rate limit for one request, and the values for its RateLimit headers."""
 
     allowed: bool
@@ -94,7 +94,7 @@ class LocalLimiter:
         self._empty_at: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def take(self, *buckets: Bucket) -> Verdict:
+    def take(self, *buckets: Bucket) -> RateLimitVerdict:
         now = time.monotonic()
         with self._lock:
             if len(self._empty_at) > MAX_LOCAL_ENTRIES:
@@ -118,7 +118,7 @@ class SharedLimiter:
         self._local = LocalLimiter()
         self._silent_until = 0.0
 
-    def take(self, *buckets: Bucket) -> Verdict:
+    def take(self, *buckets: Bucket) -> RateLimitVerdict:
         if time.monotonic() < self._silent_until:
             return self._local.take(*buckets)
         keys = [f"rate:{bucket.limit}:{bucket.key}" for bucket in buckets]
@@ -131,9 +131,9 @@ class SharedLimiter:
         return _tightest(bool(allowed), buckets, list(map(float, backlogs)))
 
 
-def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> Verdict:
+def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> RateLimitVerdict:
     """Return the verdict of the bucket with the fewest requests left, and among equals of the one with the longest wait."""
-    verdicts = [Verdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
+    verdicts = [RateLimitVerdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
     return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 
 
@@ -143,6 +143,6 @@ def limiter(url: str) -> SharedLimiter | LocalLimiter:
     return SharedLimiter(url) if url else LocalLimiter()
 
 
-def take(*buckets: Bucket) -> Verdict:
+def take(*buckets: Bucket) -> RateLimitVerdict:
     """Count one request in all of these rate limit buckets. If one is full, the request is refused and counted in none."""
     return limiter(settings.REDIS_URL).take(*buckets)

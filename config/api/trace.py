@@ -42,7 +42,7 @@ def set_trace_actor(actor: Actor) -> None:
     _actor.set(actor)
 
 
-def current_workspace_or_actor() -> str:
+def current_workspace_or_actor_id() -> str:
     """Return the workspace id of the current request, else the actor's id; "" before authentication."""
     actor = _actor.get()
     return (actor.workspace_id or actor.actor_id) if actor else ""

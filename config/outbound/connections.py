@@ -43,7 +43,7 @@ class Exchange:
     begun: bool = False  # a part of the request may have been sent
     ended: bool = False  # the other end has closed
 
-    def remaining(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds until the deadline; raise TimeoutError after it."""
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
@@ -57,7 +57,7 @@ class _DeadlineSocket(socket.socket):
     exchange: Exchange
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(self.exchange.remaining())
+        self.settimeout(self.exchange.seconds_left())
         count = super().recv_into(*args, **kwargs)
         self.exchange.ended = count == 0
         self.exchange.readable -= count
@@ -66,11 +66,11 @@ class _DeadlineSocket(socket.socket):
         return count
 
     def send(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(self.exchange.remaining())
+        self.settimeout(self.exchange.seconds_left())
         return super().send(*args, **kwargs)
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
-        self.settimeout(self.exchange.remaining())
+        self.settimeout(self.exchange.seconds_left())
         super().sendall(*args, **kwargs)
 
 
@@ -116,7 +116,7 @@ class PinnedConnection(HTTPConnection):
         return answer
 
     def _new_conn(self) -> socket.socket:
-        seconds = min(RESOLVE_SECONDS, self._exchange.remaining())
+        seconds = min(RESOLVE_SECONDS, self._exchange.seconds_left())
         *others, last = allowed_addresses(self._destination, seconds=seconds)
         for address in others:
             with contextlib.suppress(OSError):
@@ -126,12 +126,12 @@ class PinnedConnection(HTTPConnection):
     def _dial(self, address: str) -> socket.socket:
         sock = _DeadlineSocket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
-            sock.settimeout(min(CONNECT_SECONDS, self._exchange.remaining()))
+            sock.settimeout(min(CONNECT_SECONDS, self._exchange.seconds_left()))
             sock.connect((address, self._destination.port))
             if not address_allowed(sock.getpeername()[0]):
                 raise DestinationNotAllowed("The connection ended at an address that is not public.")
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.settimeout(self._exchange.remaining())  # of the whole TLS handshake
+            sock.settimeout(self._exchange.seconds_left())  # of the whole TLS handshake
         except BaseException:
             sock.close()
             raise

@@ -31,7 +31,7 @@ END_OF_HEAD = b"\r\n\r\n"
 
 
 @dataclass
-class Pace:
+class MinimumClientSpeed:
     """The minimum speed of a client's connection: after `grace` seconds, at least `rate` bytes per second on average."""
 
     grace: float
@@ -55,7 +55,7 @@ class Pace:
 class AnswerWriter:
     """What gunicorn uses as the socket for an answer: buffers the answer and sends it as fast as the client takes it."""
 
-    def __init__(self, sock: socket.socket, pace: Pace) -> None:
+    def __init__(self, sock: socket.socket, pace: MinimumClientSpeed) -> None:
         self._socket, self.pace = sock, pace
         self._unsent = bytearray()
         self._file: IO[bytes] | None = None
@@ -146,11 +146,11 @@ class Connection:
     """
 
     def __init__(
-        self, client_socket: socket.socket, client: Any, server: Any, cfg: Any, pace: Pace, folder: str
+        self, client_socket: socket.socket, client: Any, server: Any, cfg: Any, pace: MinimumClientSpeed, folder: str
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.pace = pace  # minimum speed of received data
-        self.sock = AnswerWriter(client_socket, Pace(pace.grace, pace.rate))
+        self.sock = AnswerWriter(client_socket, MinimumClientSpeed(pace.grace, pace.rate))
         self.request: Request | None = None
         self.body: IncomingBody | None = None
         self.requests = 0

@@ -29,9 +29,9 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 
 from config.api.errors import ApiError, InternalError, MalformedRequest, RateLimited, RequestTimeout
 from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyNotReceived
-from config.api.trace import current_workspace_or_actor, start_trace
+from config.api.trace import current_workspace_or_actor_id, start_trace
 from config.environment import data_dir, env
-from config.runtime.connection import Connection, Pace, UploadSlots, raw_error_response
+from config.runtime.connection import Connection, MinimumClientSpeed, UploadSlots, raw_error_response
 
 READ_SECONDS = env.int("WEB_READ_SECONDS", default=30)
 LEAST_BYTES_PER_SECOND = env.int("WEB_LEAST_BYTES_PER_SECOND", default=32_768)
@@ -86,7 +86,7 @@ class BufferedThreadWorker(ThreadWorker):
             if oldest := next((conn for conn in waiting if not conn.admitted), None):
                 self._drop(oldest)
         self.nr_conns += 1
-        pace = Pace(READ_SECONDS, LEAST_BYTES_PER_SECOND)
+        pace = MinimumClientSpeed(READ_SECONDS, LEAST_BYTES_PER_SECOND)
         self._on_readable(Connection(client, address, listener.getsockname(), self.cfg, pace, self._incoming))
 
     def _watch(self, conn: Connection, event: int, callback: Callback) -> None:
@@ -163,7 +163,7 @@ class BufferedThreadWorker(ThreadWorker):
         try:
             return bool(self.handle_request(conn.request, conn))
         except BodyNotReceived:
-            return BodyNeeded(current_workspace_or_actor())
+            return BodyNeeded(current_workspace_or_actor_id())
         except (StopIteration, OSError) as error:
             self.log.debug("The connection ends: %s", error)
         except Exception as error:
@@ -200,7 +200,7 @@ class BufferedThreadWorker(ThreadWorker):
         """Read and discard what the client sends after the last answer, for 2 s, so that the client gets the answer."""
         with suppress(OSError):
             conn.socket.shutdown(socket.SHUT_WR)
-        conn.pace = Pace(LINGER_SECONDS, float("inf"))
+        conn.pace = MinimumClientSpeed(LINGER_SECONDS, float("inf"))
         self._watch(conn, selectors.EVENT_READ, self._on_lingering)
 
     def _on_lingering(self, conn: Connection) -> None:

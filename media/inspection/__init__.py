@@ -11,14 +11,14 @@ from media.inspection.image_geolocation import remove_from_image
 from media.inspection.images import inspect_image
 from media.inspection.pdf import inspect_pdf
 from media.inspection.sniffing import sniff
-from media.inspection.types import Inspected
+from media.inspection.types import InspectedFile
 from media.inspection.video import inspect_video
 from media.inspection.video_geolocation import remove_from_video
 
-__all__ = ["Inspected", "inspect", "remove_geolocation", "sniff"]
+__all__ = ["InspectedFile", "inspect", "remove_geolocation", "sniff"]
 
 
-def inspect(path: Path) -> Inspected:
+def inspect(path: Path) -> InspectedFile:
     """Check a complete uploaded file by its detected type; raises MediaTypeNotAllowed with a message that states the problem.
 
     Images are decoded; videos and documents are only parsed. Takes at most some seconds and 300 MB of memory.

@@ -34,7 +34,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 
 
-def run_bounded(
+def run_with_limits(
     call: list[str], *, seconds: int, memory: int, stdin: IO[bytes] | int = subprocess.DEVNULL
 ) -> subprocess.CompletedProcess[bytes]:
     """Run ffprobe or ffmpeg with limits on time and memory (in bytes), and capture its standard output.
@@ -63,7 +63,7 @@ def check_with_ffprobe(path: Path, mime_type: str) -> None:
         *("-show_entries", "stream=codec_type", "-of", "json", f"file:{path.absolute()}"),
     ]
     try:
-        result = run_bounded(call, seconds=FFPROBE_SECONDS, memory=FFPROBE_MEMORY_BYTES)
+        result = run_with_limits(call, seconds=FFPROBE_SECONDS, memory=FFPROBE_MEMORY_BYTES)
     except subprocess.TimeoutExpired:
         logger.warning(
             "ffprobe did not finish reading an upload within %d seconds; its look is skipped.", FFPROBE_SECONDS

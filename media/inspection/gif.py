@@ -10,7 +10,7 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
-from media.inspection.types import Layout
+from media.inspection.types import ImageLayout
 
 EXTENSION, _IMAGE, _TRAILER = 0x21, 0x2C, 0x3B
 _MAX_BLOCKS = 10_000
@@ -68,7 +68,7 @@ def _after_sub_blocks(content: bytes, at: int, deadline: Deadline) -> int:
     raise cut_off("image")
 
 
-def read_gif(content: bytes) -> Layout:
+def read_gif(content: bytes) -> ImageLayout:
     """Parse the structure of a GIF file up to its trailer; raises MediaTypeNotAllowed."""
     if len(content) < 13:
         raise cut_off("image")
@@ -85,7 +85,7 @@ def read_gif(content: bytes) -> Layout:
     if not frames:
         raise broken("image")
     largest = max(_pixels(content, frame) for frame in frames)
-    return Layout(width, height, len(frames), end, b"", largest, lambda: _decode(content, frames))
+    return ImageLayout(width, height, len(frames), end, b"", largest, lambda: _decode(content, frames))
 
 
 def _pixels(content: bytes, frame: Block) -> int:

@@ -15,10 +15,10 @@ from media.inspection.image_metadata import orientation
 from media.inspection.jpeg import read_jpeg
 from media.inspection.png import read_png
 from media.inspection.polyglots import check_image
-from media.inspection.types import Inspected, Layout
+from media.inspection.types import ImageLayout, InspectedFile
 from media.inspection.webp import read_webp
 
-_READERS: dict[str, Callable[[bytes], Layout]] = {
+_READERS: dict[str, Callable[[bytes], ImageLayout]] = {
     "image/jpeg": read_jpeg,
     "image/png": read_png,
     "image/webp": read_webp,
@@ -28,7 +28,7 @@ _READERS: dict[str, Callable[[bytes], Layout]] = {
 decodes = threading.BoundedSemaphore(2)
 
 
-def inspect_image(path: Path, mime_type: str) -> Inspected:
+def inspect_image(path: Path, mime_type: str) -> InspectedFile:
     """Check an uploaded image of the given MIME type; raises MediaTypeNotAllowed."""
     content = path.read_bytes()
     layout = read_layout(content, mime_type)
@@ -45,10 +45,10 @@ def inspect_image(path: Path, mime_type: str) -> Inspected:
     if orientation(layout.exif) >= 5:  # rotated by 90 degrees
         width, height = height, width
     kind: MediaKind = "gif" if mime_type == "image/gif" and layout.frames > 1 else "image"
-    return Inspected(kind, mime_type, width, height)
+    return InspectedFile(kind, mime_type, width, height)
 
 
-def read_layout(content: bytes, mime_type: str) -> Layout:
+def read_layout(content: bytes, mime_type: str) -> ImageLayout:
     """Parse the structure of an image of the given MIME type; raises MediaTypeNotAllowed."""
     try:
         return _READERS[mime_type](content)

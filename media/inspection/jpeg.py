@@ -14,7 +14,7 @@ from PIL.JpegImagePlugin import JpegImageFile
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken, check_pixels, cut_off
 from media.inspection.image_metadata import EXIF_PREFIX
-from media.inspection.types import Layout
+from media.inspection.types import ImageLayout
 
 APP0, APP1, APP2, APP13, APP14, APP15, COM = 0xE0, 0xE1, 0xE2, 0xED, 0xEE, 0xEF, 0xFE
 _SOI, _EOI, SOS = 0xD8, 0xD9, 0xDA
@@ -95,7 +95,7 @@ def _segment_end(content: bytes, marker: int, at: int) -> int:
     return end
 
 
-def read_jpeg(content: bytes) -> Layout:
+def read_jpeg(content: bytes) -> ImageLayout:
     """Parse the structure of a JPEG file up to its end marker; raises MediaTypeNotAllowed."""
     frame: _Frame | None = None
     exif, scans, end, components_in_scan, coded = b"", 0, 0, 0, list[Segment]()
@@ -119,7 +119,7 @@ def read_jpeg(content: bytes) -> Layout:
     if scans > _MAX_SCANS:
         raise MediaTypeNotAllowed(f"The image has more than {_MAX_SCANS} scans.")
     buffered = frame.progressive or components_in_scan < len(frame.samplings)
-    return Layout(
+    return ImageLayout(
         width=frame.width,
         height=frame.height,
         frames=1,

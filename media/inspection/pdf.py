@@ -11,7 +11,7 @@ from pathlib import Path
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import Deadline, broken, cut_off
 from media.inspection.polyglots import HEAD, ZIP_TAIL, check_ends, check_tail
-from media.inspection.types import Inspected
+from media.inspection.types import InspectedFile
 
 _HEADER = re.compile(rb"%PDF-(?:1\.\d|2\.0)[\s%]")
 _TAIL = 1024
@@ -34,7 +34,7 @@ _UNPACKED_EACH = 8 * 1024 * 1024
 _UNPACKED_ALL = 64 * 1024 * 1024
 
 
-def inspect_pdf(path: Path) -> Inspected:
+def inspect_pdf(path: Path) -> InspectedFile:
     """Check the structure of a PDF and refuse active content; raises MediaTypeNotAllowed. Pages are not rendered."""
     content = path.read_bytes()
     if not _HEADER.match(content):
@@ -47,7 +47,7 @@ def inspect_pdf(path: Path) -> Inspected:
     check_tail(content[end + len(b"%%EOF") :], "PDF")
     if _ACTION.search(content) or any(_is_active(part) for part in _objects(content)):
         raise MediaTypeNotAllowed("The PDF holds scripts, programs or other files.")
-    return Inspected("document", "application/pdf")
+    return InspectedFile("document", "application/pdf")
 
 
 def _check_start(content: bytes) -> None:

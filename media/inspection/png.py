@@ -13,7 +13,7 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
-from media.inspection.types import Layout
+from media.inspection.types import ImageLayout
 
 _MAX_CHUNKS = 100_000
 _BLOCK = 1024 * 1024
@@ -63,7 +63,7 @@ def chunks(content: bytes) -> Iterator[Chunk]:
     raise MediaTypeNotAllowed(f"The image has more than {_MAX_CHUNKS:,} chunks.")
 
 
-def read_png(content: bytes) -> Layout:
+def read_png(content: bytes) -> ImageLayout:
     """Parse the structure of a PNG file up to its IEND chunk; raises MediaTypeNotAllowed."""
     header = struct.unpack_from(">IIBBBBB", content, 16) if content[12:16] == b"IHDR" and len(content) >= 33 else None
     if header is None:
@@ -88,7 +88,7 @@ def read_png(content: bytes) -> Layout:
         end = chunk.end
     bits = depth * _COLOURS[colour][0]
     frames = [still, *(frame for frame in animated if frame.parts)]  # the first frame may be the still image
-    return Layout(
+    return ImageLayout(
         width=width,
         height=height,
         frames=max(1, len(animated)),

@@ -9,7 +9,7 @@ from accounts.platforms.types import MediaKind
 
 
 @dataclass(frozen=True)
-class Inspected:
+class InspectedFile:
     """An uploaded file that passed inspection. Sides are in pixels as displayed, after EXIF orientation or track rotation.
 
     `kind` is "gif" for an animated GIF; a GIF with one frame, an animated WebP and an animated PNG are images. `duration_ms`
@@ -24,7 +24,7 @@ class Inspected:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ImageLayout:
     """The structure of an image file: its stored size in pixels, its number of frames, its EXIF block, and its end offset.
 
     A still image has one frame; `exif` is empty if there is no EXIF block. `working_bytes` is the memory that `decode` needs;

@@ -24,14 +24,14 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection.ffmpeg import check_with_ffprobe
 from media.inspection.movie import read_movie
 from media.inspection.polyglots import HEAD, ZIP_TAIL, check_ends
-from media.inspection.types import Inspected
+from media.inspection.types import InspectedFile
 from media.inspection.webm import read_webm
 
 MAX_SIDE = 16_384
 MAX_DURATION_MS = 7 * 24 * 3600 * 1000
 
 
-def inspect_video(path: Path, mime_type: str) -> Inspected:
+def inspect_video(path: Path, mime_type: str) -> InspectedFile:
     """Check an uploaded video of the given MIME type; raises MediaTypeNotAllowed."""
     with path.open("rb") as file:
         head = file.read(HEAD)
@@ -43,4 +43,4 @@ def inspect_video(path: Path, mime_type: str) -> Inspected:
     if not 0 <= seconds * 1000 <= MAX_DURATION_MS:  # also refuses nan
         raise MediaTypeNotAllowed("The video says that it lasts longer than a week, or less than no time.")
     check_with_ffprobe(path, mime_type)
-    return Inspected("video", mime_type, width, height, round(seconds * 1000) or None)
+    return InspectedFile("video", mime_type, width, height, round(seconds * 1000) or None)

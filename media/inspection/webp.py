@@ -11,7 +11,7 @@ from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
-from media.inspection.types import Layout
+from media.inspection.types import ImageLayout
 
 ALPHA_FLAG, EXIF_FLAG, XMP_FLAG = 0x10, 0x08, 0x04
 _MAX_CHUNKS = 20_000
@@ -65,7 +65,7 @@ def file_end(content: bytes) -> int:
     return end
 
 
-def read_webp(content: bytes) -> Layout:
+def read_webp(content: bytes) -> ImageLayout:
     """Parse the structure of a WebP file up to the end that its header states; raises MediaTypeNotAllowed."""
     end = file_end(content)
     parts = list(chunks(content, 12, end))
@@ -85,7 +85,9 @@ def read_webp(content: bytes) -> Layout:
             raise broken("image")
     exif = next((content[part.body : part.end] for part in parts if part.kind == b"EXIF"), b"")
     largest = max(frame.width * frame.height for frame in frames)
-    return Layout(width, height, len(frames), end, exif, BYTES_PER_PIXEL * largest, lambda: _decode(content, frames))
+    return ImageLayout(
+        width, height, len(frames), end, exif, BYTES_PER_PIXEL * largest, lambda: _decode(content, frames)
+    )
 
 
 def _read_frame(content: bytes, part: Chunk, width: int, height: int) -> _Frame:

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import further_texts
+from accounts.platforms.chains import further_segment_texts
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words
 from accounts.platforms.registry import platform
@@ -209,7 +209,7 @@ class Composer:
             label=platform(account.platform).label,
             text=target["text"],
             options=options,
-            thread_unproven=thread.unproven if thread and further_texts(target["options"]) else "",
+            thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
             focused=account.id == self.focus,
         )
 
@@ -257,7 +257,7 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
     remaining = MAX_PREVIEW_CHARACTERS
     for check in checks:
         target = check.validation.target
-        texts = (target.shown_text, *further_texts(target.options))
+        texts = (target.shown_text, *further_segment_texts(target.options))
         choices = _poll_choices(target)
         if (texts, choices) not in found:
             shown = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.chains import OPTION as THREAD
-from accounts.platforms.chains import further_texts
+from accounts.platforms.chains import further_segment_texts
 from accounts.platforms.registry import platform
 from media.links import file_link, preview_link
 from media.models import MediaAsset
@@ -77,7 +77,7 @@ class ShownGroup:
         """Return the distinct versions of the shown post's text, in the order of their first accounts."""
         found: dict[tuple[str, ...], Version] = {}
         for shown in self.targets:
-            text, further = shown.target.shown_text, further_texts(shown.target.options)
+            text, further = shown.target.shown_text, further_segment_texts(shown.target.options)
             found.setdefault((text, *further), Version(text, further)).targets.append(shown)
         return list(found.values())
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from billing.services import release_many, settle_many
 from config.jobs.fenced_updates import Write, update_rows
 from posts.attached_media import release_group_media
-from posts.events import outcome_events
+from posts.events import build_outcome_events
 from posts.models import PostGroup, PostTarget
 from posts.states import FINISHED, TargetStatus, roll_up, statuses_before
 from webhooks.services import NewEvent, emit_many
@@ -54,7 +54,7 @@ def finish_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -
         if group.finished_at:
             release_group_media(group)
         changed = [each for each in group.targets.all() if each.pk in ended]
-        events += outcome_events(group, changed, ended=group.status != was)
+        events += build_outcome_events(group, changed, ended=group.status != was)
     changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
     update_rows([Write(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
     emit_many(events)

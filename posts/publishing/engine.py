@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from accounts.platforms import errors
 from accounts.platforms.types import Absent, Progress
-from accounts.services import BeingRenewed, mark_needs_reauth, pause_account, refresh_grant
+from accounts.services import RenewalInProgress, mark_needs_reauth, pause_account, refresh_grant
 from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
 from posts.models import PostTarget
@@ -127,7 +127,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
     attempt.tokens_renewed = True
     try:
         attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
-    except BeingRenewed as error:
+    except RenewalInProgress as error:
         return TokensBeingRenewed(timezone.now() + timedelta(seconds=error.retry_after or 1.0))
     except errors.TokenExpired as error:
         return errors.AccountDisconnected(error.message, suggested_action=error.suggested_action)

@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected
 from accounts.platforms.registry import PLATFORMS, publisher
-from accounts.platforms.types import Pace, Progress
+from accounts.platforms.types import PostingPace, Progress
 from accounts.services import reserve_turns
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
@@ -146,11 +146,11 @@ def _is_held_back(target: PostTarget) -> bool:
     return held_until is not None and held_until > timezone.now() and _pace(target) is not None
 
 
-def _needs_turn(target: PostTarget, pace: Pace) -> bool:
+def _needs_turn(target: PostTarget, pace: PostingPace) -> bool:
     return target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_VALIDITY < timezone.now()
 
 
-def _pace(target: PostTarget) -> Pace | None:
+def _pace(target: PostTarget) -> PostingPace | None:
     """Return the platform's pace for posts to a target's account; None for simulated posts and posts being processed."""
     if target.sandbox or target.status == TargetStatus.PROCESSING:
         return None

@@ -21,7 +21,7 @@ from config.api.scopes import any_of
 from config.jobs.wake_up import wake
 from posts import selectors
 from posts.attached_media import find_attached_assets, lock_media_of_groups, reserve_group_media, resolve_media
-from posts.events import group_event
+from posts.events import build_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import WRITE_SCOPES, PostPlan, find_target_accounts, plan_post, resolve_targets
 from posts.states import GroupStatus
@@ -136,7 +136,7 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
     PostTarget.objects.bulk_create([target for plan in plans for target in plan.targets])
     for plan in plans:
         selectors.set_prefetched_targets(plan.group, plan.targets)
-    emit_many([group_event(group) for group in groups if group.event_sequence])
+    emit_many([build_group_event(group) for group in groups if group.event_sequence])
     record_many(
         caller=caller,
         operation=operation,

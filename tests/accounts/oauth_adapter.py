@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.counting import characters
+from accounts.platforms.counting import code_points
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication, expiry_of
@@ -35,7 +35,7 @@ class TinyPlatform(OAuthPlatform):
     name = "pinterest"
     label = "Pinterest"
     capabilities = Capabilities(
-        text=TextRules(max_length=500, counted_as="characters", count=characters),
+        text=TextRules(max_length=500, counted_as="characters", count=code_points),
         media=MediaRules(max_count=0),
         features=("text",),
         retry_safety="at_most_once",

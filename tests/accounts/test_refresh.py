@@ -112,7 +112,7 @@ def test_tokens_renewed_by_another_worker_are_used_without_a_call(
 def test_the_lease_of_a_dead_worker_expires(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale = connected.grant()
     ConnectedAccount.objects.update(refresh_lease_until=timezone.now() + timedelta(seconds=90))
-    assert refresh(connected, stale, checks=0) == "BeingRenewed"
+    assert refresh(connected, stale, checks=0) == "RenewalInProgress"
     assert pds.requests_to(REFRESH_SESSION) == 0
 
     with time_machine.travel(timezone.now() + timedelta(seconds=91)):

@@ -22,7 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import unmapped
+from accounts.platforms.errors import report_unmapped_code
 from billing.models import BillingAlarm
 from config import metrics
 from config.console import status
@@ -34,7 +34,7 @@ from tests.posts.rows import body_for, create
 from tests.until import wait_until
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery
-from webhooks.sender import Outcome, Verdict
+from webhooks.sender import AttemptOutcome, DeliveryVerdict
 from webhooks.services import deliveries
 from workspaces.models import Workspace
 
@@ -86,7 +86,7 @@ def test_outcomes_of_publishing_and_deliveries_are_counted(
     publish_due()
     row = make_delivery(workspace, "https://receiver.example/")
     (claimed,) = deliveries.claim_deliveries(Delivery.objects.filter(pk=row.pk), limit=1)
-    deliveries.record_outcomes([(claimed, Outcome(Verdict.DELIVERED, 200))])
+    deliveries.record_outcomes([(claimed, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))])
     after = Scrape(operator)
 
     for name, labels in (
@@ -119,9 +119,9 @@ def test_the_lateness_of_claimed_targets_is_measured(
 
 def test_unknown_platform_codes_have_their_own_labels_up_to_a_limit(operator: ApiClient) -> None:
     for number in range(metrics.MOST_CODES + 5):
-        unmapped("testing", f"400 {number}")
-    unmapped("hostile", "so long a code that it would be a label of its own " * 3)
-    unmapped("hostile", 'quoted "words"')
+        report_unmapped_code("testing", f"400 {number}")
+    report_unmapped_code("hostile", "so long a code that it would be a label of its own " * 3)
+    report_unmapped_code("hostile", 'quoted "words"')
     scrape = Scrape(operator)
 
     assert scrape.of("sps_platform_unmapped_total", platform="testing", code="400 0") >= 1

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import segments, thread_option
+from accounts.platforms.chains import segment_texts, thread_option
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import Content, Grant, Progress, Published, ThreadRules
 from tests.conftest import ApiClient
@@ -31,11 +31,11 @@ class ChainPlatform(ScriptedPlatform):
         if progress.phase == "start":
             return Progress("send", {"sent": []})
         out = len(progress.state["sent"])
-        text = segments(content)[out]
+        text = segment_texts(content)[out]
         type(self).sent.append(replace(content, text=text))
         if fault := type(self).faults.get(out + 1):
             raise fault
-        if out + 1 < len(segments(content)):
+        if out + 1 < len(segment_texts(content)):
             return Progress("send", {"sent": [*progress.state["sent"], text]})
         return publish_content(content)
 

@@ -6,7 +6,7 @@ import asyncio
 
 from config.outbound import create_session
 from webhooks.models import Delivery
-from webhooks.sender import MAX_IN_FLIGHT, DeliveryRequest, Outcome, send_delivery
+from webhooks.sender import MAX_IN_FLIGHT, AttemptOutcome, DeliveryRequest, send_delivery
 from webhooks.services import deliveries
 
 
@@ -19,10 +19,10 @@ def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
     return len(claimed)
 
 
-async def _send(prepared: list[DeliveryRequest | Outcome]) -> list[Outcome]:
+async def _send(prepared: list[DeliveryRequest | AttemptOutcome]) -> list[AttemptOutcome]:
     async with create_session(connections=MAX_IN_FLIGHT) as session:
 
-        async def send(request: DeliveryRequest | Outcome) -> Outcome:
-            return request if isinstance(request, Outcome) else await send_delivery(session, request)
+        async def send(request: DeliveryRequest | AttemptOutcome) -> AttemptOutcome:
+            return request if isinstance(request, AttemptOutcome) else await send_delivery(session, request)
 
         return await asyncio.gather(*map(send, prepared))

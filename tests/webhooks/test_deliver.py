@@ -17,7 +17,7 @@ from tests.webhooks.rows import NOON, emit, make_delivery
 from tests.webhooks.sending import deliver_due
 from webhooks import sender
 from webhooks.models import Delivery, DeliveryStatus, SigningSecret
-from webhooks.sender import Outcome, Verdict
+from webhooks.sender import AttemptOutcome, DeliveryVerdict
 from webhooks.services import deliveries
 from workspaces.models import Workspace
 
@@ -222,7 +222,7 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
     with time_machine.travel(NOON + timedelta(days=366), tick=False):
         [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.LEASE)
 
-    assert deliveries.record_outcomes([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
+    assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 0
     give_back([stale])
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (
@@ -231,7 +231,7 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
         fresh.lease_until,
     )
 
-    assert deliveries.record_outcomes([(fresh, Outcome(Verdict.DELIVERED, 200))]) == 1
+    assert deliveries.record_outcomes([(fresh, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 1
     delivery.refresh_from_db()
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
 

@@ -17,7 +17,7 @@ from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import NOON, as_user, make_delivery, with_agent_key, with_key
 from tests.webhooks.sending import deliver_due
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.sender import Outcome, Verdict
+from webhooks.sender import AttemptOutcome, DeliveryVerdict
 from webhooks.services import deliveries
 from workspaces.models import User, Workspace
 
@@ -125,7 +125,7 @@ def test_a_late_result_of_an_earlier_attempt_does_not_change_the_replay(
     [stale] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     with time_machine.travel(NOON + timedelta(days=365), tick=False):
         replay(publisher, delivery)
-        assert deliveries.record_outcomes([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
+        assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 0
 
     delivery.refresh_from_db()
     assert delivery.status == DeliveryStatus.PENDING

@@ -35,7 +35,7 @@ def delivered(workspace: Workspace, receiver: Receiver) -> tuple[ReceivedRequest
 
 
 def test_a_secret_is_256_random_bits_behind_its_prefix() -> None:
-    first, second = signing.new_secret(), signing.new_secret()
+    first, second = signing.new_signing_secret(), signing.new_signing_secret()
 
     assert re.fullmatch(r"whsec_[0-9A-Za-z]{43}", first)
     assert first != second

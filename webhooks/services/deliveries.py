@@ -17,7 +17,7 @@ from config.jobs.due import claim_due
 from config.jobs.fenced_updates import Write, update_rows
 from webhooks import signing
 from webhooks.models import Delivery
-from webhooks.sender import DeliveryRequest, Outcome, Verdict
+from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
 from webhooks.services.signing_secrets import signing_keys
 
 LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
@@ -65,19 +65,19 @@ def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
     }
 
 
-def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | Outcome:
+def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptOutcome:
     """Return the signed request of a delivery attempt, or the attempt's outcome if the delivery cannot be sent."""
     if delivery.workspace.status == WorkspaceStatus.DELETED:
-        return Outcome(Verdict.REFUSED, error="The workspace was deleted.")
+        return AttemptOutcome(DeliveryVerdict.REFUSED, error="The workspace was deleted.")
     if delivery.workspace_id not in keys:
-        return Outcome(Verdict.FAILED, error="The workspace's signing secret cannot be read.")
+        return AttemptOutcome(DeliveryVerdict.FAILED, error="The workspace's signing secret cannot be read.")
     body = bytes(delivery.event.payload)
     at = int(timezone.now().timestamp())
     headers = delivery_headers(delivery, signing.signature_header(keys[delivery.workspace_id], body, at=at))
     return DeliveryRequest(delivery.url, body, headers)
 
 
-def record_outcomes(results: Sequence[tuple[Delivery, Outcome]]) -> int:
+def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
     """Save the outcomes of claimed deliveries; returns how many were saved. Deliveries whose claim was lost are skipped."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
@@ -87,7 +87,7 @@ def record_outcomes(results: Sequence[tuple[Delivery, Outcome]]) -> int:
     return sum(written)
 
 
-def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
+def _settled(delivery: Delivery, outcome: AttemptOutcome, now: datetime) -> Delivery:
     """Return a copy of the delivery with the outcome applied; a copy, so that a failed write can be repeated."""
     row = copy(delivery)
     row.lease_until = None
@@ -97,9 +97,9 @@ def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
     retry_after = min(outcome.retry_after, MAX_RETRY_AFTER_SECONDS)
     failures = row.attempts - row.earlier_attempts
     pause = scheduled_pause(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
-    if outcome.verdict is Verdict.DELIVERED:
+    if outcome.verdict is DeliveryVerdict.DELIVERED:
         row.succeed(now)
-    elif outcome.verdict is Verdict.REFUSED or pause is None:
+    elif outcome.verdict is DeliveryVerdict.REFUSED or pause is None:
         row.give_up(now)
     else:
         row.retry_at(now + pause)

@@ -83,7 +83,8 @@ def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
         return found
     missing = set(wanted) - {row.pk for row in found}
     SigningSecret.objects.bulk_create(
-        [SigningSecret(workspace_id=pk, secret=signing.new_secret()) for pk in sorted(missing)], ignore_conflicts=True
+        [SigningSecret(workspace_id=pk, secret=signing.new_signing_secret()) for pk in sorted(missing)],
+        ignore_conflicts=True,
     )
     return list(SigningSecret.objects.filter(pk__in=wanted))
 
@@ -92,6 +93,6 @@ def _replace(workspace_id: str) -> str:
     _secrets_of([workspace_id])
     row = SigningSecret.objects.select_for_update().get(pk=workspace_id)
     row.previous_secret, row.previous_until = row.secret, timezone.now() + ROTATION_OVERLAP
-    row.secret = signing.new_secret()
+    row.secret = signing.new_signing_secret()
     row.save()
     return row.secret

@@ -47,7 +47,7 @@ def claim_mail() -> OutgoingMail | None:
     return None
 
 
-def send_mail(mail: OutgoingMail) -> None:
+def send_claimed_mail(mail: OutgoingMail) -> None:
     """Send a claimed e-mail and save the result. A failed attempt is repeated later, but not after the last one."""
     try:
         content: Any = mail.content

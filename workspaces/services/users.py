@@ -20,10 +20,10 @@ from config.api.errors import Forbidden
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, UserSession, Workspace
 from workspaces.services.workspaces import mark_deleted
-from workspaces.sign_in.oidc_claims import Identity
+from workspaces.sign_in.oidc_claims import OidcIdentity
 
 
-def sign_in_user(*, identity: Identity, staff: bool, ip: str | None) -> User:
+def sign_in_user(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
     """Sign in the user of a provider's identity; creates the user, or updates name, e-mail and operator status.
 
     `staff` says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a
@@ -41,7 +41,7 @@ def sign_in_user(*, identity: Identity, staff: bool, ip: str | None) -> User:
     return person
 
 
-def user_for_token(*, identity: Identity, issued_at: int | None, make_user: bool) -> User | None:
+def user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
     """Return the user of the identity provider's access token; `make_user` creates one who does not exist yet.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
@@ -57,7 +57,7 @@ def user_for_token(*, identity: Identity, issued_at: int | None, make_user: bool
 
 def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
     """Return the signed-in user and the active workspaces they own, for export. Raises NotFound, UserSessionRequired."""
-    user = selectors.signed_in_user(caller=caller, user_id=user_id)
+    user = selectors.require_own_user(caller=caller, user_id=user_id)
     record(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
     return user, list(selectors.active_workspaces_of(user=user))
 
@@ -68,7 +68,7 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple
     Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.
     Raises UserSessionRequired for keys, NotFound for another's id, ReauthenticationRequired.
     """
-    found = selectors.signed_in_user(caller=caller, user_id=user_id)
+    found = selectors.require_own_user(caller=caller, user_id=user_id)
     require_recent_sign_in(caller)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(pk=found.pk, is_active=True).first()
@@ -142,7 +142,7 @@ def _record_sign_in(person: User, ip: str | None) -> None:
     record(caller=caller, operation=operation, resource_type="user", resource_id=person.id, metadata=metadata)
 
 
-def _create(identity: Identity) -> User:
+def _create(identity: OidcIdentity) -> User:
     """Create the user of a provider's identity, or return the one that another request has just created."""
     try:
         with transaction.atomic():
@@ -157,7 +157,7 @@ def _create(identity: Identity) -> User:
         return User.objects.get(identity_issuer=identity.issuer, identity_subject=identity.subject)
 
 
-def _deleted_since(identity: Identity, issued_at: int | None) -> bool:
+def _deleted_since(identity: OidcIdentity, issued_at: int | None) -> bool:
     """Return whether the user of this identity was deleted after the token was issued, or in the same second."""
     issued = datetime.fromtimestamp(issued_at or 0, UTC)
     digests = EndedIdentity.digests(identity.issuer, identity.subject)

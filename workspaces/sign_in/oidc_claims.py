@@ -24,7 +24,7 @@ class InvalidSubject(Exception):
 
 
 @dataclass(frozen=True)
-class Identity:
+class OidcIdentity:
     """A user's identity in OIDC claims. Only issuer and subject identify the user; the other fields may change."""
 
     issuer: str
@@ -34,7 +34,7 @@ class Identity:
     display_name: str = ""
 
 
-def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[str, Any]) -> Identity:
+def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[str, Any]) -> OidcIdentity:
     """Return the user's identity in verified OIDC claims and in `more` claims, such as userinfo.
 
     E-mail address and `email_verified` are read from the same source, because one source cannot verify the address of
@@ -47,7 +47,7 @@ def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[
     with_address = next((source for source in sources if "email" in source), claims)
     email = normalize_email(with_address.get("email"))
     names = [_name(source.get(claim)) for claim in ("name", "preferred_username") for source in sources]
-    return Identity(
+    return OidcIdentity(
         issuer=issuer,
         subject=subject,
         email=email,

@@ -12,7 +12,7 @@ from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SC
 from accounts.platforms.bluesky.richtext import first_link
 from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
-from accounts.platforms.chains import check, segments
+from accounts.platforms.chains import check_segments, segment_texts
 from accounts.platforms.errors import (
     AccountDisconnected,
     CredentialsRejected,
@@ -69,7 +69,7 @@ class Bluesky(Platform):
                 )
             if not opened.active:
                 raise CredentialsRejected("The account is deactivated or suspended at Bluesky.")
-            identity = session.identity(Xrpc(opened.pds, opened.access), opened.did, opened.handle)
+            identity = session.fetch_identity(Xrpc(opened.pds, opened.access), opened.did, opened.handle)
         except DestinationRefused as error:
             raise CredentialsRejected(f"The service does not connect to the account's server: {error}") from error
         except UnreadableAnswer as error:
@@ -94,7 +94,7 @@ class Bluesky(Platform):
                 raise
             if answer.get("active") is False:
                 raise AccountDisconnected("The account is deactivated or suspended at Bluesky.")
-            return session.identity(server, *session.account_in(answer))
+            return session.fetch_identity(server, *session.did_and_handle_in(answer))
 
     def refresh(self, grant: Grant) -> Grant:
         """Renew a Bluesky session with its refresh token; if the token is refused, sign in again with the app password.
@@ -140,11 +140,11 @@ class Bluesky(Platform):
             link = self.card_link(content.text, content.options, with_media=False) or ""
             return embeds.read_linked_page(link, content)
         if progress.phase == "picture":
-            return embeds.add_picture(_server(grant), progress.state)
+            return embeds.upload_card_picture(_server(grant), progress.state)
         if progress.phase == "start":
-            check(content, CAPABILITIES, "Bluesky")
+            check_segments(content, CAPABILITIES, "Bluesky")
             if content.media:
-                embeds.check_files(content.media)
+                embeds.check_files_fit_one_embed(content.media)
                 return Progress("upload", {"blobs": []})
             if self.card_link(content.text, content.options, with_media=False):
                 return Progress("card")
@@ -164,17 +164,17 @@ class Bluesky(Platform):
         """
         sent = state.get("sent", [])
         others = {name: value for name, value in state.items() if name != "blobs"}
-        embed = None if sent else embeds.embed(content, state)
+        embed = None if sent else embeds.embed_of_first_record(content, state)
         if "record" in state:
             return Progress("put", {**others, "record": {**state["record"], "embed": embed}})
         with ERRORS.platform_errors():
-            text = segments(content)[len(sent)]
-            record = feed_post.build(_server(grant), text, content.options, embed=embed, thread=sent)
+            text = segment_texts(content)[len(sent)]
+            record = feed_post.build_record(_server(grant), text, content.options, embed=embed, thread=sent)
         return Progress("put", {**others, "rkey": self.clock.next(), "record": record, "sent": sent})
 
     def _put(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress | Published:
         try:
-            ref = feed_post.put(_server(grant), grant.external_id, state["rkey"], state["record"])
+            ref = feed_post.put_record(_server(grant), grant.external_id, state["rkey"], state["record"])
         except feed_post.BlobsGone as gone:
             rounds = state.get("rounds", 0) + 1
             if rounds > MAX_ROUNDS or not (content.media or "picture" in state):
@@ -183,7 +183,7 @@ class Bluesky(Platform):
                 return Progress("upload", {**state, "blobs": [], "rounds": rounds})
             return Progress("picture", {**state, "rounds": rounds})
         sent, note = [*state.get("sent", []), ref], state.get("note", "")
-        if len(sent) >= len(segments(content)):
+        if len(sent) >= len(segment_texts(content)):
             return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
         if not ref["cid"]:  # the next segment refers to this cid
             raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")

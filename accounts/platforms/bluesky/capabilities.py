@@ -10,7 +10,15 @@ from accounts.platforms.counting import graphemes, utf8_bytes
 from accounts.platforms.link_cards import LINK_CARD_OPTION
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
+from accounts.platforms.types import (
+    Capabilities,
+    ImageRules,
+    MediaRules,
+    PostingPace,
+    TextRules,
+    ThreadRules,
+    VideoRules,
+)
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Bluesky has none
 
@@ -58,7 +66,7 @@ CAPABILITIES = Capabilities(
         link_card=LINK_CARD_OPTION,
         thread=thread_option(THREAD),
     ),
-    pace=Pace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record
+    pace=PostingPace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record
     thread=THREAD,
 )
 

@@ -22,14 +22,14 @@ from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.link_cards import OPTION
 from accounts.platforms.thumbnails import jpeg_thumbnail
 from accounts.platforms.types import Content, MediaFile, Progress, State
-from accounts.platforms.web_pages import Page, PageUnavailable, fetch_picture, read_page
+from accounts.platforms.web_pages import PageMetadata, PageUnavailable, fetch_picture, read_page
 
 MAX_IMAGES = 4
 MAX_THUMB_BYTES = 1_000_000
 MAX_PICTURE_ADDRESS = 2048
 
 
-def check_files(media: Sequence[MediaFile]) -> None:
+def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
     """Raise ContentRejected if a Bluesky embed cannot contain these files together; validation reports this earlier."""
     kinds = {file.kind for file in media}
     if kinds != {"video"} and not kinds <= {"image", "gif"}:
@@ -67,7 +67,7 @@ def read_linked_page(link: str, content: Content) -> Progress:
     """
     wanted = content.options.get(OPTION)
     own = wanted if isinstance(wanted, dict) else {}
-    page, reason = Page(), "has no title"
+    page, reason = PageMetadata(), "has no title"
     try:
         page = read_page(link)
     except PageUnavailable as error:
@@ -81,14 +81,14 @@ def read_linked_page(link: str, content: Content) -> Progress:
     return Progress("freeze", {"card": card})
 
 
-def add_picture(server: Xrpc, state: State) -> Progress:
+def upload_card_picture(server: Xrpc, state: State) -> Progress:
     """Upload the picture of a Bluesky link card as a blob. Raises TokenExpired, AccountDisconnected, Transient."""
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
     blob = _picture(server, state["picture"])
     return Progress("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
 
 
-def embed(content: Content, state: State) -> dict[str, Any] | None:
+def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | None:
     """Return the embed of a Bluesky post's first record: all its files or a link card, because a record has only one embed.
 
     A GIF is shown as a still image.

@@ -20,7 +20,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.platforms.bluesky.richtext import detect, facets
+from accounts.platforms.bluesky.richtext import detect_spans, facets_of_spans
 from accounts.platforms.bluesky.session import DID
 from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
@@ -73,7 +73,7 @@ def encode_tid(microseconds: int, clock_id: int) -> str:
     return "".join(TID_ALPHABET[value >> shift & 31] for shift in range(60, -1, -5))
 
 
-def build(
+def build_record(
     server: Xrpc,
     text: str,
     options: Mapping[str, Any],
@@ -85,8 +85,8 @@ def build(
 
     The server resolves mentions. Raises XrpcError and OutboundError if a handle cannot be resolved for now.
     """
-    spans = detect(text)
-    dids = resolve_handles(server.address, (span.value for span in spans if span.kind == "mention"))
+    spans = detect_spans(text)
+    dids = dids_of_handles(server.address, (span.value for span in spans if span.kind == "mention"))
     record: dict[str, Any] = {
         "$type": COLLECTION,
         "text": text,
@@ -94,7 +94,7 @@ def build(
     }
     if options.get("langs"):
         record["langs"] = list(options["langs"])
-    if detected := facets(text, spans, dids):
+    if detected := facets_of_spans(text, spans, dids):
         record["facets"] = detected
     if embed:
         record["embed"] = dict(embed)
@@ -103,7 +103,7 @@ def build(
     return record
 
 
-def resolve_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
+def dids_of_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
     """Return the DIDs of the handles mentioned in a Bluesky post, by handle; handles that do not exist are left out.
 
     Raises XrpcError, OutboundError for temporary errors.
@@ -125,7 +125,7 @@ def resolve_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
     return dids
 
 
-def put(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
+def put_record(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
     """Create a Bluesky post's record under its key unless it exists. Returns {uri, cid}; cid is empty if it is unknown.
 
     Raises platform errors, of which OutcomeUnknown means that the record should be put again, and BlobsGone.

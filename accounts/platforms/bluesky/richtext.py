@@ -49,7 +49,7 @@ class Span:
     value: str
 
 
-def detect(text: str) -> list[Span]:
+def detect_spans(text: str) -> list[Span]:
     """Return the links, mentions and tags in a Bluesky post's text, in order of appearance and without overlaps."""
     spans: list[Span] = []
     for span in (*_links(text), *_mentions(text), *_tags(text), *_tickers(text)):
@@ -63,7 +63,7 @@ def first_link(text: str) -> str | None:
     return next((span.value for span in _links(text)), None)
 
 
-def facets(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
+def facets_of_spans(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the facets that make `spans` of a Bluesky text clickable; a mention whose handle has no DID stays plain text."""
     result = []
     for span in spans:

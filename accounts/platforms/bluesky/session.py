@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.bluesky.xrpc import Xrpc, XrpcError
-from accounts.platforms.http.responses import as_object, https_url, objects_in, one_line, text_in
+from accounts.platforms.http.responses import https_url, object_or_empty, objects_in, one_line, text_in
 from accounts.platforms.types import Identity
 from config.outbound import DestinationRefused, OutboundError
 
@@ -73,7 +73,7 @@ def delete(service: str, refresh_token: str) -> None:
     Xrpc(service, refresh_token).procedure("com.atproto.server.deleteSession")
 
 
-def identity(server: Xrpc, did: str, handle: str) -> Identity:
+def fetch_identity(server: Xrpc, did: str, handle: str) -> Identity:
     """Return the Bluesky session's account, with name and picture if its server has profiles. Raises DestinationRefused.
 
     A server without an AppView has no profiles, so all other errors leave both empty.
@@ -93,7 +93,7 @@ def identity(server: Xrpc, did: str, handle: str) -> Identity:
     )
 
 
-def account_in(answer: Mapping[str, Any]) -> tuple[str, str]:
+def did_and_handle_in(answer: Mapping[str, Any]) -> tuple[str, str]:
     """Return DID and handle from a Bluesky server's response about a session; the DID twice if the handle is invalid.
 
     Raises UnreadableAnswer.
@@ -105,14 +105,14 @@ def account_in(answer: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _session(answer: Mapping[str, Any], *, pds: str) -> Session:
-    did, handle = account_in(answer)
+    did, handle = did_and_handle_in(answer)
     return Session(
         did=did,
         handle=handle,
         active=answer.get("active") is not False,
         access=text_in(answer, "accessJwt", _TOKEN, "access token"),
         refresh=text_in(answer, "refreshJwt", _TOKEN, "refresh token"),
-        pds=_pds_endpoint(as_object(answer.get("didDoc"))) or pds,
+        pds=_pds_endpoint(object_or_empty(answer.get("didDoc"))) or pds,
     )
 
 
@@ -129,6 +129,6 @@ def _scope_of(token: str) -> Any:
     """Return the scope in a Bluesky session's access token, which is a JWT; None for any other kind of token."""
     claims = token.partition(".")[2].partition(".")[0]
     try:
-        return as_object(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))).get("scope")
+        return object_or_empty(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))).get("scope")
     except (ValueError, RecursionError):
         return None

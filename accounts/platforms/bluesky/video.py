@@ -19,8 +19,8 @@ from django.utils import timezone
 
 from accounts.platforms.bluesky.embeds import blob_in
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrors, Xrpc, XrpcError
-from accounts.platforms.errors import ContentRejected, PlatformError, Transient, unmapped
-from accounts.platforms.http.responses import NO_REASON, one_line, safe_line
+from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unmapped_code
+from accounts.platforms.http.responses import NO_REASON, line_without_tokens, one_line
 from accounts.platforms.processing import ask_again
 from accounts.platforms.types import MediaFile, Progress, State
 
@@ -48,7 +48,7 @@ class VideoErrors(BlueskyErrors):
         if error.status in (400, 403, 413, 415):
             return ContentRejected(f"Bluesky's video service does not accept the video: {error.reason}")
         if error.status not in (401, 429) and error.status < 500:
-            unmapped(self.name, f"video {error.status} {error.code}")
+            report_unmapped_code(self.name, f"video {error.status} {error.code}")
         return self.transient(error)
 
 
@@ -95,7 +95,7 @@ class VideoService:
         remaining = limits.get("remainingDailyBytes")
         too_large = isinstance(remaining, int) and remaining < file.size_bytes
         if limits.get("canUpload") is False or too_large:
-            reason = safe_line(limits.get("message")) or "The account's daily allowance is used up."
+            reason = line_without_tokens(limits.get("message")) or "The account's daily allowance is used up."
             raise ContentRejected(
                 f"Bluesky accepts no video of this account now: {reason}",
                 suggested_action="Confirm the account's e-mail address at Bluesky, or wait a day. Then retry the post.",
@@ -143,11 +143,11 @@ def _next_step(state: State, job: Mapping[str, Any]) -> Progress:
 
 def _after_failure(state: State, job: Mapping[str, Any]) -> Progress:
     code = one_line(job.get("failureCode"))
-    reason = safe_line(job.get("message")) or safe_line(job.get("error")) or code or NO_REASON
+    reason = line_without_tokens(job.get("message")) or line_without_tokens(job.get("error")) or code or NO_REASON
     if code in SERVICE_FAILED:
         return _send_again(state, reason)
     if code not in UNUSABLE:
-        unmapped("bluesky", f"video job {code}")
+        report_unmapped_code("bluesky", f"video job {code}")
     raise ContentRejected(f"Bluesky could not process the video: {reason}")
 
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object, one_line, safe_line
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object, line_without_tokens, one_line
 from config.outbound import Response
 
 TIMEOUT_SECONDS = 20.0
@@ -29,7 +29,7 @@ class XrpcError(ApiError):
     def __init__(self, response: Response) -> None:
         self.content = json_object(response) or {}
         name = one_line(self.content.get("error"))
-        reason = safe_line(self.content.get("message")) or name
+        reason = line_without_tokens(self.content.get("message")) or name
         super().__init__(response, code=name, reason=reason, reset_headers=("RateLimit-Reset",))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from accounts.platforms.base import Platform
 from accounts.platforms.discord import message
 from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
-from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, Webhook, webhook
+from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, Webhook, webhook_at
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
 from accounts.platforms.http.responses import UnreadableAnswer, one_line
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
@@ -63,7 +63,7 @@ class Discord(Platform):
         return message.send(self._webhook(grant.credentials), grant.tokens["guild_id"], content)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
-        return webhook(credentials["webhook_url"], self.setting("API_BASE").rstrip("/"))
+        return webhook_at(credentials["webhook_url"], self.setting("API_BASE").rstrip("/"))
 
 
 def _details(hook: Webhook) -> dict[str, Any]:

@@ -6,7 +6,7 @@ request. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames 
 
 from __future__ import annotations
 
-from accounts.platforms.counting import characters
+from accounts.platforms.counting import code_points
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
@@ -16,7 +16,7 @@ from accounts.platforms.types import (
     FileRules,
     ImageRules,
     MediaRules,
-    Pace,
+    PostingPace,
     TextRules,
     VideoRules,
 )
@@ -30,7 +30,7 @@ POLL = PollRules(
     max_choices=10,
     max_choice_length=55,
     counted_as="characters",
-    count=characters,
+    count=code_points,
     min_duration_minutes=60,
     max_duration_minutes=46_080,  # 32 days
     min_choices=1,
@@ -40,7 +40,7 @@ POLL = PollRules(
 )
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=2000, counted_as="characters", count=characters, max_length_with_poll=300),
+    text=TextRules(max_length=2000, counted_as="characters", count=code_points, max_length_with_poll=300),
     media=MediaRules(
         max_count=MAX_FILES,
         mixed=True,
@@ -90,7 +90,7 @@ CAPABILITIES = Capabilities(
         ),
         "not": {"required": ["thread_id", "thread_name"]},
     },
-    pace=Pace(seconds=2, burst=5),
+    pace=PostingPace(seconds=2, burst=5),
     poll=POLL,
 )
 

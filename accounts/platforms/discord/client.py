@@ -15,7 +15,13 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError, RateLimited, unmapped
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    CredentialsRejected,
+    PlatformError,
+    RateLimited,
+    report_unmapped_code,
+)
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import ApiError, json_object, wait_in
@@ -82,7 +88,7 @@ class Webhook(JsonClient):
         return DiscordError(response, self.token)
 
 
-def webhook(given: str, api_base: str) -> Webhook:
+def webhook_at(given: str, api_base: str) -> Webhook:
     """Return the client of the Discord webhook at the URL that its owner entered. Raises CredentialsRejected.
 
     The address may be Discord's or, if the operator has set `api_base`, one at its host. Calls go to `api_base`.
@@ -119,7 +125,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
         if error.code in ACCESS_ENDED_CODES or error.status == 401:
             return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
         if error.status in (403, 404) and error.code and error.code not in BLOCKED_CONTENT_CODES:
-            unmapped(self.name, f"{error.status} {error.code}")
+            report_unmapped_code(self.name, f"{error.status} {error.code}")
             return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
         return None
 

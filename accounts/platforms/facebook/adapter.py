@@ -10,8 +10,8 @@ from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, 
 from accounts.platforms.facebook import media, posts
 from accounts.platforms.facebook.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.facebook.lookup import COMMENTS
-from accounts.platforms.facebook.page import ERRORS, FIELDS, SITE, FacebookApplication, Page, identity_of
-from accounts.platforms.meta.graph import Graph, versioned
+from accounts.platforms.facebook.page import ERRORS, FIELDS, SITE, FacebookApplication, FacebookPage, identity_of
+from accounts.platforms.meta.graph import Graph, versioned_address
 from accounts.platforms.meta.platform import MetaPlatform
 from accounts.platforms.types import Connection, Grant, Identity
 
@@ -41,10 +41,10 @@ class Facebook(MetaPlatform):
     steps = {
         "start": posts.begin,
         "photo": media.upload_photo,
-        "open": media.open_session,
-        "send": media.send,
+        "open": media.announce_video,
+        "send": media.send_video,
         "create": posts.create,
-        "settle": posts.settle,
+        "settle": posts.check_video_processing,
         "comment": COMMENTS.create,
     }
     searches = {"create": posts.find, "comment": COMMENTS.find}
@@ -54,7 +54,7 @@ class Facebook(MetaPlatform):
         return FacebookApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
-            authorize_url=f"{versioned(self.setting('AUTH_BASE', SITE), self.version())}/dialog/oauth",
+            authorize_url=f"{versioned_address(self.setting('AUTH_BASE', SITE), self.version())}/dialog/oauth",
             token_url=f"{self.api()}/oauth/access_token",
             scopes=self.scopes(),
         )
@@ -62,7 +62,7 @@ class Facebook(MetaPlatform):
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Return connections to the Facebook pages that the person may publish to. Raises CredentialsRejected, Transient."""
         application = self.application()
-        tokens = application.exchange(code, redirect_uri, stored)
+        tokens = application.exchange_code(code, redirect_uri, stored)
         try:
             with ERRORS.platform_errors():
                 return application.connections(self.graph(tokens))
@@ -82,11 +82,11 @@ class Facebook(MetaPlatform):
             "Facebook no longer accepts the access to this page: a password, a role or the consent has changed."
         )
 
-    def account(self, grant: Grant) -> Page:
+    def account(self, grant: Grant) -> FacebookPage:
         """Return the connected Facebook page, with Graph API clients that use its token."""
         graph = self.graph(grant.tokens)
         videos = self.setting("VIDEO_API_BASE") or self.setting("API_BASE") or "https://graph-video.facebook.com"
-        return Page(graph, grant.external_id, replace(graph, address=versioned(videos, self.version())))
+        return FacebookPage(graph, grant.external_id, replace(graph, address=versioned_address(videos, self.version())))
 
     def graph(self, tokens: Mapping[str, Any]) -> Graph:
         """Return a client of Facebook's Graph API that uses the token of a page or a person."""

@@ -14,9 +14,9 @@ from datetime import timedelta
 from typing import Any
 
 from accounts.platforms.errors import OutcomeUnknown, PlatformError
-from accounts.platforms.facebook.page import ERRORS, Page, permalink
+from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink
 from accounts.platforms.facebook.post_kinds import kind_of
-from accounts.platforms.http.responses import as_object, objects_in
+from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.meta.comments import FirstComments
 from accounts.platforms.meta.errors import Meaning
 from accounts.platforms.meta.graph import earliest_post_time, id_of, same_text, time_of
@@ -48,7 +48,7 @@ COMMENTS = FirstComments(
 )
 
 
-def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:
+def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | Absent:
     """Look up the Facebook post of text or photos, or the photo story, that an earlier attempt has published.
 
     Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
@@ -60,14 +60,14 @@ def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | 
         return _find_post(page, content, state)
 
 
-def story_of(page: Page, media_id: str) -> Published | None:
+def story_of(page: FacebookPage, media_id: str) -> Published | None:
     """Look up the Facebook story that shows this photo or video; None if it is not listed or the list cannot be read."""
     with suppress(PlatformError), ERRORS.platform_errors():
         return _story(page, media_id)
     return None
 
 
-def _find_post(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:
+def _find_post(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | Absent:
     has_doubt = False
     for post in _posts_since(page, state["since"]):
         attachments = _data(post.get("attachments"))
@@ -92,7 +92,7 @@ def _is_the_post(
     return same_words and (link is None or link.rstrip("/") in links)
 
 
-def _posts_since(page: Page, since: str) -> Iterator[dict[str, Any]]:
+def _posts_since(page: FacebookPage, since: str) -> Iterator[dict[str, Any]]:
     start = earliest_post_time(since)
     for post in _list(page, "published_posts", {"fields": FIELDS, "since": str(int(start.timestamp()))}):
         created_at = time_of(post, "created_time")
@@ -100,14 +100,14 @@ def _posts_since(page: Page, since: str) -> Iterator[dict[str, Any]]:
             yield post
 
 
-def _story(page: Page, media_id: str) -> Published | None:
+def _story(page: FacebookPage, media_id: str) -> Published | None:
     for story in _list(page, "stories", {"fields": "post_id,media_id,url"}):
         if str(story.get("media_id")) == media_id:
             return Published(id_of(story, "post_id"), permalink(story.get("url"), f"stories/{page.id}"))
     return None
 
 
-def _list(page: Page, edge: str, params: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _list(page: FacebookPage, edge: str, params: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     too_long = OutcomeUnknown("The page has published too much since then to find this post.", final=True)
     params = {**params, "limit": PAGE_SIZE}
     return page.graph.list_all(f"/{page.id}/{edge}", params, max_pages=MAX_PAGES, too_long=too_long)
@@ -126,4 +126,4 @@ def _is_edited(post: Mapping[str, Any]) -> bool:
 
 
 def _data(value: Any) -> list[dict[str, Any]]:
-    return objects_in(as_object(value).get("data"))
+    return objects_in(object_or_empty(value).get("data"))

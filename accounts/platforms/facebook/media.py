@@ -14,13 +14,19 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.facebook.page import ERRORS, Page, permalink
+from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink
 from accounts.platforms.facebook.post_kinds import COUNTED_ATTEMPTS, VIDEO_KINDS, PostKind, check_reel_limit, kind_of
 from accounts.platforms.http.client import required_object
-from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, as_object, objects_in, safe_line
+from accounts.platforms.http.responses import (
+    NO_REASON,
+    UnreadableAnswer,
+    line_without_tokens,
+    object_or_empty,
+    objects_in,
+)
 from accounts.platforms.meta.graph import Graph, GraphError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress
-from accounts.platforms.upload_addresses import is_own, open_address, seal_address
+from accounts.platforms.upload_addresses import is_own_or_platform_host, open_address, seal_address
 
 UPLOAD_SECONDS = 600.0  # timeout of one call
 PARTS_PER_STEP = 8
@@ -35,7 +41,7 @@ FAILED = frozenset({"error", "expired", "upload_failed"})
 
 
 @dataclass(frozen=True)
-class Video:
+class FacebookVideo:
     """The status of a video uploaded to Facebook: `is_uploaded` if Facebook has the whole file, `reason` if it failed."""
 
     status: VideoStatus
@@ -54,22 +60,22 @@ def next_step(content: Content, state: State) -> Progress:
     return Progress("create", state)
 
 
-def upload_photo(page: Page, content: Content, state: State) -> Progress:
+def upload_photo(page: FacebookPage, content: Content, state: State) -> Progress:
     """Upload the next photo of a Facebook post.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable and Transient.
     """
     file = content.media[len(state["photos"])]
     with file.open() as opened:
-        fields: dict[str, Any] = {"published": "false", "source": (label(file), opened, file.mime_type)}
+        fields: dict[str, Any] = {"published": "false", "source": (file_label(file), opened, file.mime_type)}
         if file.alt_text:
             fields["alt_text_custom"] = file.alt_text
-        with ERRORS.content_errors(label(file)):
+        with ERRORS.content_errors(file_label(file)):
             photo = id_of(page.graph.post_multipart(f"/{page.id}/photos", fields, timeout=UPLOAD_SECONDS))
     return next_step(content, {**state, "photos": [*state["photos"], photo]})
 
 
-def open_session(page: Page, content: Content, state: State) -> Progress:
+def announce_video(page: FacebookPage, content: Content, state: State) -> Progress:
     """Open an upload session for a video at Facebook, which answers with the video's id.
 
     The first attempts raise RateLimited if the page may not publish more reels today.
@@ -78,20 +84,20 @@ def open_session(page: Page, content: Content, state: State) -> Progress:
     form = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if kind == "video" else {})
     if kind == "reel" and content.attempt <= COUNTED_ATTEMPTS:
         check_reel_limit(page, content.attempt)
-    with ERRORS.content_errors(label(file)):
-        answer = graph_of(page, kind).post_form(f"/{page.id}/{EDGES[kind]}", form)
+    with ERRORS.content_errors(file_label(file)):
+        answer = graph_for_kind(page, kind).post_form(f"/{page.id}/{EDGES[kind]}", form)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}
         if kind == "video":
             opened |= {"session": id_of(answer, "upload_session_id"), **_offsets(answer)}
         else:
             address = answer.get("upload_url")
-            if not isinstance(address, str) or not is_own(address, page.graph.address, DOMAIN):
+            if not isinstance(address, str) or not is_own_or_platform_host(address, page.graph.address, DOMAIN):
                 raise UnreadableAnswer("The response has no address of Facebook's for the upload.")
             opened["address"] = seal_address(address, key=content.key)
     return Progress("send", {**state, **opened})
 
 
-def send(page: Page, content: Content, state: State) -> Progress:
+def send_video(page: FacebookPage, content: Content, state: State) -> Progress:
     """Upload a video to Facebook: the whole file for reels and stories, or the next parts of a post's video.
 
     After a refusal the video may be uploaded already, by an attempt without a response; if not, another session is opened,
@@ -99,42 +105,42 @@ def send(page: Page, content: Content, state: State) -> Progress:
     """
     file = content.media[0]
     try:
-        with ERRORS.content_errors(label(file)):
+        with ERRORS.content_errors(file_label(file)):
             if "session" in state:
                 return _send_parts(page, file, state)
             return _send_whole(page, file, content, state)
     except ContentRejected:
-        if "address" in state and get_video(page, state["video"]).is_uploaded:
+        if "address" in state and get_video_status(page, state["video"]).is_uploaded:
             return Progress("create", state)
         if state["sessions"] >= MAX_SESSIONS:
             raise
         return Progress("open", state)
 
 
-def get_video(page: Page, video_id: str) -> Video:
+def get_video_status(page: FacebookPage, video_id: str) -> FacebookVideo:
     """Ask Facebook for the status of an uploaded video. Raises TokenExpired, AccountDisconnected, Transient."""
     with ERRORS.platform_errors():
         answer = page.graph.get(f"/{video_id}", {"fields": "status,published,permalink_url"})
-    status = as_object(answer.get("status"))
-    return Video(
+    status = object_or_empty(answer.get("status"))
+    return FacebookVideo(
         status=_status_in(answer, status),
         permalink=permalink(answer.get("permalink_url"), f"reel/{video_id}"),
-        is_uploaded=as_object(status.get("uploading_phase")).get("status") == "complete",
+        is_uploaded=object_or_empty(status.get("uploading_phase")).get("status") == "complete",
         reason=_failure_reason(status),
     )
 
 
-def graph_of(page: Page, kind: PostKind) -> Graph:
+def graph_for_kind(page: FacebookPage, kind: PostKind) -> Graph:
     """Return the Graph API client for media of this kind of Facebook post; videos of posts have a host of their own."""
     return page.video_graph if kind == "video" else page.graph
 
 
-def label(file: MediaFile) -> str:
+def file_label(file: MediaFile) -> str:
     """Return the name of a photo or video for error messages and for the upload to Facebook."""
     return file.filename or "the file"
 
 
-def _send_parts(page: Page, file: MediaFile, state: State) -> Progress:
+def _send_parts(page: FacebookPage, file: MediaFile, state: State) -> Progress:
     with file.open() as opened:
         for _ in range(PARTS_PER_STEP):
             if state["offset"] >= state["end"]:
@@ -146,7 +152,7 @@ def _send_parts(page: Page, file: MediaFile, state: State) -> Progress:
     return Progress("send", state)
 
 
-def _send_part(page: Page, opened: BinaryIO, file: MediaFile, state: State) -> dict[str, int]:
+def _send_part(page: FacebookPage, opened: BinaryIO, file: MediaFile, state: State) -> dict[str, int]:
     """Upload one part of a video to Facebook.
 
     Returns where the next part begins and ends, which is the same byte after the last part.
@@ -157,7 +163,7 @@ def _send_part(page: Page, opened: BinaryIO, file: MediaFile, state: State) -> d
         "upload_phase": "transfer",
         "upload_session_id": state["session"],
         "start_offset": str(state["offset"]),
-        "video_file_chunk": (label(file), part, "application/octet-stream"),
+        "video_file_chunk": (file_label(file), part, "application/octet-stream"),
     }
     try:
         return _offsets(page.video_graph.post_multipart(f"/{page.id}/videos", fields, timeout=UPLOAD_SECONDS))
@@ -167,7 +173,7 @@ def _send_part(page: Page, opened: BinaryIO, file: MediaFile, state: State) -> d
         return _offsets(error.data)
 
 
-def _send_whole(page: Page, file: MediaFile, content: Content, state: State) -> Progress:
+def _send_whole(page: FacebookPage, file: MediaFile, content: Content, state: State) -> Progress:
     address = open_address(state["address"], key=content.key)
     if address is None:
         return Progress("open", state)
@@ -197,7 +203,7 @@ def _status_in(answer: Mapping[str, Any], status: Mapping[str, Any]) -> VideoSta
     """Return a video's status from Facebook's response; `processing` means that Facebook was asked to publish the video."""
     video, published = status.get("video_status"), answer.get("published")
     processing, publishing = (
-        as_object(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")
+        object_or_empty(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")
     )
     if video in FAILED or "error" in (processing, publishing):
         return "failed"
@@ -210,10 +216,10 @@ def _status_in(answer: Mapping[str, Any], status: Mapping[str, Any]) -> VideoSta
 
 def _failure_reason(status: Mapping[str, Any]) -> str:
     for name in ("uploading_phase", "processing_phase", "publishing_phase"):
-        phase = as_object(status.get(name))
+        phase = object_or_empty(status.get(name))
         errors = phase.get("errors") or phase.get("error")
         for error in objects_in(errors if isinstance(errors, list) else [errors]):
-            if reason := safe_line(error.get("message")):
+            if reason := line_without_tokens(error.get("message")):
                 return reason
     return NO_REASON
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.facebook.capabilities import NEEDED
-from accounts.platforms.http.responses import as_object, https_url, one_line
+from accounts.platforms.http.responses import https_url, object_or_empty, one_line
 from accounts.platforms.meta.errors import MetaErrors
-from accounts.platforms.meta.graph import Account, Graph, entries, id_of
+from accounts.platforms.meta.graph import Account, Graph, id_of, listed_objects
 from accounts.platforms.meta.platform import MetaApplication
 from accounts.platforms.types import Connection, Grant, Identity
 
@@ -63,7 +63,7 @@ class FacebookApplication(MetaApplication):
     errors = ERRORS
     needed = NEEDED
 
-    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth code for the person's long-lived Facebook token. Raises the same errors as `exchange_token`."""
         params = self.code_params(code, redirect_uri)
         short = self.exchange_token("GET", self.token_url, params)
@@ -76,7 +76,7 @@ class FacebookApplication(MetaApplication):
 
         Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
         """
-        permissions = entries(person.get("/me/permissions"))
+        permissions = listed_objects(person.get("/me/permissions"))
         scopes = tuple(str(each.get("permission")) for each in permissions if each.get("status") == "granted")
         self.check_granted(scopes)
         params = {"fields": f"{FIELDS},access_token,tasks", "limit": PAGE_SIZE}
@@ -91,7 +91,7 @@ class FacebookApplication(MetaApplication):
 
 
 @dataclass(frozen=True)
-class Page(Account):
+class FacebookPage(Account):
     """A connected Facebook page: its id, and the Graph API clients for posts and for videos (`video_graph`)."""
 
     video_graph: Graph
@@ -100,12 +100,12 @@ class Page(Account):
 def identity_of(page: Mapping[str, Any]) -> Identity:
     """Return the identity of a Facebook page from its description in a response. Raises UnreadableAnswer."""
     page_id, name, username = id_of(page), one_line(page.get("name")), one_line(page.get("username"))
-    picture = as_object(page.get("picture"))
+    picture = object_or_empty(page.get("picture"))
     return Identity(
         external_id=page_id,
         handle=username or name or page_id,
         display_name=name,
-        avatar_url=https_url(as_object(picture.get("data", picture)).get("url")),
+        avatar_url=https_url(object_or_empty(picture.get("data", picture)).get("url")),
         profile_url=https_url(page.get("link")) or f"{SITE}/{page_id}",
     )
 

@@ -15,9 +15,9 @@ from typing import Any, Literal
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited
-from accounts.platforms.facebook.page import ERRORS, Page
+from accounts.platforms.facebook.page import ERRORS, FacebookPage
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import GraphError, entries, time_of
+from accounts.platforms.meta.graph import GraphError, listed_objects, time_of
 from accounts.platforms.types import Content
 
 PostKind = Literal["text", "photos", "video", "reel", "photo_story", "video_story"]
@@ -41,7 +41,7 @@ def kind_of(content: Content) -> PostKind:
     return "video" if is_video else "photos" if content.media else "text"
 
 
-def check(content: Content) -> None:
+def check_content(content: Content) -> None:
     """Raise ContentRejected for content that does not fit its kind of Facebook post, before any file is uploaded."""
     post_type, options = content.options.get("post_type", "post"), content.options
     files = [file.kind for file in content.media]
@@ -79,7 +79,7 @@ def _check_length(content: Content) -> None:
         )
 
 
-def check_reel_limit(page: Page, attempt: int, refusal: str = "") -> None:
+def check_reel_limit(page: FacebookPage, attempt: int, refusal: str = "") -> None:
     """Raise RateLimited if the Facebook page has reached the limit of reels in 24 hours.
 
     `refusal` is Facebook's answer to this reel, if it was sent already.
@@ -101,12 +101,12 @@ def check_reel_refusal(refused: GraphError, attempt: int) -> None:
         ) from refused
 
 
-def _recent_reels(page: Page) -> list[datetime]:
+def _recent_reels(page: FacebookPage) -> list[datetime]:
     """Return the creation times of the Facebook page's reels of the last 24 hours; empty if they cannot be read."""
     params = {"fields": "created_time,published", "limit": "100"}
     reels: list[dict[str, Any]] = []
     with suppress(PlatformError), ERRORS.platform_errors():
-        reels = entries(page.graph.get(f"/{page.id}/video_reels", params))
+        reels = listed_objects(page.graph.get(f"/{page.id}/video_reels", params))
     times = (time_of(reel, "created_time") for reel in reels if reel.get("published") is not False)
     since = timezone.now() - REELS_WINDOW
     return sorted((each for each in times if each and each > since), reverse=True)

@@ -17,11 +17,11 @@ from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError
 from accounts.platforms.facebook import lookup, media
-from accounts.platforms.facebook.page import ERRORS, Page, permalink
+from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink
 from accounts.platforms.facebook.post_kinds import (
     STORY_KINDS,
     VIDEO_KINDS,
-    check,
+    check_content,
     check_reel_limit,
     check_reel_refusal,
     kind_of,
@@ -39,18 +39,18 @@ DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebo
 State = Mapping[str, Any]
 
 
-def begin(page: Page, content: Content, state: State) -> Progress:
+def begin(page: FacebookPage, content: Content, state: State) -> Progress:
     """Begin to publish a Facebook post: check the content and store the current time. Raises ContentRejected."""
-    check(content)
+    check_content(content)
     return media.next_step(content, {"since": timezone.now().isoformat(), "photos": []})
 
 
-def create(page: Page, content: Content, state: State) -> Progress | Published:
+def create(page: FacebookPage, content: Content, state: State) -> Progress | Published:
     """Publish the post on the Facebook page. Raises platform errors."""
     edge, form = _call(content, state)
     with ERRORS.publish_errors("this post"):
         try:
-            answer = media.graph_of(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
+            answer = media.graph_for_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
         except GraphError as error:
             if ERRORS.may_have_effect(error):
                 raise
@@ -58,12 +58,12 @@ def create(page: Page, content: Content, state: State) -> Progress | Published:
         return _after_success(page, content, state, answer)
 
 
-def settle(page: Page, content: Content, state: State) -> Progress | Published:
+def check_video_processing(page: FacebookPage, content: Content, state: State) -> Progress | Published:
     """Ask whether Facebook has processed and published the video of the post."""
-    return _after_status(page, content, state, media.get_video(page, state["video"]))
+    return _after_status(page, content, state, media.get_video_status(page, state["video"]))
 
 
-def find(page: Page, content: Content, state: State) -> Progress | Published | Absent:
+def find(page: FacebookPage, content: Content, state: State) -> Progress | Published | Absent:
     """Find the Facebook post of an earlier attempt and return the next step or the post; return Absent if there is none.
 
     Raises as `create`.
@@ -71,13 +71,15 @@ def find(page: Page, content: Content, state: State) -> Progress | Published | A
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find(page, content, state)
         return found if isinstance(found, Absent) else lookup.COMMENTS.next_step(content, state, found)
-    video = media.get_video(page, state["video"])
+    video = media.get_video_status(page, state["video"])
     if video.status == "unpublished":
         return Absent(AskedById("the video is unpublished"))
     return _after_status(page, content, {**state, TAKEN: True, "looks": 0}, video)
 
 
-def _after_status(page: Page, content: Content, state: State, video: media.Video) -> Progress | Published:
+def _after_status(
+    page: FacebookPage, content: Content, state: State, video: media.FacebookVideo
+) -> Progress | Published:
     if video.status == "failed":
         raise ContentRejected(f"Facebook could not process the video: {video.reason}")
     if video.status != "published":
@@ -115,7 +117,9 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
     return media.EDGES[kind], finish | published | text | ({"title": options["title"]} if "title" in options else {})
 
 
-def _after_success(page: Page, content: Content, state: State, answer: Mapping[str, Any]) -> Progress | Published:
+def _after_success(
+    page: FacebookPage, content: Content, state: State, answer: Mapping[str, Any]
+) -> Progress | Published:
     """Return the published post or the next step, after Facebook has accepted the post. Raises UnreadableAnswer."""
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
@@ -129,7 +133,7 @@ def _after_success(page: Page, content: Content, state: State, answer: Mapping[s
     return story or Published(id_of(answer, "post_id"), permalink(None, f"stories/{page.id}"))
 
 
-def _permalink(page: Page, post_id: str) -> str:
+def _permalink(page: FacebookPage, post_id: str) -> str:
     """Return the URL at which Facebook shows the post; errors are ignored, because the post is already published."""
     address = None
     with suppress(PlatformError), ERRORS.platform_errors():
@@ -137,7 +141,7 @@ def _permalink(page: Page, post_id: str) -> str:
     return permalink(address, post_id)
 
 
-def _after_refusal(page: Page, content: Content, state: State, refused: GraphError) -> Progress | Published:
+def _after_refusal(page: FacebookPage, content: Content, state: State, refused: GraphError) -> Progress | Published:
     """Return the published post or the publication's next step, after Facebook has refused to publish the post.
 
     It refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published its

@@ -17,7 +17,7 @@ from accounts.platforms.errors import (
     RateLimited,
     TokenExpired,
     Transient,
-    unmapped,
+    report_unmapped_code,
 )
 from accounts.platforms.http.responses import ApiError
 from config.outbound import NoAnswer, OutboundError
@@ -93,7 +93,7 @@ class ErrorTranslator(Generic[E]):
         if meaning is not None or not self.rejects_content(error):
             return meaning or self._undocumented(error)
         if not self.is_documented(error):
-            unmapped(self.name, f"{error.status} {error.code}".strip())
+            report_unmapped_code(self.name, f"{error.status} {error.code}".strip())
         return ContentRejected(f"{self.label} does not accept {what}: {error.reason}")
 
     def transient(self, error: E) -> Transient:
@@ -117,5 +117,5 @@ class ErrorTranslator(Generic[E]):
         return self.transient(error) if error.status >= 500 else None
 
     def _undocumented(self, error: E) -> PlatformError:
-        unmapped(self.name, f"{error.status} {error.code}".strip())
+        report_unmapped_code(self.name, f"{error.status} {error.code}".strip())
         return self.transient(error)

@@ -83,7 +83,7 @@ class OAuthApplication:
         separator = "&" if urlsplit(self.authorize_url).query else "?"
         return Authorization(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
 
-    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth authorization code for tokens. Returns the JSON of the token endpoint.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
@@ -132,7 +132,7 @@ class OAuthApplication:
         self._raise_if_passing(response, error)
         if response.status == 200 and not error:
             raise Transient(f"{self.label} answered success without an access token.")
-        raise wrong_code(self.label)
+        raise wrong_code_error(self.label)
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Raise CredentialsRejected if the OAuth grant lacks a required scope or the refresh token."""
@@ -140,7 +140,7 @@ class OAuthApplication:
         if not has_refresh_token:
             missing = missing or ["a refresh token"]
         if missing:
-            raise missing_scopes(self.label, missing)
+            raise missing_scopes_error(self.label, missing)
 
     def error_of(self, response: Response) -> str:
         """Return the OAuth error in a response of the token endpoint (RFC 6749, 5.2), otherwise an empty string."""
@@ -172,7 +172,7 @@ class OAuthApplication:
             raise Transient(f"{self.label} answered {response.status}.", retry_after=wait)
 
 
-def wrong_code(label: str) -> CredentialsRejected:
+def wrong_code_error(label: str) -> CredentialsRejected:
     """Return the error for an OAuth authorization code that a platform does not accept."""
     return CredentialsRejected(
         f"{label} does not accept this code: it is used, expired or was issued to another service.",
@@ -180,7 +180,7 @@ def wrong_code(label: str) -> CredentialsRejected:
     )
 
 
-def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
+def missing_scopes_error(label: str, missing: list[str]) -> CredentialsRejected:
     """Return the error for an OAuth grant that lacks scopes which the service needs."""
     names = sorted(scope.rpartition("/")[2] for scope in missing)  # Google's scopes are URLs
     return CredentialsRejected(

@@ -47,7 +47,7 @@ class OAuthPlatform(Platform):
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Exchange an OAuth code for connections to the platform's accounts. Raises CredentialsRejected, Transient."""
-        answer = self.application().exchange(code, redirect_uri, stored)
+        answer = self.application().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
         return self.connections(answer, tokens, lambda: self.identities(tokens))
 

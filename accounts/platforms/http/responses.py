@@ -1,7 +1,7 @@
 """Reading HTTP responses of platforms: JSON objects, text that is safe to show, waiting times, and errors.
 
 A server may belong to anybody, so nothing in a response is trusted: `json_object` accepts objects only, `one_line`
-and `safe_line` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
+and `line_without_tokens` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ApiError(Exception):
     ) -> None:
         self.status = response.status
         self.code = code
-        self.reason = safe_line(reason) or NO_REASON
+        self.reason = line_without_tokens(reason) or NO_REASON
         self.from_api = bool(json_object(response))
         self.retry_after = seconds_to_wait(response, *reset_headers)
         super().__init__(f"{self.status} {self.code}: {self.reason}")
@@ -58,7 +58,7 @@ def json_object(response: Response) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def as_object(value: Any) -> dict[str, Any]:
+def object_or_empty(value: Any) -> dict[str, Any]:
     """Return a value from a JSON response if it is an object, otherwise an empty object."""
     return value if isinstance(value, dict) else {}
 
@@ -89,7 +89,7 @@ def one_line(value: Any) -> str:
     return _printable(value)[:MAX_LINE_LENGTH].strip()
 
 
-def safe_line(value: Any) -> str:
+def line_without_tokens(value: Any) -> str:
     """Return the explanation in a platform's error response as one line, without anything that resembles a token.
 
     Platforms quote tokens in their errors.

@@ -13,7 +13,7 @@ from accounts.platforms.http.responses import https_url, one_line
 from accounts.platforms.instagram import containers, posts
 from accounts.platforms.instagram.capabilities import CAPABILITIES, NEEDED, SCOPES, SETUP
 from accounts.platforms.instagram.errors import ERRORS
-from accounts.platforms.meta.graph import id_of, unversioned, username_of
+from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
 from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
 from accounts.platforms.types import Grant, Identity
 
@@ -52,8 +52,8 @@ class Instagram(MetaPlatform):
     steps = {
         "start": containers.begin,
         "container": containers.create,
-        "process": containers.process,
-        "gather": containers.gather,
+        "process": containers.check_containers,
+        "gather": containers.create_carousel,
         "create": posts.create,
         "comment": posts.COMMENTS.create,
     }
@@ -68,7 +68,7 @@ class Instagram(MetaPlatform):
             authorize_url=f"{site}/oauth/authorize",
             token_url=f"{tokens}/oauth/access_token",
             scopes=self.scopes(),
-            api=unversioned(self.api()),
+            api=unversioned_address(self.api()),
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from accounts.platforms.counting import characters
+from accounts.platforms.counting import code_points
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
@@ -27,12 +27,12 @@ _HASHTAG = re.compile(r"(?<![\w&])#\w*[^\W\d_]\w*")
 _MENTION = re.compile(r"(?<![\w.])@\w[\w.]*")
 
 
-def hashtags(text: str) -> int:
+def count_hashtags(text: str) -> int:
     """Count the hashtags in an Instagram post's text, for the limit per post."""
     return len(_HASHTAG.findall(text))
 
 
-def mentions(text: str) -> int:
+def count_mentions(text: str) -> int:
     """Count the @mentions in an Instagram post's text, for the limit per post."""
     return len(_MENTION.findall(text))
 
@@ -109,9 +109,9 @@ CAPABILITIES = Capabilities(
     text=TextRules(
         max_length=2200,
         counted_as="characters",
-        count=characters,
-        also=(("hashtags", 30, hashtags), ("mentions", 20, mentions)),
-        advised=(("hashtags", 5, hashtags),),
+        count=code_points,
+        also=(("hashtags", 30, count_hashtags), ("mentions", 20, count_mentions)),
+        advised=(("hashtags", 5, count_hashtags),),
     ),
     media=_MEDIA,
     media_with=media_with,

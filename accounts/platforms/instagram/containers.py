@@ -16,10 +16,10 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
-from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, as_object, safe_line
+from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens, object_or_empty
 from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import Account, entries, id_of
+from accounts.platforms.meta.graph import Account, id_of, listed_objects
 from accounts.platforms.processing import ask_again
 from accounts.platforms.types import Content, MediaFile, Progress
 
@@ -59,14 +59,14 @@ def create(account: Account, content: Content, state: State) -> Progress:
     return Progress("process", {**state, "children": children, "pending": children})
 
 
-def gather(account: Account, content: Content, state: State) -> Progress:
+def create_carousel(account: Account, content: Content, state: State) -> Progress:
     """Create the container of an Instagram carousel, which combines the containers of its files."""
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
     container = _create(account, form, "this carousel")
     return Progress("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
-def process(account: Account, content: Content, state: State) -> Progress:
+def check_containers(account: Account, content: Content, state: State) -> Progress:
     """Ask Instagram whether it has finished preparing the containers."""
     pending = []
     for container in state["pending"]:
@@ -78,7 +78,7 @@ def process(account: Account, content: Content, state: State) -> Progress:
         if status == "IN_PROGRESS":
             pending.append(container)
     if pending:
-        return wait({**state, "pending": pending})
+        return check_later({**state, "pending": pending})
     return Progress("create" if "container" in state else "gather", {**state, "pending": []})
 
 
@@ -89,7 +89,7 @@ def create_again(state: State, reason: str) -> Progress:
     return Progress("container", _first_state(state["round"] + 1))
 
 
-def wait(state: State) -> Progress:
+def check_later(state: State) -> Progress:
     """Return the step that asks Instagram later whether the containers are ready. Raises Transient after MAX_CHECKS."""
     return ask_again(
         "process",
@@ -108,7 +108,7 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
         status = answer.get("status_code")
         if not isinstance(status, str) or status not in STATUSES:
             raise UnreadableAnswer("The response has no status of the container.")
-    return status, safe_line(answer.get("status")) or NO_REASON
+    return status, line_without_tokens(answer.get("status")) or NO_REASON
 
 
 def _check_quota(account: Account, attempt: int) -> None:
@@ -116,8 +116,8 @@ def _check_quota(account: Account, attempt: int) -> None:
     quota: dict[str, Any] = {}
     with suppress(PlatformError), ERRORS.platform_errors():
         answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})
-        quota = next(iter(entries(answer)), {})
-    used, total = quota.get("quota_usage"), as_object(quota.get("config")).get("quota_total")
+        quota = next(iter(listed_objects(answer)), {})
+    used, total = quota.get("quota_usage"), object_or_empty(quota.get("config")).get("quota_total")
     if type(used) is int and type(total) is int and used >= total:
         raise RateLimited(
             f"Instagram lets the account publish {total} posts in 24 hours, and it has published {used}.",

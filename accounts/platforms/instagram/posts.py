@@ -17,7 +17,15 @@ from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
 from accounts.platforms.meta.comments import FirstComments
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import Account, GraphError, earliest_post_time, entries, id_of, same_text, time_of
+from accounts.platforms.meta.graph import (
+    Account,
+    GraphError,
+    earliest_post_time,
+    id_of,
+    listed_objects,
+    same_text,
+    time_of,
+)
 from accounts.platforms.types import Absent, AskedById, Content, Progress, Published
 
 PAGE_SIZE = "50"
@@ -76,7 +84,7 @@ def _after_refusal(account: Account, content: Content, state: State, refused: Gr
     if status == "EXPIRED":
         return containers.create_again(state, refused.reason)
     if status == "IN_PROGRESS" or refused.subcode == NOT_READY:
-        return containers.wait({**state, "pending": [state["container"]]})
+        return containers.check_later({**state, "pending": [state["container"]]})
     raise refused
 
 
@@ -109,7 +117,7 @@ def _after_publication(account: Account, content: Content, state: State) -> Prog
     start = earliest_post_time(state["since"])
     params = {"fields": "id,caption,permalink,timestamp", "limit": PAGE_SIZE}
     with suppress(PlatformError), ERRORS.platform_errors():
-        posts = entries(account.graph.get(f"/{account.id}/{edge}", params))
+        posts = listed_objects(account.graph.get(f"/{account.id}/{edge}", params))
         recent = [each for each in posts if (time := time_of(each, "timestamp")) and time >= start]
         matching = [each for each in recent if same_text(each.get("caption"), caption)]
         if len(matching) == 1:

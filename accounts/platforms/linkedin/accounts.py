@@ -12,7 +12,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, https_url, objects_in, one_line, text_in
+from accounts.platforms.http.responses import (
+    UnreadableAnswer,
+    https_url,
+    object_or_empty,
+    objects_in,
+    one_line,
+    text_in,
+)
 from accounts.platforms.linkedin.client import Api, LinkedInError
 from accounts.platforms.types import Identity
 
@@ -35,7 +42,7 @@ def is_page(urn: str) -> bool:
     return _PAGE.fullmatch(urn) is not None
 
 
-def person(api: Api, *, openid: bool) -> Identity:
+def fetch_member(api: Api, *, openid: bool) -> Identity:
     """Return the account of the LinkedIn member who logged in, from OpenID Connect or from the basic profile.
 
     Raises LinkedInError, NotSent, NoAnswer.
@@ -55,15 +62,15 @@ def person(api: Api, *, openid: bool) -> Identity:
     )
 
 
-def pages(api: Api) -> list[Identity]:
-    """Return the accounts of the LinkedIn pages that the member may post for, in LinkedIn's order. Raises as `person`."""
+def fetch_pages(api: Api) -> list[Identity]:
+    """Return the accounts of the LinkedIn pages that the member may post for, in their order. Raises as `fetch_member`."""
     numbers = list(dict.fromkeys(_page_numbers(api)))
     described = _descriptions(api, numbers)
     return [_page(number, described.get(number)) for number in numbers]
 
 
-def page(api: Api, urn: str) -> Identity | None:
-    """Return the account of the LinkedIn page with this URN; None if the member may not post for it. Raises as `person`."""
+def fetch_page(api: Api, urn: str) -> Identity | None:
+    """Return the account of the LinkedIn page with a URN; None if the member may not post for it. Raises as `fetch_pages`."""
     number = urn.rpartition(":")[2]
     return _page(number, _description(api, number)) if number in _page_numbers(api) else None
 
@@ -110,7 +117,7 @@ def _page_numbers(api: Api) -> Iterator[str]:
 
 
 def _page(number: str, description: Any) -> Identity:
-    shown = as_object(description)
+    shown = object_or_empty(description)
     name, vanity = one_line(shown.get("localizedName")), one_line(shown.get("vanityName"))
     vanity = vanity if _VANITY_NAME.fullmatch(vanity) else ""
     return Identity(

@@ -10,8 +10,8 @@ from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable
 from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, authorization, media, posts
-from accounts.platforms.linkedin.authorization import KINDS, MEMBER, SETUP, Kind, LinkedInApplication
-from accounts.platforms.linkedin.capabilities import CAPABILITIES, of_account
+from accounts.platforms.linkedin.authorization import KINDS, MEMBER, SETUP, ApplicationKind, LinkedInApplication
+from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_of_account
 from accounts.platforms.linkedin.client import ERRORS, Api
 from accounts.platforms.types import (
     AccountDetails,
@@ -59,7 +59,7 @@ class LinkedIn(OAuthPlatform):
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """Return the capabilities of a LinkedIn account according to the OAuth scopes that its owner has granted."""
-        return of_account(account)
+        return capabilities_of_account(account)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
         """Return the URL of LinkedIn's consent page for the chosen kind of account. Raises ConnectionUnavailable."""
@@ -72,15 +72,15 @@ class LinkedIn(OAuthPlatform):
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
         application = self._application_for(stored.get("application", MEMBER.name))
-        answer = application.exchange(code, redirect_uri, stored)
+        answer = application.exchange_code(code, redirect_uri, stored)
         tokens = {**merged_tokens({}, answer), "application": application.kind.name}
         return self.connections(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
 
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
         api = self._api(tokens)
-        person = accounts.person(api, openid=tokens["application"] == MEMBER.name)
+        person = accounts.fetch_member(api, openid=tokens["application"] == MEMBER.name)
         found = [person] if authorization.MEMBER_SCOPE in granted else []
-        found += accounts.pages(api) if authorization.may_post_for_pages(granted) else []
+        found += accounts.fetch_pages(api) if authorization.may_post_for_pages(granted) else []
         if not found:
             raise CredentialsRejected(
                 f"{person.handle} may not post for any LinkedIn page.",
@@ -97,9 +97,9 @@ class LinkedIn(OAuthPlatform):
         api = self._api(grant.tokens)
         with ERRORS.platform_errors():
             if accounts.is_page(grant.external_id):
-                identity = accounts.page(api, grant.external_id)
+                identity = accounts.fetch_page(api, grant.external_id)
             else:
-                identity = accounts.person(api, openid=_kind(grant) == MEMBER.name)
+                identity = accounts.fetch_member(api, openid=_kind(grant) == MEMBER.name)
         if identity and identity.external_id == grant.external_id:
             return identity
         raise AccountDisconnected("The login does not open this account at LinkedIn any more.")
@@ -126,7 +126,7 @@ class LinkedIn(OAuthPlatform):
         if progress.phase == "upload":
             return media.upload(api, author, content.media, state)
         if progress.phase == "process":
-            return media.process(api, content.media, state)
+            return media.check_processing(api, content.media, state)
         publish = {"create": posts.create, "comment": posts.comment}[progress.phase]
         return publish(api, author, content, state)
 
@@ -134,7 +134,7 @@ class LinkedIn(OAuthPlatform):
         """Return the kinds of LinkedIn accounts (member, page) whose OAuth apps the operator has set up."""
         return [name for name, kind in KINDS.items() if not self._missing(kind)]
 
-    def _missing(self, kind: Kind) -> str:
+    def _missing(self, kind: ApplicationKind) -> str:
         keys = (f"{kind.prefix}{key}" for key in ("CLIENT_ID", "CLIENT_SECRET"))
         return " and ".join(f"LINKEDIN_{key}" for key in keys if not self.setting(key))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.platforms.http.oauth import OAuthApplication, missing_scopes
+from accounts.platforms.http.oauth import OAuthApplication, missing_scopes_error
 from accounts.platforms.linkedin.capabilities import PAGE_COMMENT_SCOPE
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
@@ -23,7 +23,7 @@ PAGE_SCOPES = ("w_organization_social", "rw_organization_admin")
 
 
 @dataclass(frozen=True)
-class Kind:
+class ApplicationKind:
     """A kind of LinkedIn authorization: for members or for pages, each with an OAuth app of its own.
 
     Its settings are named LINKEDIN_ and `prefix`. The scopes in `identity` reveal who granted access; `scopes` are requested
@@ -37,8 +37,10 @@ class Kind:
     scopes: tuple[str, ...]
 
 
-MEMBER = Kind("member", "member profiles", "", ("openid", "profile"), ("openid", "profile", MEMBER_SCOPE))
-PAGES = Kind("pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE))
+MEMBER = ApplicationKind("member", "member profiles", "", ("openid", "profile"), ("openid", "profile", MEMBER_SCOPE))
+PAGES = ApplicationKind(
+    "pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE)
+)
 KINDS = {kind.name: kind for kind in (MEMBER, PAGES)}
 
 PORTAL = "https://www.linkedin.com/developers/apps"
@@ -76,7 +78,7 @@ SETUP = OperatorSetup(
 class LinkedInApplication(OAuthApplication):
     """One of the operator's two OAuth apps at LinkedIn."""
 
-    kind: Kind = MEMBER
+    kind: ApplicationKind = MEMBER
 
     label = "LinkedIn"
 
@@ -86,7 +88,7 @@ class LinkedInApplication(OAuthApplication):
         if not missing and MEMBER_SCOPE not in granted and not may_post_for_pages(granted):
             missing = [MEMBER_SCOPE] if self.kind is MEMBER else [*PAGE_SCOPES]
         if missing:
-            raise missing_scopes(self.label, missing)
+            raise missing_scopes_error(self.label, missing)
 
 
 def may_post_for_pages(granted: tuple[str, ...]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from accounts.platforms.counting import characters
+from accounts.platforms.counting import code_points
 from accounts.platforms.linkedin.accounts import is_page
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
@@ -19,7 +19,7 @@ from accounts.platforms.types import (
     FileRules,
     ImageRules,
     MediaRules,
-    Pace,
+    PostingPace,
     TextRules,
     VideoRules,
 )
@@ -29,7 +29,7 @@ FIRST_COMMENT = "first_comment"
 MEMBER_COMMENT_SCOPE, PAGE_COMMENT_SCOPE = "w_member_social_feed", "w_organization_social_feed"
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=3000, counted_as="characters", count=characters),
+    text=TextRules(max_length=3000, counted_as="characters", count=code_points),
     media=MediaRules(
         max_count=20,
         images=ImageRules(
@@ -106,11 +106,11 @@ CAPABILITIES = Capabilities(
         },
     ),
     # A LinkedIn account may publish about 150 posts a day.
-    pace=Pace(seconds=720, burst=30),
+    pace=PostingPace(seconds=720, burst=30),
 )
 
 
-def of_account(account: AccountDetails) -> Capabilities:
+def capabilities_of_account(account: AccountDetails) -> Capabilities:
     """Return the capabilities of a LinkedIn account, without first comments if its owner has not granted their scope."""
     scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
     if not account.scopes or scope in account.scopes:

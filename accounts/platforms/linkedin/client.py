@@ -21,13 +21,13 @@ from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    as_object,
     json_object,
+    line_without_tokens,
+    object_or_empty,
     objects_in,
     one_line,
-    safe_line,
 )
-from accounts.platforms.upload_addresses import is_own
+from accounts.platforms.upload_addresses import is_own_or_platform_host
 from config.outbound import Response
 
 DAY_SECONDS = 86_400.0
@@ -43,7 +43,7 @@ class LinkedInError(ApiError):
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
-        reason = _CLASS_NAME.sub("", safe_line(content.get("message")))
+        reason = _CLASS_NAME.sub("", line_without_tokens(content.get("message")))
         super().__init__(response, code=_code(content), reason=reason)
         if response.status == 429 and self.retry_after is None and " day " in f" {reason.lower()} ":
             self.retry_after = DAY_SECONDS - timezone.now().timestamp() % DAY_SECONDS  # until midnight UTC
@@ -69,7 +69,7 @@ class Api(JsonClient):
 
         The access token is sent too, so a URL at a host that is not LinkedIn's raises UnreadableAnswer.
         """
-        if not is_own(url, self.address, "linkedin.com"):
+        if not is_own_or_platform_host(url, self.address, "linkedin.com"):
             raise UnreadableAnswer("The response names an upload address that is not LinkedIn's.")
         headers = {"Content-Type": "application/octet-stream"}
         return self.call("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS)
@@ -112,14 +112,14 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
 ERRORS = LinkedInErrors()
 
 
-def quoted(urn: str) -> str:
+def quoted_urn(urn: str) -> str:
     """Return a LinkedIn URN, percent-encoded as a part of a URL's path."""
     return quote(urn, safe="")
 
 
 def _code(content: Mapping[str, Any]) -> str:
     """Return the most precise name or number of the error in an error response of LinkedIn's API."""
-    inputs = objects_in(as_object(content.get("errorDetails")).get("inputErrors"))
+    inputs = objects_in(object_or_empty(content.get("errorDetails")).get("inputErrors"))
     name = one_line(inputs[0].get("code")) if inputs else ""
     number = content.get("serviceErrorCode")
     return (name or one_line(content.get("code")) or (str(number) if type(number) is int else ""))[:50]

@@ -12,9 +12,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from accounts.platforms.errors import ContentRejected, Transient, unmapped
-from accounts.platforms.http.responses import UnreadableAnswer, objects_in, one_line, safe_line
-from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
+from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
+from accounts.platforms.http.responses import UnreadableAnswer, line_without_tokens, objects_in, one_line
+from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
 from accounts.platforms.processing import ask_again, check_later
 from accounts.platforms.types import MediaFile, MediaKind, Progress
 from config.outbound import OutboundError
@@ -53,13 +53,13 @@ def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
     return Progress("process", {**state, "pending": urn, "looks": 0})
 
 
-def process(api: Api, files: Files, state: State) -> Progress:
+def check_processing(api: Api, files: Files, state: State) -> Progress:
     """Ask whether LinkedIn has processed the uploaded media file. Raises the same errors as `upload`."""
     file = files[len(state["media"])]
     ready = next_step(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
     with ERRORS.content_errors(_label(file)):
         try:
-            details = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted(state['pending'])}")
+            details = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted_urn(state['pending'])}")
         except LinkedInError as error:
             if error.status == 403:
                 seconds = UNREADABLE_SECONDS[file.kind]
@@ -71,14 +71,14 @@ def process(api: Api, files: Files, state: State) -> Progress:
             if (again := restart_uploads(files, state)) is None:
                 raise
             return again
-    status = safe_line(details.get("status"))
+    status = line_without_tokens(details.get("status"))
     if status == "AVAILABLE":
         return ready
     if status == "PROCESSING_FAILED":
-        reason = safe_line(details.get("processingFailureReason")) or "no reason given"
+        reason = line_without_tokens(details.get("processingFailureReason")) or "no reason given"
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
-        unmapped("linkedin", f"media status {status}")
+        report_unmapped_code("linkedin", f"media status {status}")
     return ask_again(
         "process",
         state,

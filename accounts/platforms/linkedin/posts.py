@@ -15,7 +15,7 @@ from typing import Any
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.linkedin import media
 from accounts.platforms.linkedin.accounts import SITE, is_page
-from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
+from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
 from accounts.platforms.types import OUT, Content, MediaFile, Progress, Published
 
 _POST = re.compile(r"urn:li:(?:share|ugcPost):[0-9]{1,25}")
@@ -59,7 +59,7 @@ def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
     with ERRORS.publish_errors("the first comment"):
         try:
-            api.create(f"/rest/socialActions/{quoted(urn)}/comments", comment_body)
+            api.create(f"/rest/socialActions/{quoted_urn(urn)}/comments", comment_body)
         except LinkedInError as error:
             if error.status == 404:
                 raise Transient("LinkedIn does not find the post yet that is to be commented on.") from error

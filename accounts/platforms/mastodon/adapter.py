@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from accounts.platforms import polls
 from accounts.platforms.base import Platform
-from accounts.platforms.chains import check
+from accounts.platforms.chains import check_segments
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
 from accounts.platforms.http.oauth import scopes_of
 from accounts.platforms.http.responses import UnreadableAnswer, one_line, text_in
@@ -73,7 +73,7 @@ class Mastodon(Platform):
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
             raise CredentialsRejected("The access token holds characters that no token has.")
-        address = instance.address(credentials["instance"])
+        address = instance.instance_address(credentials["instance"])
         with _connection_errors():
             identity, tokens = _opened(Server(address, token))
         grant = Grant({**credentials, "access_token": token}, tokens, identity.external_id)
@@ -94,7 +94,7 @@ class Mastodon(Platform):
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Exchange an OAuth code for a connection to the Mastodon account. Raises CredentialsRejected, Transient."""
         with _connection_errors():
-            answer = authorization.exchange(code, redirect_uri=redirect_uri, stored=stored)
+            answer = authorization.exchange_code(code, redirect_uri=redirect_uri, stored=stored)
             identity, tokens = _opened(Server(stored["instance"], answer["access_token"]))
         tokens |= {"access_token": answer["access_token"]}
         tokens |= {name: stored[name] for name in ("client_id", "client_secret")}
@@ -119,7 +119,7 @@ class Mastodon(Platform):
         """
         if "client_id" in grant.tokens:
             server = Server.of(grant)
-            authorization.application(server.address, grant.tokens).revoke(server.token)
+            authorization.application_at(server.address, grant.tokens).revoke(server.token)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a Mastodon publication: upload or check a media file, or create the next status.
@@ -133,10 +133,10 @@ class Mastodon(Platform):
             if progress.phase == "upload":
                 return media.upload_next(server, content.media, progress.state)
             if progress.phase == "process":
-                return media.process(server, progress.state)
+                return media.check_processing(server, progress.state)
             limits = capabilities_with(**grant.limits)
-            check(content, limits, "the account's server")
-            polls.check(content, limits, "the account's server")
+            check_segments(content, limits, "the account's server")
+            polls.check_poll(content, limits, "the account's server")
             return statuses.begin(server, content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
@@ -171,7 +171,7 @@ def _identity(server: Server) -> Identity:
         display_name=one_line(account.get("display_name")),
         avatar_url=web_url(account.get("avatar")),
         profile_url=web_url(account.get("url")) or f"{server.address}/@{username}",
-        limits=instance.limits(server),
+        limits=instance.fetch_limits(server),
     )
 
 

@@ -37,8 +37,8 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
     The server shows `client_name` and `client_website` to the owner, and Mastodon also at each post. Raises
     CredentialsRejected (the address), MastodonError, OutboundError.
     """
-    server = Server(instance.address(written))
-    scopes = instance.scopes(server)
+    server = Server(instance.instance_address(written))
+    scopes = instance.scopes_to_request(server)
     registration = {
         "client_name": client_name,
         "redirect_uris": redirect_uri,
@@ -59,18 +59,18 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
         "client_id": text_in(registered, "client_id", _WORD, "client id"),
         "client_secret": text_in(registered, "client_secret", _WORD, "client secret"),
     }
-    begun = application(server.address, stored, scopes).authorize(state, redirect_uri)
+    begun = application_at(server.address, stored, scopes).authorize(state, redirect_uri)
     return Authorization(begun.url, {**stored, "code_verifier": begun.stored["verifier"]})
 
 
-def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+def exchange_code(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
     """Exchange an OAuth code of a Mastodon server for an access token. Returns the server's JSON.
 
     Raises CredentialsRejected, Transient, UnreadableAnswer.
     """
     verifier = {"verifier": stored["code_verifier"]}
     try:
-        answer = application(stored["instance"], stored).exchange(code, redirect_uri, verifier)
+        answer = application_at(stored["instance"], stored).exchange_code(code, redirect_uri, verifier)
     except ConnectionUnavailable as error:
         raise CredentialsRejected(
             "The instance no longer knows the service's application.", suggested_action="Start the connection again."
@@ -78,7 +78,7 @@ def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict
     return {**answer, "access_token": text_in(answer, "access_token", _WORD, "access token")}
 
 
-def application(address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()) -> MastodonApplication:
+def application_at(address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()) -> MastodonApplication:
     """Return the OAuth app at a Mastodon server, from the id and secret that were stored at its registration."""
     return MastodonApplication(
         registered["client_id"],

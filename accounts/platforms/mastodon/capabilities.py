@@ -12,12 +12,20 @@ from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.chains import thread_option
-from accounts.platforms.counting import URL_LENGTH, graphemes, mastodon_graphemes
+from accounts.platforms.counting import URL_LENGTH, graphemes, mastodon_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
+from accounts.platforms.types import (
+    Capabilities,
+    ImageRules,
+    MediaRules,
+    PostingPace,
+    TextRules,
+    ThreadRules,
+    VideoRules,
+)
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Mastodon has none
 MAX_SPOILER = 500
@@ -113,7 +121,7 @@ def capabilities_with(
         text=TextRules(
             max_length=characters,
             counted_as="graphemes",
-            count=mastodon_graphemes,
+            count=mastodon_length,
             url_length=URL_LENGTH,
             taken_by_options=_spoiler_length,
         ),
@@ -130,7 +138,7 @@ def capabilities_with(
         link_preview="platform",
         not_possible=_NOT_POSSIBLE,
         options=object_schema(**_OPTIONS, poll=poll_option(poll)),
-        pace=Pace(seconds=36, burst=300),  # Mastodon accepts 300 posts in three hours
+        pace=PostingPace(seconds=36, burst=300),  # Mastodon accepts 300 posts in three hours
         thread=THREAD,
         poll=poll,
     )

@@ -14,7 +14,14 @@ from typing import Any
 from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object, objects_in, safe_line, text_in
+from accounts.platforms.http.responses import (
+    ApiError,
+    UnreadableAnswer,
+    json_object,
+    line_without_tokens,
+    objects_in,
+    text_in,
+)
 from accounts.platforms.types import Grant
 from config.outbound import Response
 
@@ -34,9 +41,9 @@ class MastodonError(ApiError):
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
         super().__init__(response, reason=content.get("error"), reset_headers=("X-RateLimit-Reset",))
-        self.from_api = bool(safe_line(content.get("error")))
+        self.from_api = bool(line_without_tokens(content.get("error")))
         if response.status == 400 and response.body.strip().lower() == INVALID_BEARER:
-            self.status, self.reason, self.from_api = 401, safe_line(response.body.decode()), True
+            self.status, self.reason, self.from_api = 401, line_without_tokens(response.body.decode()), True
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.client import required_object
-from accounts.platforms.http.responses import as_object, objects_in
+from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
 from accounts.platforms.mastodon.client import MastodonError, Server
 from config.outbound import DestinationNotAllowed, OutboundError, check_url
@@ -44,7 +44,7 @@ _LIMITS = {
 }
 
 
-def address(written: str) -> str:
+def instance_address(written: str) -> str:
     """Return the URL of a Mastodon instance, given by its host name or by the URL of any page. Raises CredentialsRejected.
 
     A host without a scheme means https, except loopback, which has no certificates.
@@ -62,7 +62,7 @@ def address(written: str) -> str:
     return f"{scheme}://{host}{port}"
 
 
-def limits(server: Server) -> dict[str, int]:
+def fetch_limits(server: Server) -> dict[str, int]:
     """Return the limits that a Mastodon instance announces, by the keys of `_LIMITS`; empty if it announces none.
 
     Servers before 4.0 announce them at the older address, and some other software only that of the text.
@@ -73,7 +73,7 @@ def limits(server: Server) -> dict[str, int]:
     return {}
 
 
-def scopes(server: Server) -> tuple[str, ...]:
+def scopes_to_request(server: Server) -> tuple[str, ...]:
     """Return the OAuth scopes to request at a Mastodon instance: the narrow SCOPES if it supports them, or else WIDE_SCOPES.
 
     Mastodon since 4.3 lists its scopes in the metadata of the authorization server. For other servers their software
@@ -96,7 +96,7 @@ def _software_supports_scopes(server: Server) -> bool:
     for link in objects_in(_document(server, "/.well-known/nodeinfo").get("links")):
         found = _NODEINFO.fullmatch(str(link.get("href")))
         if found and str(link.get("rel")).startswith(NODEINFO_SCHEMA):
-            software = as_object(_document(server, found["path"]).get("software"))
+            software = object_or_empty(_document(server, found["path"]).get("software"))
             since = SCOPES_SINCE.get(str(software.get("name")))
             version = _VERSION.match(str(software.get("version")))
             return bool(since and version and (int(version[1]), int(version[2])) >= since)
@@ -112,8 +112,8 @@ def _document(server: Server, path: str) -> Mapping[str, Any]:
 
 
 def _limits_in(document: Mapping[str, Any]) -> dict[str, int]:
-    configuration = as_object(document.get("configuration"))
-    values = {name: as_object(configuration.get(section)).get(key) for name, (section, key) in _LIMITS.items()}
+    configuration = object_or_empty(document.get("configuration"))
+    values = {name: object_or_empty(configuration.get(section)).get(key) for name, (section, key) in _LIMITS.items()}
     if values["characters"] is None:
         values["characters"] = document.get("max_toot_chars")
     return {name: value for name, value in values.items() if type(value) is int and 0 < value < 2**53}

@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any, Literal
 
-from accounts.platforms.chains import segments
+from accounts.platforms.chains import segment_texts
 from accounts.platforms.errors import OutcomeUnknown
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in
+from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.mastodon.client import MastodonError, Server, entity_id
 from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
 from accounts.platforms.types import Absent, CompleteList, Content
@@ -57,7 +57,7 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
     if state["after"] is None:
         raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)
     sent, uncertain = state.get("sent", []), False
-    parent, text = sent[-1] if sent else None, segments(content)[len(sent)]
+    parent, text = sent[-1] if sent else None, segment_texts(content)[len(sent)]
     choices = [] if sent else [_letters(choice) for choice in choices_of(content.options)]
     ours = content.options.get("spoiler_text", "") + text
     newer, older = _statuses(server, parent or state["after"])
@@ -119,7 +119,7 @@ def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
 
 def _default_visibility(server: Server) -> str | None:
     """Return the default visibility of the Mastodon account's statuses; None if the server does not say."""
-    visibility = as_object(server.get("/api/v1/accounts/verify_credentials").get("source")).get("privacy")
+    visibility = object_or_empty(server.get("/api/v1/accounts/verify_credentials").get("source")).get("privacy")
     return visibility if isinstance(visibility, str) else None
 
 
@@ -138,7 +138,7 @@ def _media_of(status: Mapping[str, Any]) -> list[str]:
 
 def _choices_of(status: Mapping[str, Any]) -> list[str]:
     """Return the letters of each choice in a Mastodon status's poll; empty if the status has no poll."""
-    choices = objects_in(as_object(status.get("poll")).get("options"))
+    choices = objects_in(object_or_empty(status.get("poll")).get("options"))
     return [_letters(str(choice.get("title"))[:MAX_CHOICE_TEXT]) for choice in choices]
 
 

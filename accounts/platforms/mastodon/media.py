@@ -37,7 +37,7 @@ def upload_next(server: Server, files: tuple[MediaFile, ...], state: State) -> P
     return _check_later(state) if pending else Progress("create", state)
 
 
-def process(server: Server, state: State) -> Progress:
+def check_processing(server: Server, state: State) -> Progress:
     """Ask the Mastodon server whether it has processed the uploaded media.
 
     Raises as `upload_next`, and Transient if the processing takes too long.

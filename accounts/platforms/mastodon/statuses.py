@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.chains import OPTION as THREAD
-from accounts.platforms.chains import segments
+from accounts.platforms.chains import segment_texts
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, web_url
@@ -77,7 +77,7 @@ def _newest_status(server: Server) -> str | None:
 
 def _body(content: Content, state: State) -> dict[str, Any]:
     sent = state.get("sent", [])
-    text = segments(content)[len(sent)]
+    text = segment_texts(content)[len(sent)]
     if sent:
         options = {name: content.options[name] for name in SEGMENT_OPTIONS if name in content.options}
         return {"status": text, "in_reply_to_id": sent[-1], **options}
@@ -92,7 +92,7 @@ def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Pro
     """Return the next step after a Mastodon status was created, or the published post. Raises UnreadableAnswer."""
     sent = [*state.get("sent", []), entity_id(status)]
     permalink = state.get("permalink") or web_url(status.get("url")) or web_url(status.get("uri"))
-    if len(sent) < len(segments(content)):
+    if len(sent) < len(segment_texts(content)):
         return Progress("create", {**state, "media": [], "sent": sent, "permalink": permalink})
     return Published(sent[0], permalink)
 

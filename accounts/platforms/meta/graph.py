@@ -23,11 +23,11 @@ from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    as_object,
     bounded_wait,
     json_object,
+    line_without_tokens,
+    object_or_empty,
     objects_in,
-    safe_line,
     text_in,
 )
 from config.outbound import Response, multipart
@@ -51,12 +51,14 @@ class GraphError(ApiError):
         error = _error_in(json_object(response) or {})
         self.number, self.subcode = _number(error.get("code")), _number(error.get("error_subcode"))
         code = f"code {self.number}" + (f", {self.subcode}" if self.subcode else "") if error else ""
-        super().__init__(response, code=code, reason=safe_line(error.get("error_user_msg")) or error.get("message"))
+        super().__init__(
+            response, code=code, reason=line_without_tokens(error.get("error_user_msg")) or error.get("message")
+        )
         if error:
             self.reason += f" ({code})"
         self.from_api = bool(error)
         self.is_transient = error.get("is_transient") is True
-        self.data = as_object(error.get("error_data"))
+        self.data = object_or_empty(error.get("error_data"))
         if self.retry_after is None:
             self.retry_after = _seconds_until_access(response.headers)
 
@@ -94,9 +96,9 @@ class Graph(JsonClient):
         params = dict(params)
         for _ in range(max_pages):
             page = self.get(path, params)
-            yield from entries(page)
-            paging = as_object(page.get("paging"))
-            after = as_object(paging.get("cursors")).get("after") if paging.get("next") else None
+            yield from listed_objects(page)
+            paging = object_or_empty(page.get("paging"))
+            after = object_or_empty(paging.get("cursors")).get("after") if paging.get("next") else None
             if not isinstance(after, str) or not after:
                 return
             params["after"] = after
@@ -123,13 +125,13 @@ class Account:
     id: str
 
 
-def versioned(base: str, version: str) -> str:
+def versioned_address(base: str, version: str) -> str:
     """Return an address of Meta's Graph API with the version at its end, unless it has one already (`…/v26.0`)."""
     base = base.rstrip("/")
     return base if _VERSION.search(base) else f"{base}/{version}"
 
 
-def unversioned(address: str) -> str:
+def unversioned_address(address: str) -> str:
     """Return an address of Meta's Graph API without the version, for the calls that have none."""
     return _VERSION.sub("", address.rstrip("/"))
 
@@ -145,7 +147,7 @@ def username_of(user: Mapping[str, Any]) -> str:
     return text_in(user, "username", _USERNAME, "user name")
 
 
-def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+def listed_objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the objects listed in a response of Meta's Graph API. Raises UnreadableAnswer."""
     items = answer.get("data")
     if not isinstance(items, list):
@@ -178,11 +180,11 @@ def _without_space(text: str) -> str:
 
 def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the error object in a response of Meta's Graph API; empty if the response is no error."""
-    if error := as_object(content.get("error")):
+    if error := object_or_empty(content.get("error")):
         return error
     if "error_message" in content:
         return {"message": content["error_message"], "code": content.get("code")}
-    if debug := as_object(content.get("debug_info")):
+    if debug := object_or_empty(content.get("debug_info")):
         return {"message": debug.get("message"), "is_transient": debug.get("retriable")}
     return {}
 
@@ -197,7 +199,9 @@ def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
     except (ValueError, RecursionError):
         return None
     minutes = [
-        case.get("estimated_time_to_regain_access") for cases in as_object(usage).values() for case in objects_in(cases)
+        case.get("estimated_time_to_regain_access")
+        for cases in object_or_empty(usage).values()
+        for case in objects_in(cases)
     ]
     longest = max((each for each in minutes if isinstance(each, int | float)), default=0)
     return bounded_wait(longest * 60.0) if longest > 0 else None

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, RateLimited, TokenExpired, Transient
-from accounts.platforms.http.oauth import OAuthApplication, scopes_of, wrong_code
+from accounts.platforms.http.oauth import OAuthApplication, scopes_of, wrong_code_error
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import MetaErrors
-from accounts.platforms.meta.graph import VERSION, Account, Graph, GraphError, entries, versioned
+from accounts.platforms.meta.graph import VERSION, Account, Graph, GraphError, listed_objects, versioned_address
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from config.outbound import OutboundError
 
@@ -54,7 +54,7 @@ class MetaPlatform(OAuthPlatform):
 
     def api(self) -> str:
         """Return the address of the Meta platform's Graph API, with its version."""
-        return versioned(self.setting("API_BASE", self.api_base), self.version())
+        return versioned_address(self.setting("API_BASE", self.api_base), self.version())
 
     def version(self) -> str:
         """Return the version of the Graph API that the Meta platform's adapter calls."""
@@ -81,7 +81,7 @@ class MetaApplication(OAuthApplication):
         """The OAuth scopes without which the service cannot publish at the Meta platform."""
         return self.needed
 
-    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth code of a Meta platform for a token of sixty days. Returns the JSON, with granted scopes.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
@@ -132,14 +132,14 @@ class MetaApplication(OAuthApplication):
             refused = isinstance(error, GraphError) and not self.errors.may_have_effect(error)
             if not refused or isinstance(meaning, RateLimited | ConnectionUnavailable):
                 raise meaning from error
-            raise wrong_code(self.label) from error
+            raise wrong_code_error(self.label) from error
 
 
 def _tokens(method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
     graph = Graph(url)
     answer = graph.get("", params) if method == "GET" else graph.post_form("", params)
     if isinstance(answer.get("data"), list):  # Instagram wraps the response to a code
-        answer = next(iter(entries(answer)), {})
+        answer = next(iter(listed_objects(answer)), {})
     token = answer.get("access_token")
     if not isinstance(token, str) or not token:
         raise UnreadableAnswer("The response has no token.")

@@ -66,7 +66,7 @@ class Pinterest(OAuthPlatform):
         if progress.phase == "upload":
             return video.upload(api, content.media[0], progress.state)
         if progress.phase == "process":
-            return video.process(api, progress.state)
+            return video.check_processing(api, progress.state)
         return pins.create(api, content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

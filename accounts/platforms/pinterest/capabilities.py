@@ -7,15 +7,15 @@ specifications of images and videos).
 
 from __future__ import annotations
 
-from accounts.platforms.counting import characters
+from accounts.platforms.counting import code_points
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 MAX_IMAGES = 5
 SCOPES = ("boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=800, counted_as="characters", count=characters),
+    text=TextRules(max_length=800, counted_as="characters", count=code_points),
     media=MediaRules(
         max_count=MAX_IMAGES,
         images=ImageRules(mime_types=("image/jpeg", "image/png"), max_bytes=20_000_000, max_count=MAX_IMAGES),
@@ -81,7 +81,7 @@ CAPABILITIES = Capabilities(
         "additionalProperties": False,
     },
     # Pinterest accepts 100 writes per minute of an account; a video needs two.
-    pace=Pace(seconds=1.5, burst=20),
+    pace=PostingPace(seconds=1.5, burst=20),
 )
 
 SETUP = OperatorSetup(

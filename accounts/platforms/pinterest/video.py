@@ -36,7 +36,7 @@ def upload(api: Api, file: MediaFile, state: State) -> Progress:
     return Progress("process", {**state, "media_id": media_id, "looks": 0})
 
 
-def process(api: Api, state: State) -> Progress:
+def check_processing(api: Api, state: State) -> Progress:
     """Ask whether Pinterest has processed the pin's video; upload it again if Pinterest no longer has it."""
     try:
         status = api.get(f"/media/{state['media_id']}").get("status")

@@ -14,7 +14,7 @@ from accounts.platforms.slack.capabilities import (
     NO_FILES_BY_WEBHOOK,
     SCOPES,
     SETUP,
-    of_account,
+    capabilities_of_account,
 )
 from accounts.platforms.slack.client import ERRORS, WebApi
 from accounts.platforms.slack.installation import SlackApplication
@@ -63,7 +63,7 @@ class Slack(OAuthPlatform):
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """Return the capabilities of a Slack account: files require the app and its OAuth scopes for files."""
-        return of_account(account)
+        return capabilities_of_account(account)
 
     def application(self) -> SlackApplication:
         """Return the operator's Slack app, from the settings."""
@@ -77,7 +77,7 @@ class Slack(OAuthPlatform):
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the Slack channels of the workspace that the app may post to."""
-        return installation.channels(self._web_api(tokens))
+        return installation.fetch_channels(self._web_api(tokens))
 
     def stored_details(self, identity: Identity) -> Mapping[str, Any]:
         """Return what is stored with the token of a Slack channel: its id, and the workspace's URL as `site`."""
@@ -87,7 +87,7 @@ class Slack(OAuthPlatform):
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Connect a Slack channel by a webhook, which is checked without a message. Raises CredentialsRejected, Transient."""
         try:
-            identity = webhook.identify(self._webhook(credentials))
+            identity = webhook.identify_webhook(self._webhook(credentials))
         except AccountDisconnected as error:
             raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
         return Connection(identity, Grant(dict(credentials), external_id=identity.external_id))
@@ -95,9 +95,9 @@ class Slack(OAuthPlatform):
     def identify(self, grant: Grant) -> Identity:
         """Check that the app has access to the connected Slack channel, or that the webhook exists."""
         if grant.credentials:
-            return webhook.identify(self._webhook(grant.credentials))
+            return webhook.identify_webhook(self._webhook(grant.credentials))
         with ERRORS.platform_errors():
-            return installation.channel(self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id)
+            return installation.fetch_channel(self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
         """Raise AccountDisconnected, because neither Slack webhooks nor the Slack app's tokens can be renewed."""
@@ -113,8 +113,10 @@ class Slack(OAuthPlatform):
             return messages.send_by_webhook(self._webhook(grant.credentials), content)
         api, channel = self._web_api(grant.tokens), grant.tokens["channel"]
         if progress.phase == "send":
-            return messages.send(api, channel, content)
-        step = {"upload": messages.upload, "share": messages.share, "settle": messages.settle}[progress.phase]
+            return messages.send_as_app(api, channel, content)
+        step = {"upload": messages.upload, "share": messages.share_files, "settle": messages.find_shared_message}[
+            progress.phase
+        ]
         return step(api, channel, content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
@@ -124,7 +126,7 @@ class Slack(OAuthPlatform):
         return messages.find(self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
-        return webhook.webhook(credentials["webhook_url"], self.setting("API_BASE"))
+        return webhook.webhook_at(credentials["webhook_url"], self.setting("API_BASE"))
 
     def _web_api(self, tokens: Mapping[str, Any]) -> WebApi:
         return WebApi(self._api_base(), tokens["access_token"])

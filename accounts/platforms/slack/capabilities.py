@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from accounts.platforms.counting import characters
+from accounts.platforms.counting import code_points
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
@@ -20,7 +20,7 @@ from accounts.platforms.types import (
     FileRules,
     ImageRules,
     MediaRules,
-    Pace,
+    PostingPace,
     TextRules,
     VideoRules,
 )
@@ -35,7 +35,7 @@ NO_FILES_BY_WEBHOOK = (
 NO_FILES_GRANTED = "This connection may not upload files. Connect the channel again and allow it at Slack."
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=4000, counted_as="characters", count=characters),
+    text=TextRules(max_length=4000, counted_as="characters", count=code_points),
     media=MediaRules(
         max_count=MAX_FILES,
         mixed=True,
@@ -79,11 +79,11 @@ CAPABILITIES = Capabilities(
         },
     ),
     # One message a second for each channel; short bursts may be faster.
-    pace=Pace(seconds=1, burst=3),
+    pace=PostingPace(seconds=1, burst=3),
 )
 
 
-def of_account(account: AccountDetails) -> Capabilities:
+def capabilities_of_account(account: AccountDetails) -> Capabilities:
     """Return the capabilities of a Slack account: webhooks, and apps without the OAuth scopes for files, have no files."""
     if account.external_id.rpartition("/")[2].startswith("B"):  # ids of webhooks; those of channels begin with C or G
         return _without_files(NO_FILES_BY_WEBHOOK)

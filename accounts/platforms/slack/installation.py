@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, unmapped
-from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in, one_line, text_in
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, report_unmapped_code
+from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code_error
+from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, text_in
 from accounts.platforms.slack.client import (
     PERHAPS_DONE_CODES,
     RATE_LIMIT_CODES,
@@ -60,8 +60,8 @@ class ExchangeErrors(SlackErrors):
         if passes or not error.code:
             return super().specific(error)
         if error.code not in WRONG_CODE:
-            unmapped(self.name, error.code)
-        return wrong_code(self.label)
+            report_unmapped_code(self.name, error.code)
+        return wrong_code_error(self.label)
 
 
 EXCHANGE_ERRORS = ExchangeErrors()
@@ -95,7 +95,7 @@ class SlackApplication(OAuthApplication):
         super().check_granted(granted)
 
 
-def channels(api: WebApi) -> tuple[Identity, ...]:
+def fetch_channels(api: WebApi) -> tuple[Identity, ...]:
     """List the Slack channels that the installed app may post to, sorted by name, at most a thousand.
 
     These are public channels, and private ones that the app was invited to.
@@ -107,7 +107,7 @@ def channels(api: WebApi) -> tuple[Identity, ...]:
     while len(found) < MAX_CHANNELS:
         page = api.get("/conversations.list", params)
         found += [each for each in objects_in(page.get("channels")) if _CHANNEL.fullmatch(str(each.get("id")))]
-        cursor = as_object(page.get("response_metadata")).get("next_cursor")
+        cursor = object_or_empty(page.get("response_metadata")).get("next_cursor")
         if not isinstance(cursor, str) or not cursor:
             break
         params["cursor"] = cursor
@@ -118,9 +118,9 @@ def channels(api: WebApi) -> tuple[Identity, ...]:
     )
 
 
-def channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identity:
+def fetch_channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identity:
     """Ask Slack whether the installed app has access to a channel. Raises AccountDisconnected, SlackError, OutboundError."""
-    details = as_object(api.get("/conversations.info", {"channel": stored["id"]}).get("channel"))
+    details = object_or_empty(api.get("/conversations.info", {"channel": stored["id"]}).get("channel"))
     if details.get("id") != stored["id"]:
         raise UnreadableAnswer("The response is not about this channel.")
     if details.get("is_archived") is True:

@@ -21,13 +21,13 @@ from html import escape
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in, text_in
+from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, text_in
 from accounts.platforms.processing import ask_again
 from accounts.platforms.slack import webhook
 from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrors, WebApi
 from accounts.platforms.slack.webhook import Webhook
 from accounts.platforms.types import TAKEN, Absent, AskedById, Content, MediaFile, Progress, Published
-from accounts.platforms.upload_addresses import is_own
+from accounts.platforms.upload_addresses import is_own_or_platform_host
 from config.outbound import request
 
 OPTIONS = ("thread_ts", "mrkdwn", "unfurl_links", "unfurl_media")
@@ -75,7 +75,7 @@ def message_body(content: Content) -> dict[str, Any]:
     return {"text": escape(content.text, quote=False), **options}
 
 
-def send(api: WebApi, channel: Channel, content: Content) -> Published:
+def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
     """Post a Slack message as the app. Raises platform errors; OutcomeUnknown means that Slack may have posted it."""
     with ERRORS.publish_errors("this message", final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
@@ -84,7 +84,7 @@ def send(api: WebApi, channel: Channel, content: Content) -> Published:
 
 
 def send_by_webhook(hook: Webhook, content: Content) -> Published:
-    """Post a Slack message by a webhook, whose response contains neither id nor URL. Raises the same errors as `send`."""
+    """Post a Slack message by a webhook, whose response has neither id nor URL. Raises the same errors as `send_as_app`."""
     with webhook.ERRORS.publish_errors("this message", final=True):
         hook.post("", json=message_body(content))
     return Published("", "")
@@ -100,7 +100,7 @@ def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Pro
     return Progress("share" if len(uploaded) == len(content.media) else "upload", {**state, "files": uploaded})
 
 
-def share(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
+def share_files(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
     """Post the Slack message by sharing its uploaded files in the channel. OutcomeUnknown means that it may be posted."""
     files = [{"id": file_id} for file_id in state["files"]]
     text = {"initial_comment": escape(content.text, quote=False)} if content.text.strip() else {}
@@ -116,7 +116,7 @@ def share(api: WebApi, channel: Channel, content: Content, state: State) -> Prog
     return _accepted(state)
 
 
-def settle(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published:
+def find_shared_message(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published:
     """Ask Slack whether the shared files have appeared as a message in the channel.
 
     Raises OutcomeUnknown if Slack does not show it within half an hour, Transient.
@@ -146,7 +146,9 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
         details["alt_txt"] = file.alt_text
     announced = api.post("/files.getUploadURLExternal", data=details)
     address = announced.get("upload_url")
-    if not isinstance(address, str) or not any(is_own(address, api.address, domain) for domain in DOMAINS):
+    if not isinstance(address, str) or not any(
+        is_own_or_platform_host(address, api.address, domain) for domain in DOMAINS
+    ):
         raise UnreadableAnswer("The response has no upload address at Slack.")
     return text_in(announced, "file_id", _FILE, "file id"), address
 
@@ -185,7 +187,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
     file_id = state["files"][0]
     with ERRORS.platform_errors():
         try:
-            file = as_object(api.get("/files.info", {"file": file_id}).get("file"))
+            file = object_or_empty(api.get("/files.info", {"file": file_id}).get("file"))
         except SlackError as error:
             if error.code == "file_not_found":
                 return None
@@ -214,8 +216,8 @@ def _message(channel: Channel, content: Content, state: State, file: Mapping[str
 
 def _shared_at(file: Mapping[str, Any], channel: Channel) -> str:
     """Return the timestamp of the Slack message that shows the file in the channel; empty if there is none."""
-    for by_channel in as_object(file.get("shares")).values():
-        for each in objects_in(as_object(by_channel).get(channel["id"])):
+    for by_channel in object_or_empty(file.get("shares")).values():
+        for each in objects_in(object_or_empty(by_channel).get(channel["id"])):
             timestamp = each.get("ts")
             if isinstance(timestamp, str) and _TIMESTAMP.fullmatch(timestamp):
                 return timestamp

@@ -91,7 +91,7 @@ class WebhookErrors(SlackErrors):
 ERRORS = WebhookErrors()
 
 
-def webhook(given: str, api_base: str) -> Webhook:
+def webhook_at(given: str, api_base: str) -> Webhook:
     """Return the client of the Slack webhook at an owner's URL, which has to be Slack's or on the host of `api_base`.
 
     Raises CredentialsRejected.
@@ -109,7 +109,7 @@ def webhook(given: str, api_base: str) -> Webhook:
     return Webhook(f"{origin}/services/{team}/{hook}/{token}", id=f"{team}/{hook}")
 
 
-def identify(hook: Webhook) -> Identity:
+def identify_webhook(hook: Webhook) -> Identity:
     """Check that a Slack webhook exists by sending a message without text, which Slack refuses. Returns its account.
 
     Slack does not say which channel the webhook posts to. Raises AccountDisconnected, Transient.

@@ -69,8 +69,10 @@ class Telegram(Platform):
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a Telegram publication: build the request of the message, or send it."""
         if progress.phase == "start":
-            return Progress("send", messages.build(content))
-        return messages.send(self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media)
+            return Progress("send", messages.build_request(content))
+        return messages.send_request(
+            self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media
+        )
 
     def _chat(self, grant: Grant) -> Chat:
         return open_chat(self._api(grant.credentials), grant.tokens["chat_id"])

@@ -5,7 +5,7 @@ Source: core.telegram.org/bots and /bots/api, and the constants of its libraries
 
 from __future__ import annotations
 
-from accounts.platforms.counting import characters, utf16_units
+from accounts.platforms.counting import code_points, utf16_units
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
@@ -15,7 +15,7 @@ from accounts.platforms.types import (
     FileRules,
     ImageRules,
     MediaRules,
-    Pace,
+    PostingPace,
     TextRules,
     VideoRules,
 )
@@ -25,7 +25,7 @@ POLL = PollRules(
     max_choices=12,
     max_choice_length=100,
     counted_as="characters",
-    count=characters,
+    count=code_points,
     min_duration_minutes=1,  # 5 seconds, rounded up to a minute
     max_duration_minutes=43_800,  # 2,628,000 seconds
     min_choices=1,
@@ -100,7 +100,7 @@ CAPABILITIES = Capabilities(
         poll=poll_option(POLL),
     ),
     # Telegram allows one message a second in a chat, with short bursts, and 20 a minute in a group.
-    pace=Pace(seconds=3, burst=3),
+    pace=PostingPace(seconds=3, burst=3),
     poll=POLL,
 )
 

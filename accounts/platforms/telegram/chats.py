@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from accounts.platforms.errors import AccountDisconnected, TokenExpired
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, one_line
+from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, one_line
 from accounts.platforms.telegram.client import ADD_BOT_ADVICE, ERRORS, BotApi, BotApiError
 from accounts.platforms.types import Identity
 
@@ -30,7 +30,7 @@ class Chat:
     @classmethod
     def read(cls, value: Any) -> Self | None:
         """Return the Telegram chat in a response of the Bot API; None if the value does not describe a chat."""
-        chat = as_object(value)
+        chat = object_or_empty(value)
         if type(chat.get("id")) is not int:
             return None
         username = chat.get("username")
@@ -93,7 +93,7 @@ def _open(api: BotApi, chat_id: int | str, bot_id: Any) -> Chat:
     if chat is None:
         raise UnreadableAnswer("The response has no chat.")
     member = _object(api, "getChatMember", chat_id=chat.id, user_id=bot_id)
-    if not _may_post(chat, as_object(details.get("permissions")), member):
+    if not _may_post(chat, object_or_empty(details.get("permissions")), member):
         where = "this channel" if chat.type == "channel" else "this chat"
         raise AccountDisconnected(f"The bot may not post to {where}.", suggested_action=ADD_BOT_ADVICE)
     return chat

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, as_object, json_object, wait_in
+from accounts.platforms.http.responses import ApiError, json_object, object_or_empty, wait_in
 from config.outbound import OutboundError, Response, multipart
 
 UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second
@@ -47,7 +47,7 @@ class BotApiError(ApiError):
 
     def __init__(self, response: Response, token: str) -> None:
         content = json_object(response) or {}
-        description, parameters = content.get("description"), as_object(content.get("parameters"))
+        description, parameters = content.get("description"), object_or_empty(content.get("parameters"))
         super().__init__(response, reason=description.replace(token, "<token>") if isinstance(description, str) else "")
         self.from_api = content.get("ok") is False and response.status >= 400
         waiting = wait_in(parameters.get("retry_after"))

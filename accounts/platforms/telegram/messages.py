@@ -14,7 +14,7 @@ from typing import Any
 
 from accounts.platforms import polls
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.http.responses import UnreadableAnswer, as_object
+from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty
 from accounts.platforms.telegram.capabilities import CAPABILITIES
 from accounts.platforms.telegram.chats import Chat
 from accounts.platforms.telegram.client import ERRORS, BotApi, BotApiError
@@ -30,12 +30,12 @@ _KINDS: dict[MediaKind, tuple[str, str]] = {
 _POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonymous"}
 
 
-def build(content: Content) -> dict[str, Any]:
+def build_request(content: Content) -> dict[str, Any]:
     """Build the request of a Telegram message: `method`, `fields` without chat_id, and `parts`, the names of its media parts.
 
     Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """
-    polls.check(content, CAPABILITIES, "Telegram")
+    polls.check_poll(content, CAPABILITIES, "Telegram")
     media, fields = content.media, _delivery_fields(content)
     if not media and not content.text.strip():
         raise ContentRejected("There is neither text nor media.")
@@ -107,8 +107,8 @@ def _dimensions(file: MediaFile) -> dict[str, Any]:
     return {name: value for name, value in dimensions.items() if value} | streaming
 
 
-def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Published:
-    """Send the Telegram message whose request `build` has built.
+def send_request(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Published:
+    """Send the Telegram message whose request `build_request` has built.
 
     Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, AccountDisconnected, ContentRejected, and
     TokenExpired if the chat has a new id.
@@ -120,7 +120,7 @@ def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[Me
             if error.moved_to is not None and error.status == 400:
                 raise chat.moved_error() from error
             raise
-        first = as_object(sent[0] if isinstance(sent, list) and sent else sent)
+        first = object_or_empty(sent[0] if isinstance(sent, list) and sent else sent)
         message_id = first.get("message_id")
         if type(message_id) is not int:
             raise UnreadableAnswer("The response has no message id.")

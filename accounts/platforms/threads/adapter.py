@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.responses import https_url, one_line
-from accounts.platforms.meta.graph import id_of, unversioned, username_of
+from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
 from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
 from accounts.platforms.threads import containers, posts
 from accounts.platforms.threads.capabilities import CAPABILITIES, SCOPES, SETUP
@@ -48,7 +48,7 @@ class Threads(MetaPlatform):
     steps = {
         "start": posts.begin,
         "container": containers.create,
-        "wait": posts.wait,
+        "wait": posts.check_segment_containers,
         "publish": posts.publish,
         "permalink": posts.permalink,
     }
@@ -56,7 +56,7 @@ class Threads(MetaPlatform):
 
     def application(self) -> ThreadsApplication:
         """Return the operator's OAuth app at Threads, from the settings."""
-        api = unversioned(self.api())
+        api = unversioned_address(self.api())
         return ThreadsApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),

@@ -8,28 +8,36 @@ developers.facebook.com/docs/threads (overview, publishing reference, text attac
 from __future__ import annotations
 
 from accounts.platforms.chains import thread_option
-from accounts.platforms.counting import threads_characters
-from accounts.platforms.links import links
+from accounts.platforms.counting import threads_length
+from accounts.platforms.links import link_spans
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
+from accounts.platforms.types import (
+    Capabilities,
+    ImageRules,
+    MediaRules,
+    PostingPace,
+    TextRules,
+    ThreadRules,
+    VideoRules,
+)
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Threads has none
 SCOPES = ("threads_basic", "threads_content_publish", "threads_manage_replies", "threads_read_replies")
 MAX_LINKS = 5
 
 
-def different_links(text: str) -> int:
+def count_different_links(text: str) -> int:
     """Count the different links in a Threads post's text, for the limit per post; domains without https:// are links too."""
-    return len({text[start:end] for start, end in links(text)})
+    return len({text[start:end] for start, end in link_spans(text)})
 
 
 CAPABILITIES = Capabilities(
     text=TextRules(
         max_length=500,
         counted_as="characters_emoji_bytes",
-        count=threads_characters,
-        also=(("links", MAX_LINKS, different_links),),
+        count=threads_length,
+        also=(("links", MAX_LINKS, count_different_links),),
     ),
     media=MediaRules(
         max_count=20,
@@ -89,7 +97,7 @@ CAPABILITIES = Capabilities(
         },
         thread=thread_option(THREAD),
     ),
-    pace=Pace(seconds=432, burst=50),
+    pace=PostingPace(seconds=432, burst=50),
     thread=THREAD,
 )
 

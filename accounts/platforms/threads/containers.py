@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from accounts.platforms.chains import segments
-from accounts.platforms.errors import ContentRejected, Transient, unmapped
-from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, safe_line
+from accounts.platforms.chains import segment_texts
+from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
+from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.graph import Account, GraphError, id_of
 from accounts.platforms.processing import ask_again
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
@@ -50,7 +50,7 @@ def create(account: Account, content: Content, state: State) -> Progress:
     return check_later(state, [container])
 
 
-def wait(account: Account, state: State) -> Progress | None:
+def check_containers(account: Account, state: State) -> Progress | None:
     """Ask whether Threads has prepared the containers; return None if the post is already published. Raises as `create`."""
     waiting = [*state["waiting"]]
     while waiting:
@@ -79,11 +79,11 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
         if error.number == 100 and "nonexisting field (status)" in error.reason:
             return "A_POST", ""
         raise
-    status = safe_line(answer.get("status"))
+    status = line_without_tokens(answer.get("status"))
     if status not in STATUSES:
-        unmapped("threads", f"container status {status}")
+        report_unmapped_code("threads", f"container status {status}")
         raise UnreadableAnswer("The response has no status.")
-    return status, safe_line(answer.get("error_message"))
+    return status, line_without_tokens(answer.get("error_message"))
 
 
 def check_later(state: State, waiting: Sequence[str]) -> Progress:
@@ -119,7 +119,7 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
 def _segment_form(
     content: Content, files: Sequence[MediaFile], children: Sequence[str], sent: Sequence[str]
 ) -> dict[str, str]:
-    text = segments(content)[len(sent)]
+    text = segment_texts(content)[len(sent)]
     form = {"text": text} if text.strip() else {}
     if sent:
         return {"media_type": "TEXT", **form, "reply_to_id": sent[-1]}

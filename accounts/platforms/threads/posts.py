@@ -13,12 +13,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.platforms.chains import check, segments
+from accounts.platforms.chains import check_segments, segment_texts
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
-from accounts.platforms.http.responses import as_object, https_url
+from accounts.platforms.http.responses import https_url, object_or_empty
 from accounts.platforms.meta.graph import Account, GraphError, earliest_post_time, id_of, same_text, time_of
 from accounts.platforms.threads import containers
-from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, different_links
+from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import OUT, Absent, AskedById, Content, MediaFile, Progress, Published
 
@@ -30,18 +30,20 @@ State = Mapping[str, Any]
 
 def begin(account: Account, content: Content, state: State) -> Progress:
     """Begin to publish a Threads post: check the content and store the time. Raises ContentRejected."""
-    check(content, CAPABILITIES, "Threads")
+    check_segments(content, CAPABILITIES, "Threads")
     if content.media and "link_attachment" in content.options:
         raise ContentRejected("A Threads post with media shows no link below it; leave `link_attachment` out.")
     attached = content.options.get("link_attachment", "")
-    if different_links(f"{content.text}\n{attached}") > MAX_LINKS:
+    if count_different_links(f"{content.text}\n{attached}") > MAX_LINKS:
         raise ContentRejected(f"Threads accepts {MAX_LINKS} different links in a post, including `link_attachment`.")
     return Progress("container", {"since": timezone.now().isoformat(), "sent": []})
 
 
-def wait(account: Account, content: Content, state: State) -> Progress:
+def check_segment_containers(account: Account, content: Content, state: State) -> Progress:
     """Ask whether the containers of the next Threads post are ready to be published. Raises platform errors."""
-    return containers.wait(account, state) or _after_segment(content, state, _id_of_published(account, content, state))
+    return containers.check_containers(account, state) or _after_segment(
+        content, state, _id_of_published(account, content, state)
+    )
 
 
 def publish(account: Account, content: Content, state: State) -> Progress:
@@ -95,7 +97,7 @@ def _after_miss(state: State) -> Progress:
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:
     """Return the id of a Threads post that is published from its container; the last post of a chain needs no exact id."""
-    if state["sent"] and len(state["sent"]) == len(segments(content)) - 1:
+    if state["sent"] and len(state["sent"]) == len(segment_texts(content)) - 1:
         return str(state["container"])
     if (found := _find_segment(account, content, state)) is None:
         raise Transient("Threads has published the post and does not list it yet.")
@@ -108,13 +110,13 @@ def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
     sent: Sequence[str] = state["sent"]
-    text, media_type = segments(content)[len(sent)], _media_type(() if sent else content.media)
+    text, media_type = segment_texts(content)[len(sent)], _media_type(() if sent else content.media)
     edge = "replies" if sent else "threads"
     with ERRORS.search_errors(f"the profile's {edge}"):
         found = [
             id_of(post)
             for post in _posts_since(account, edge, state["since"])
-            if as_object(post.get("replied_to")).get("id") == (sent[-1] if sent else None)
+            if object_or_empty(post.get("replied_to")).get("id") == (sent[-1] if sent else None)
             and post.get("media_type") == media_type
             and same_text(_without_hash(post.get("text")), _without_hash(text))
         ]
@@ -153,6 +155,6 @@ def _without_hash(text: Any) -> str:
 def _after_segment(content: Content, state: State, media_id: str) -> Progress:
     """Return the step for the next Threads post of a chain or, after the last one, the step that asks for the URL."""
     sent = [*state["sent"], media_id]
-    if len(sent) < len(segments(content)):
+    if len(sent) < len(segment_texts(content)):
         return Progress("container", {"since": state["since"], "sent": sent})
     return Progress("permalink", {OUT: {"external_id": sent[0], "permalink": ""}})

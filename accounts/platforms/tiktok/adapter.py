@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import as_object, https_url, one_line, text_in
+from accounts.platforms.http.responses import https_url, object_or_empty, one_line, text_in
 from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokApplication, profile_url
@@ -52,7 +52,7 @@ class TikTok(OAuthPlatform):
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the one TikTok creator that an access token gives access to."""
         api = self._api(tokens)
-        user = as_object(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
+        user = object_or_empty(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
         open_id, username = text_in(user, "open_id", _OPEN_ID, "open id"), posts.get_creator(api).username
         return (
             Identity(
@@ -67,7 +67,7 @@ class TikTok(OAuthPlatform):
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a TikTok publication: announce or send the files, or ask for the post's status."""
         if progress.phase == "start":
-            posts.check_addresses(content, self.setting("VERIFIED_PREFIX"))
+            posts.check_photo_urls(content, self.setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:

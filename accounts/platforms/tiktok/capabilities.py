@@ -10,7 +10,7 @@ from __future__ import annotations
 from accounts.platforms.counting import utf16_units
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 SCOPES = ("user.info.basic", "video.publish")
 PUBLIC = "PUBLIC_TO_EVERYONE"
@@ -90,7 +90,7 @@ CAPABILITIES = Capabilities(
             "maximum": MAX_PHOTOS - 1,
         },
     ),
-    pace=Pace(seconds=15, burst=2),  # six posts a minute for each creator
+    pace=PostingPace(seconds=15, burst=2),  # six posts a minute for each creator
 )
 
 # Source: developers.tiktok.com (Content Posting API: get started, content sharing guidelines, media transfer guide).

@@ -26,7 +26,13 @@ from accounts.platforms.errors import (
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, as_object, json_object, safe_line
+from accounts.platforms.http.responses import (
+    ApiError,
+    UnreadableAnswer,
+    json_object,
+    line_without_tokens,
+    object_or_empty,
+)
 from config.outbound import Response
 
 SITE = "https://www.tiktok.com"
@@ -70,11 +76,11 @@ class TikTokError(ApiError):
     """An error response of TikTok's API; `code` is TikTok's name for the error."""
 
     def __init__(self, response: Response) -> None:
-        error = as_object((json_object(response) or {}).get("error"))
+        error = object_or_empty((json_object(response) or {}).get("error"))
         name = error.get("code")
-        # `safe_line` would mistake a long code for a token.
+        # `line_without_tokens` would mistake a long code for a token.
         code = name if isinstance(name, str) and _CODE.fullmatch(name) else ""
-        super().__init__(response, code=code, reason=safe_line(error.get("message")) or code)
+        super().__init__(response, code=code, reason=line_without_tokens(error.get("message")) or code)
 
 
 class Api(JsonClient):
@@ -89,15 +95,15 @@ class Api(JsonClient):
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Send a GET request to TikTok's API. Returns the `data` object of the response."""
-        return as_object(super().get(path, params).get("data"))
+        return object_or_empty(super().get(path, params).get("data"))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
         """Send a POST request to TikTok's API. Returns the `data` object of the response."""
-        return as_object(super().post(path, **body).get("data"))
+        return object_or_empty(super().post(path, **body).get("data"))
 
     def is_success(self, response: Response) -> bool:
         """Return whether TikTok did what was asked. Raises UnreadableAnswer if status 200 comes without a code."""
-        code = as_object((json_object(response) or {}).get("error")).get("code")
+        code = object_or_empty((json_object(response) or {}).get("error")).get("code")
         if response.status == 200 and not code:
             raise UnreadableAnswer("The response does not say whether the call succeeded.")
         return response.status == 200 and code == "ok"

@@ -57,7 +57,7 @@ def is_video(content: Content) -> bool:
     raise ContentRejected("TikTok accepts one video, or photos.")
 
 
-def check(content: Content, creator: Creator) -> None:
+def check_creator_limits(content: Content, creator: Creator) -> None:
     """Raise ContentRejected if the TikTok post has a privacy level or a length that its creator may not use now."""
     level = content.options["privacy_level"]
     if level not in creator.privacy_levels:
@@ -72,7 +72,7 @@ def check(content: Content, creator: Creator) -> None:
         )
 
 
-def check_addresses(content: Content, verified: str) -> None:
+def check_photo_urls(content: Content, verified: str) -> None:
     """Raise ConnectionUnavailable unless the TikTok post's photos have URLs that begin with `verified`."""
     if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return

@@ -21,7 +21,7 @@ from accounts.platforms.http.responses import ApiError, UnreadableAnswer, text_i
 from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
 from accounts.platforms.types import Absent, AskedById, Content, MediaFile, Progress
-from accounts.platforms.upload_addresses import is_own, open_address, seal_address
+from accounts.platforms.upload_addresses import is_own_or_platform_host, open_address, seal_address
 
 CHUNKS_PER_STEP = 4
 CHUNK_BYTES = 10_000_000
@@ -74,7 +74,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
         raise Transient("TikTok repeatedly ends the upload before it is complete.")
     with ERRORS.content_errors("this post"):
         creator = posts.get_creator(api)
-        posts.check(content, creator)
+        posts.check_creator_limits(content, creator)
         following = {"username": creator.username, "announced": state.get("announced", 0) + 1}
         if not posts.is_video(content):
             return Progress("create", {**following, "comment_disabled": creator.comment_disabled})
@@ -123,7 +123,7 @@ def create(api: Api, content: Content, state: State) -> Progress:
     return status.first_check(state, publish_id)
 
 
-STEPS = {"start": start, "upload": upload, "finish": finish, "create": create, "poll": status.poll}
+STEPS = {"start": start, "upload": upload, "finish": finish, "create": create, "poll": status.check_published}
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
@@ -157,7 +157,7 @@ def _announce(api: Api, content: Content, creator: posts.Creator) -> tuple[str, 
     body = {"post_info": posts.video_info(content, creator), "source_info": source}
     answer = api.post("/v2/post/publish/video/init/", json=body)
     address = answer.get("upload_url")
-    if not isinstance(address, str) or not is_own(address, api.address, DOMAIN):
+    if not isinstance(address, str) or not is_own_or_platform_host(address, api.address, DOMAIN):
         raise UnreadableAnswer("The response names no upload address at TikTok.")
     return _publish_id(answer), address
 

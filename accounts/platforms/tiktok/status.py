@@ -17,10 +17,10 @@ from accounts.platforms.errors import (
     OutcomeUnknown,
     PlatformError,
     TokenExpired,
-    unmapped,
+    report_unmapped_code,
 )
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
-from accounts.platforms.processing import ask_again, check_later, later
+from accounts.platforms.processing import ask_again, check_later, step_after_pause
 from accounts.platforms.tiktok.capabilities import PUBLIC
 from accounts.platforms.tiktok.client import ERRORS, Api, profile_url
 from accounts.platforms.types import OUT, TAKEN, Content, Progress, Published
@@ -51,7 +51,7 @@ State = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Status:
+class PostStatus:
     """The status of a TikTok post; `received` is how many bytes of the video TikTok has, None if TikTok does not say."""
 
     name: str
@@ -60,14 +60,14 @@ class Status:
     fail_reason: str
 
 
-def get_status(api: Api, publish_id: str) -> Status:
+def get_status(api: Api, publish_id: str) -> PostStatus:
     """Ask TikTok for the status of the post with this publish id. Raises TikTokError, NotSent, NoAnswer."""
     data = api.post("/v2/post/publish/status/fetch/", json={"publish_id": publish_id})
     name, received, ids = data.get("status"), data.get("uploaded_bytes"), data.get("publicaly_available_post_id")
     if not isinstance(name, str):
         raise UnreadableAnswer("The response has no status.")
     first = str(ids[0]) if isinstance(ids, list) and ids else ""
-    return Status(
+    return PostStatus(
         name=one_line(name),
         received=received if type(received) is int and received >= 0 else None,
         post_id=first if _POST_ID.fullmatch(first) else None,
@@ -78,10 +78,10 @@ def get_status(api: Api, publish_id: str) -> Status:
 def first_check(state: State, publish_id: str) -> Progress:
     """Return the step that asks for a TikTok post's status for the first time, shortly after its upload."""
     stored = {name: state[name] for name in ("username", "announced")}
-    return later("poll", {**stored, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_CHECK_SECONDS)
+    return step_after_pause("poll", {**stored, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_CHECK_SECONDS)
 
 
-def poll(api: Api, content: Content, state: State) -> Progress | Published:
+def check_published(api: Api, content: Content, state: State) -> Progress | Published:
     """Ask for the TikTok post's status; if it is not final or TikTok does not answer, ask later.
 
     Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
@@ -102,7 +102,7 @@ def poll(api: Api, content: Content, state: State) -> Progress | Published:
             "TikTok has put it into the creator's inbox, where the creator has to finish it.", final=True
         )
     if status.name not in IN_PROGRESS:
-        unmapped("tiktok", status.name[:60])
+        report_unmapped_code("tiktok", status.name[:60])
     return _ask_again(content, state)
 
 
@@ -127,9 +127,9 @@ def _published(content: Content, state: State, post_id: str | None) -> Progress 
 
 def _failed(state: State, reason: str) -> Progress:
     if reason in TRANSIENT_REASONS and state["announced"] < MAX_ANNOUNCEMENTS:
-        return later("start", {"announced": state["announced"]}, RESTART_SECONDS)
+        return step_after_pause("start", {"announced": state["announced"]}, RESTART_SECONDS)
     if reason not in REJECTED and reason not in TRANSIENT_REASONS:
-        unmapped("tiktok", reason[:60])
+        report_unmapped_code("tiktok", reason[:60])
     raise ContentRejected(f"TikTok did not publish it: {REJECTED.get(reason, reason)}.")
 
 

@@ -14,12 +14,20 @@ from __future__ import annotations
 import re
 
 from accounts.platforms.chains import thread_option
-from accounts.platforms.counting import URL_LENGTH, characters, has_linked_url, weighted
+from accounts.platforms.counting import URL_LENGTH, code_points, has_linked_url, x_weighted_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
+from accounts.platforms.types import (
+    Capabilities,
+    ImageRules,
+    MediaRules,
+    PostingPace,
+    TextRules,
+    ThreadRules,
+    VideoRules,
+)
 
 THREAD = ThreadRules(
     max_segments=10,
@@ -32,7 +40,7 @@ POLL = PollRules(
     max_choices=4,
     max_choice_length=25,
     counted_as="characters",
-    count=characters,
+    count=code_points,
     min_duration_minutes=5,
     max_duration_minutes=10_080,
 )
@@ -41,7 +49,7 @@ SCOPES = ("tweet.read", "tweet.write", "users.read", "media.write", "offline.acc
 _CASHTAG = re.compile(r"(?<!\S)\$[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?(?!\w)")
 
 
-def cashtags(text: str) -> int:
+def count_cashtags(text: str) -> int:
     """Count the cashtags ($XYZ) in an X post's text, for the limit per post."""
     return len(_CASHTAG.findall(text))
 
@@ -50,9 +58,9 @@ CAPABILITIES = Capabilities(
     text=TextRules(
         max_length=280,
         counted_as="weighted",
-        count=weighted,
+        count=x_weighted_length,
         url_length=URL_LENGTH,
-        also=(("cashtags", 1, cashtags),),
+        also=(("cashtags", 1, count_cashtags),),
     ),
     media=MediaRules(
         max_count=4,
@@ -102,7 +110,7 @@ CAPABILITIES = Capabilities(
     ),
     links_url=has_linked_url,
     # X accepts 100 posts of an account in 15 minutes and 300 in three hours.
-    pace=Pace(seconds=40, burst=30),
+    pace=PostingPace(seconds=40, burst=30),
     thread=THREAD,
     poll=POLL,
 )

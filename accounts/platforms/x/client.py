@@ -19,11 +19,11 @@ from accounts.platforms.http.oauth import GRANT_ENDED, OAuthApplication
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    as_object,
     json_object,
+    line_without_tokens,
+    object_or_empty,
     objects_in,
     one_line,
-    safe_line,
     text_in,
 )
 from config.outbound import Response
@@ -47,7 +47,7 @@ class XError(ApiError):
         reset_headers = (_reset_header(response.headers),)
         super().__init__(response, code=_problem(content), reason=_reason(content), reset_headers=reset_headers)
         self.fields = frozenset(
-            name for each in objects_in(content.get("errors")) for name in as_object(each.get("parameters"))
+            name for each in objects_in(content.get("errors")) for name in object_or_empty(each.get("parameters"))
         )
 
     @property
@@ -134,8 +134,13 @@ def _reason(content: Mapping[str, Any]) -> str:
 
     The message says more than the title.
     """
-    messages = [safe_line(each.get("message")) for each in objects_in(content.get("errors"))]
-    return next(filter(None, [*messages, safe_line(content.get("detail")), safe_line(content.get("title"))]), "")
+    messages = [line_without_tokens(each.get("message")) for each in objects_in(content.get("errors"))]
+    return next(
+        filter(
+            None, [*messages, line_without_tokens(content.get("detail")), line_without_tokens(content.get("title"))]
+        ),
+        "",
+    )
 
 
 def _reset_header(headers: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.http.responses import NO_REASON, as_object, safe_line
+from accounts.platforms.http.responses import NO_REASON, line_without_tokens, object_or_empty
 from accounts.platforms.processing import ask_again
 from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from accounts.platforms.x.client import ERRORS, Api, XError, data_of, id_of
@@ -87,14 +87,14 @@ def finalize(api: Api, files: Files, state: State) -> Progress:
     return _after_check(files, state, data)
 
 
-def process(api: Api, files: Files, state: State) -> Progress:
+def check_processing(api: Api, files: Files, state: State) -> Progress:
     """Ask whether X has processed the uploaded media file."""
     with ERRORS.content_errors(_label(_current(files, state))):
         data = _status(api, state)
     return _after_check(files, state, data)
 
 
-def describe(api: Api, files: Files, state: State) -> Progress:
+def send_alt_text(api: Api, files: Files, state: State) -> Progress:
     """Send the alt text of an uploaded media file to X."""
     index = state["described"]
     metadata = {"id": state["media"][index], "metadata": {"alt_text": {"text": files[index].alt_text}}}
@@ -107,8 +107,8 @@ STEPS: dict[str, Callable[[Api, Files, State], Progress]] = {
     "upload": upload,
     "append": append,
     "finalize": finalize,
-    "process": process,
-    "describe": describe,
+    "process": check_processing,
+    "describe": send_alt_text,
 }
 
 
@@ -127,8 +127,8 @@ def _after_check(files: Files, state: State, data: Mapping[str, Any]) -> Progres
     if not isinstance(info, dict) or info.get("state") == "succeeded":
         return _uploaded(files, state, state["pending"])
     if info.get("state") == "failed":
-        error = as_object(info.get("error"))
-        reason = safe_line(error.get("message") or error.get("name")) or NO_REASON
+        error = object_or_empty(info.get("error"))
+        reason = line_without_tokens(error.get("message") or error.get("name")) or NO_REASON
         raise ContentRejected(f"X could not process {_label(_current(files, state))}: {reason}")
     asked = info.get("check_after_secs")
     pause = min(max(asked, 1), LONGEST_PAUSE_SECONDS) if type(asked) is int else LONGEST_PAUSE_SECONDS

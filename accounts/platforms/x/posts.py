@@ -22,9 +22,9 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms import polls
-from accounts.platforms.chains import check, segments
+from accounts.platforms.chains import check_segments, segment_texts
 from accounts.platforms.errors import OutcomeUnknown
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in
+from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.types import Absent, CompleteList, Content, Progress, Published
 from accounts.platforms.x import media
 from accounts.platforms.x.capabilities import CAPABILITIES
@@ -44,8 +44,8 @@ _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 def begin(content: Content) -> Progress:
     """Begin to publish an X post: check its thread and poll, and store the time. Raises ContentRejected."""
-    check(content, CAPABILITIES, "X")
-    polls.check(content, CAPABILITIES, "X")
+    check_segments(content, CAPABILITIES, "X")
+    polls.check_poll(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
     return media.next_step(content.media, state)
 
@@ -73,7 +73,7 @@ def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Pub
 
 
 def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
-    text = segments(content)[len(state["sent"])]
+    text = segment_texts(content)[len(state["sent"])]
     body: dict[str, Any] = {"text": text} if text.strip() else {}
     if state["sent"]:
         return {**body, "reply": {"in_reply_to_tweet_id": state["sent"][-1]}}
@@ -102,7 +102,7 @@ def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused
 
 def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
     sent = [*state["sent"], post_id]
-    if len(sent) < len(segments(content)):
+    if len(sent) < len(segment_texts(content)):
         return Progress("create", {**state, "sent": sent})
     # X finds posts by id, so the URL stays valid if the user name changes.
     return Published(sent[0], f"{SITE}/{api.username}/status/{sent[0]}")
@@ -113,7 +113,7 @@ def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> st
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
-    text = segments(content)[len(state["sent"])]
+    text = segment_texts(content)[len(state["sent"])]
     parent, media_ids = (state["sent"][-1], []) if state["sent"] else (None, sorted(state["media"]))
     with_poll = parent is None and polls.poll_of(content.options) is not None
     newer = {"since_id": parent} if parent else {"start_time": _start_time(state["since"])}
@@ -141,7 +141,7 @@ def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     params = {"max_results": str(PAGE), "exclude": "retweets", "tweet.fields": FIELDS, **newer}
     for _ in range(MAX_PAGES):
         page = api.get(f"/2/users/{api.account_id}/tweets", params)
-        meta, posts = as_object(page.get("meta")), objects_in(page.get("data"))
+        meta, posts = object_or_empty(page.get("meta")), objects_in(page.get("data"))
         # A response without a count does not mean that there are no posts; one with errors may lack posts.
         if meta.get("result_count") != len(posts) or page.get("errors"):
             raise UnreadableAnswer("The response is not a list of posts.")
@@ -169,13 +169,13 @@ def _media_of(post: Mapping[str, Any]) -> list[str]:
 
 def _attached(post: Mapping[str, Any], name: str) -> list[Any]:
     """Return the keys or ids of an X post's attachments of one kind (media_keys, poll_ids)."""
-    return _list(as_object(post.get("attachments")).get(name))
+    return _list(object_or_empty(post.get("attachments")).get(name))
 
 
 def _text_as_sent(post: Mapping[str, Any]) -> str:
     """Return an X post's text as it was sent: without HTML escapes, and with the links that X has shortened."""
     text = html.unescape(str(post.get("text")))
-    for url in objects_in(as_object(post.get("entities")).get("urls")):
+    for url in objects_in(object_or_empty(post.get("entities")).get("urls")):
         short, original = url.get("url"), url.get("expanded_url")
         if isinstance(short, str) and short and isinstance(original, str):
             text = text.replace(short, original)

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import as_object, https_url, one_line
+from accounts.platforms.http.responses import https_url, object_or_empty, one_line
 from accounts.platforms.types import Absent, Connection, Content, Grant, Identity, Progress, Published
 from accounts.platforms.youtube import videos
 from accounts.platforms.youtube.capabilities import CAPABILITIES, SCOPES, SETUP
@@ -77,9 +77,9 @@ class YouTube(OAuthPlatform):
 
 
 def _identity(channel: Mapping[str, Any]) -> Identity:
-    snippet = as_object(channel.get("snippet"))
+    snippet = object_or_empty(channel.get("snippet"))
     title, channel_id = one_line(snippet.get("title")), id_of(channel)
-    picture = as_object(as_object(snippet.get("thumbnails")).get("default"))
+    picture = object_or_empty(object_or_empty(snippet.get("thumbnails")).get("default"))
     return Identity(
         external_id=channel_id,
         handle=one_line(snippet.get("customUrl")).removeprefix("@") or title or channel_id,

@@ -19,7 +19,7 @@ MAX_THUMBNAIL_BYTES = 50 * 1024 * 1024
 PUBLIC, PEOPLE_AND_BLOGS = "public", "22"
 
 
-def angle_brackets(text: str) -> int:
+def count_angle_brackets(text: str) -> int:
     """Count the angle brackets in a YouTube video's text, because YouTube accepts none."""
     return text.count("<") + text.count(">")
 
@@ -34,7 +34,7 @@ CAPABILITIES = Capabilities(
         max_length=5000,
         counted_as="bytes",
         count=utf8_bytes,
-        also=(("angle brackets", 0, angle_brackets),),
+        also=(("angle brackets", 0, count_angle_brackets),),
     ),
     media=MediaRules(
         max_count=1,

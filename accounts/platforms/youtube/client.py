@@ -27,8 +27,8 @@ from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    as_object,
     json_object,
+    object_or_empty,
     objects_in,
     one_line,
     text_in,
@@ -72,7 +72,7 @@ class YouTubeError(ApiError):
     """An error response of YouTube's API; `code` is Google's reason, such as quotaExceeded."""
 
     def __init__(self, response: Response) -> None:
-        error = as_object((json_object(response) or {}).get("error"))
+        error = object_or_empty((json_object(response) or {}).get("error"))
         super().__init__(response, code=_reason(error), reason=error.get("message"))
 
 

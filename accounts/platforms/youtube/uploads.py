@@ -20,7 +20,7 @@ from typing import Any
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, json_object
 from accounts.platforms.types import MediaFile
-from accounts.platforms.upload_addresses import is_own
+from accounts.platforms.upload_addresses import is_own_or_platform_host
 from accounts.platforms.youtube.capabilities import MAX_THUMBNAIL_BYTES
 from accounts.platforms.youtube.client import Api, YouTubeError, id_of
 from config.outbound import DestinationRefused, OutboundError, ResponseTooLarge, download
@@ -38,7 +38,7 @@ class SessionEnded(Exception):
 
 
 @dataclass(frozen=True)
-class Uploaded:
+class UploadState:
     """The progress of an upload to YouTube: how many bytes have arrived, and the video's id once all have."""
 
     received: int
@@ -46,22 +46,22 @@ class Uploaded:
 
 
 @dataclass(frozen=True)
-class Session:
+class UploadSession:
     """A resumable upload session of a YouTube video; its `address` is secret, as it is all that an upload needs."""
 
     api: Api
     address: str = field(repr=False)
     size_bytes: int
 
-    def uploaded(self) -> Uploaded:
+    def uploaded(self) -> UploadState:
         """Ask YouTube how much of the upload has arrived. Raises SessionEnded, YouTubeError, NotSent, NoAnswer."""
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
-    def send(self, piece: bytes, start: int) -> Uploaded:
+    def send(self, piece: bytes, start: int) -> UploadState:
         """Upload the piece of a video that begins at byte `start` to YouTube. Raises the same errors as `uploaded`."""
         return self._put(piece, f"bytes {start}-{start + len(piece) - 1}/{self.size_bytes}", PIECE_SECONDS)
 
-    def _put(self, piece: bytes, content_range: str, seconds: float) -> Uploaded:
+    def _put(self, piece: bytes, content_range: str, seconds: float) -> UploadState:
         headers = {"Content-Range": content_range}
         try:
             response = self.api.call("PUT", self.address, headers=headers, data=piece, timeout=seconds)
@@ -70,14 +70,14 @@ class Session:
                 raise SessionEnded from error
             raise
         if response.status != 308:
-            return Uploaded(self.size_bytes, id_of(json_object(response) or {}))
+            return UploadState(self.size_bytes, id_of(json_object(response) or {}))
         header = response.headers.get("Range")
         if not header:
-            return Uploaded(0)
+            return UploadState(0)
         found = _RANGE.fullmatch(header)
         if found is None:
             raise UnreadableAnswer("The response does not say how much was received.")
-        return Uploaded(min(int(found[1]) + 1, self.size_bytes))
+        return UploadState(min(int(found[1]) + 1, self.size_bytes))
 
 
 def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
@@ -90,7 +90,7 @@ def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params:
         json=dict(resource),
     )
     address = response.headers.get("Location", "")
-    if not is_own(address, api.address, DOMAIN):
+    if not is_own_or_platform_host(address, api.address, DOMAIN):
         raise UnreadableAnswer("The response names no upload session at Google.")
     return str(address)
 

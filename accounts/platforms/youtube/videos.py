@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from accounts.platforms.counting import cut, utf16_units
+from accounts.platforms.counting import cut_to_limit, utf16_units
 from accounts.platforms.errors import (
     AccountDisconnected,
     ContentRejected,
@@ -20,17 +20,17 @@ from accounts.platforms.errors import (
     TokenExpired,
     Transient,
 )
-from accounts.platforms.http.responses import as_object, safe_line
-from accounts.platforms.processing import check_later, later
+from accounts.platforms.http.responses import line_without_tokens, object_or_empty
+from accounts.platforms.processing import check_later, step_after_pause
 from accounts.platforms.types import TAKEN, Absent, AskedById, Content, MediaFile, Progress, Published
 from accounts.platforms.upload_addresses import open_address, seal_address
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
 from accounts.platforms.youtube.uploads import (
     PIECE_BYTES,
-    Session,
     SessionEnded,
-    Uploaded,
+    UploadSession,
+    UploadState,
     fetch_thumbnail,
     open_session,
     upload_thumbnail,
@@ -64,7 +64,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
     with ERRORS.content_errors(THE_VIDEO):
         address = open_session(api, content.media[0], _resource(content), {"notifySubscribers": notify})
     opened = {"session": seal_address(address, key=content.key), "sessions": state.get("sessions", 0) + 1}
-    return _next_step(content, opened, Uploaded(0))
+    return _next_step(content, opened, UploadState(0))
 
 
 def upload(api: Api, content: Content, state: State) -> Progress:
@@ -138,12 +138,12 @@ def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
         raise
     except PlatformError as error:
         if isinstance(error, Transient) and tries < MAX_THUMBNAIL_TRIES:
-            return later("thumbnail", {**state, "tries": tries}, FIRST_CHECK_SECONDS * 2**tries)
+            return step_after_pause("thumbnail", {**state, "tries": tries}, FIRST_CHECK_SECONDS * 2**tries)
         note = f"The video has no thumbnail of its own: {error.message}"
     return Progress("process", {**state, "looks": 0, "note": note})
 
 
-def process(api: Api, content: Content, state: State) -> Progress | Published:
+def check_processing(api: Api, content: Content, state: State) -> Progress | Published:
     """Ask whether YouTube has processed the video.
 
     Raises ContentRejected if YouTube could not process the video or removed it, TokenExpired, AccountDisconnected.
@@ -155,16 +155,20 @@ def process(api: Api, content: Content, state: State) -> Progress | Published:
         raise
     except PlatformError:  # the error says nothing about the video
         videos = []
-    status = as_object(videos[0].get("status")) if videos else {}
+    status = object_or_empty(videos[0].get("status")) if videos else {}
     if status.get("uploadStatus") in ("failed", "rejected", "deleted"):
-        reason = safe_line(status.get("failureReason")) or safe_line(status.get("rejectionReason")) or "it was removed"
+        reason = (
+            line_without_tokens(status.get("failureReason"))
+            or line_without_tokens(status.get("rejectionReason"))
+            or "it was removed"
+        )
         raise ContentRejected(f"YouTube received the video and does not show it: {reason}")
     if status.get("uploadStatus") != "processed" and state["looks"] + 1 < MAX_CHECKS:
         return check_later("process", state, first=SECOND_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
     return Published(state["video"], f"{SITE}/watch?v={state['video']}", note=_note(content, state, status))
 
 
-STEPS = {"start": start, "upload": upload, "finish": finish, "thumbnail": set_thumbnail, "process": process}
+STEPS = {"start": start, "upload": upload, "finish": finish, "thumbnail": set_thumbnail, "process": check_processing}
 
 
 def _check(content: Content) -> None:
@@ -194,7 +198,7 @@ def _resource(content: Content) -> dict[str, Any]:
 def _title(content: Content) -> str:
     lines = ("".join(char if char.isprintable() else " " for char in line) for line in content.text.splitlines())
     first_line = next(filter(None, map(str.strip, lines)), "")
-    return cut(first_line or PurePath(content.media[0].filename).stem or "Video", MAX_TITLE, utf16_units)
+    return cut_to_limit(first_line or PurePath(content.media[0].filename).stem or "Video", MAX_TITLE, utf16_units)
 
 
 def _privacy(content: Content) -> str:
@@ -211,11 +215,11 @@ def _note(content: Content, state: State, status: Mapping[str, Any]) -> str:
     return " ".join(filter(None, notes))
 
 
-def _session(api: Api, content: Content, state: State) -> Session:
+def _session(api: Api, content: Content, state: State) -> UploadSession:
     address = open_address(state["session"], key=content.key)
     if address is None:
         raise SessionEnded
-    return Session(api, address, content.media[0].size_bytes)
+    return UploadSession(api, address, content.media[0].size_bytes)
 
 
 def _start_again(state: State) -> Progress:
@@ -228,21 +232,21 @@ def _start_again(state: State) -> Progress:
     return Progress("start", {"sessions": state["sessions"]})
 
 
-def _is_last_piece(file: MediaFile, uploaded: Uploaded) -> bool:
+def _is_last_piece(file: MediaFile, uploaded: UploadState) -> bool:
     """Return whether YouTube lacks only the video's last piece, whose upload creates the video."""
     return file.size_bytes - uploaded.received <= PIECE_BYTES
 
 
-def _check_advance(before: Uploaded, after: Uploaded) -> None:
+def _check_advance(before: UploadState, after: UploadState) -> None:
     if after.video_id is None and after.received <= before.received:
         raise Transient("YouTube keeps nothing of what it is sent.")
 
 
-def _next_step(content: Content, state: State, uploaded: Uploaded) -> Progress:
+def _next_step(content: Content, state: State, uploaded: UploadState) -> Progress:
     """Return the next step for a YouTube video, according to how much of its upload has arrived."""
     if uploaded.video_id is None:
         return Progress("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
     created = {"video": uploaded.video_id, TAKEN: True}
     if "thumbnail_url" in content.options:
         return Progress("thumbnail", {**created, "tries": 0})
-    return later("process", {**created, "looks": 0, "note": ""}, FIRST_CHECK_SECONDS)
+    return step_after_pause("process", {**created, "looks": 0, "note": ""}, FIRST_CHECK_SECONDS)

@@ -7,11 +7,11 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from accounts.platforms.counting import characters, has_linked_url
-from accounts.platforms.instagram.capabilities import hashtags, mentions
+from accounts.platforms.counting import code_points, has_linked_url
+from accounts.platforms.instagram.capabilities import count_hashtags, count_mentions
 from accounts.platforms.registry import PLATFORMS, platform, platforms
 from accounts.platforms.types import AccountDetails
-from accounts.platforms.x.capabilities import cashtags
+from accounts.platforms.x.capabilities import count_cashtags
 
 every_platform = pytest.mark.parametrize("name", PLATFORMS)
 CREDENTIALS = {
@@ -109,16 +109,16 @@ def test_credentials_are_accepted_as_described_and_refused_if_a_field_is_missing
 
 def test_instagram_counts_hashtags_and_mentions() -> None:
     text = "#one #two2 #3 a#no &#38; @alice @bob.c me@example.com"
-    assert (hashtags(text), mentions(text)) == (2, 2)
+    assert (count_hashtags(text), count_mentions(text)) == (2, 2)
 
 
 def test_x_counts_cashtags() -> None:
-    assert cashtags("$ABC up, ($X), $5 and $TOOLONGER, $BRK.A") == 2
+    assert count_cashtags("$ABC up, ($X), $5 and $TOOLONGER, $BRK.A") == 2
 
 
 def test_telegram_counts_utf16_and_slack_characters() -> None:
     assert platform("telegram").capabilities.text.count("😀") == 2
-    assert platform("slack").capabilities.text.count is characters
+    assert platform("slack").capabilities.text.count is code_points
 
 
 # What the sentences of `not_possible` call a feature.

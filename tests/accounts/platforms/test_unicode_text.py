@@ -8,8 +8,8 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accounts.platforms.counting import clusters, composed
-from accounts.platforms.links import any_of
+from accounts.platforms.counting import clusters, nfc_normalized
+from accounts.platforms.links import any_word_pattern
 
 FLAGS = ["🇩", "🇪"]
 MARKS = ["\u0301", "\u0323", "\u0344", "\u0f73", "\u302e", "\u20e3", "\ufe0f", "\u200d", "\u094d", "\U000e0067"]
@@ -45,7 +45,7 @@ def test_clusters_are_those_of_the_regex_module(text: str) -> None:
 @settings(derandomize=True, deadline=None, max_examples=1000)
 @given(texts | mark_runs)
 def test_a_text_is_composed_as_unicodedata_does_it(text: str) -> None:
-    assert composed(text) == unicodedata.normalize("NFC", text)
+    assert nfc_normalized(text) == unicodedata.normalize("NFC", text)
 
 
 @settings(derandomize=True, deadline=None, max_examples=500)
@@ -53,6 +53,6 @@ def test_a_text_is_composed_as_unicodedata_does_it(text: str) -> None:
 def test_a_pattern_of_words_matches_the_longest_word(words: list[str], text: str) -> None:
     expected = max((word for word in words if text.startswith(word)), key=len, default=None)
 
-    found = regex.match(any_of(words), text) if words else None
+    found = regex.match(any_word_pattern(words), text) if words else None
 
     assert (found[0] if found else None) == expected

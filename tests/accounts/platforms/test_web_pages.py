@@ -8,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.counting import graphemes
-from accounts.platforms.web_pages import Page, PageUnavailable, page_address, read_page
+from accounts.platforms.web_pages import PageMetadata, PageUnavailable, page_address, read_page
 from tests.fakes.http_server import Answer
 from tests.fakes.web_pages import WebPages, html, open_graph
 
@@ -20,7 +20,7 @@ def web(settings: Settings) -> Iterator[WebPages]:
         yield server
 
 
-def read(web: WebPages, head: str | bytes, content_type: str = "text/html; charset=utf-8") -> Page:
+def read(web: WebPages, head: str | bytes, content_type: str = "text/html; charset=utf-8") -> PageMetadata:
     content = head if isinstance(head, bytes) else f"<!doctype html><html><head>{head}</head>".encode()
     return read_page(web.put("/a/page", html(content, content_type)))
 
@@ -36,9 +36,9 @@ def test_open_graph_comes_before_twitters_card_and_that_before_the_pages_own(web
         "<meta property=og:image content=g.png><meta property=og:image:secure_url content=https://cdn.example/s.png>"
     )
 
-    assert read(web, own) == Page("Own", "Own words", "")
-    assert read(web, own + twitter) == Page("Twitter", "Its words", f"{web.url}/t.png")
-    assert read(web, own + twitter + graph) == Page("Graph", "Graph words", "https://cdn.example/s.png")
+    assert read(web, own) == PageMetadata("Own", "Own words", "")
+    assert read(web, own + twitter) == PageMetadata("Twitter", "Its words", f"{web.url}/t.png")
+    assert read(web, own + twitter + graph) == PageMetadata("Graph", "Graph words", "https://cdn.example/s.png")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import Inspected, inspect
+from media.inspection import InspectedFile, inspect
 from tests.media.image_files import (
     SIDES,
     XMP_WITHOUT_POSITION,
@@ -89,7 +89,7 @@ def interlaced_rows() -> bytes:
 
 @pytest.mark.parametrize("name", STILL)
 def test_a_complete_image_is_accepted(name: str, written: Write) -> None:
-    assert inspect(written(STILL[name]())) == Inspected("image", TYPES[name.split("_")[0]], *SIDES)
+    assert inspect(written(STILL[name]())) == InspectedFile("image", TYPES[name.split("_")[0]], *SIDES)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_image_of_one_pixel_is_accepted(content: bytes, written: Write) -> No
 
 
 def test_an_animated_gif_has_the_kind_gif(written: Write) -> None:
-    assert inspect(written(animation("GIF"))) == Inspected("gif", "image/gif", *SIDES)
+    assert inspect(written(animation("GIF"))) == InspectedFile("gif", "image/gif", *SIDES)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from media.inspection import Inspected, inspect
+from media.inspection import InspectedFile, inspect
 from tests.media.document_files import packed_objects, pdf, stream
 from tests.media.video_files import (
     QUARTER_TURN,
@@ -53,54 +53,60 @@ def roll(degrees: float) -> bytes:
     return element(0x7670, element(0x7675, struct.pack(">f", degrees)))
 
 
-VIDEOS: dict[str, tuple[Callable[[], bytes], Inspected]] = {
-    "mp4": (movie, Inspected("video", MP4, *SIDES, 2000)),
-    "mp4_with_sound": (lambda: movie(SOUND, track()), Inspected("video", MP4, *SIDES, 2000)),
-    "mp4_turned": (lambda: movie(track(matrix=QUARTER_TURN)), Inspected("video", MP4, *TURNED, 2000)),
-    "mp4_upside_down": (lambda: movie(track(matrix=(-1, 0, 0, -1))), Inspected("video", MP4, *SIDES, 2000)),
-    "mp4_two_pictures": (lambda: movie(track(sides=(16, 16)), track()), Inspected("video", MP4, *SIDES, 2000)),
-    "mp4_times_of_64_bits": (lambda: movie(header=LONG_MVHD), Inspected("video", MP4, *SIDES, 2000)),
-    "mp4_media_to_the_end": (media_to_the_end, Inspected("video", MP4, *SIDES, 2000)),
-    "mp4_media_of_64_bits": (media_of_64_bits, Inspected("video", MP4, *SIDES, 2000)),
-    "mp4_padded": (lambda: movie(tail=bytes(100)), Inspected("video", MP4, *SIDES, 2000)),
+VIDEOS: dict[str, tuple[Callable[[], bytes], InspectedFile]] = {
+    "mp4": (movie, InspectedFile("video", MP4, *SIDES, 2000)),
+    "mp4_with_sound": (lambda: movie(SOUND, track()), InspectedFile("video", MP4, *SIDES, 2000)),
+    "mp4_turned": (lambda: movie(track(matrix=QUARTER_TURN)), InspectedFile("video", MP4, *TURNED, 2000)),
+    "mp4_upside_down": (lambda: movie(track(matrix=(-1, 0, 0, -1))), InspectedFile("video", MP4, *SIDES, 2000)),
+    "mp4_two_pictures": (lambda: movie(track(sides=(16, 16)), track()), InspectedFile("video", MP4, *SIDES, 2000)),
+    "mp4_times_of_64_bits": (lambda: movie(header=LONG_MVHD), InspectedFile("video", MP4, *SIDES, 2000)),
+    "mp4_media_to_the_end": (media_to_the_end, InspectedFile("video", MP4, *SIDES, 2000)),
+    "mp4_media_of_64_bits": (media_of_64_bits, InspectedFile("video", MP4, *SIDES, 2000)),
+    "mp4_padded": (lambda: movie(tail=bytes(100)), InspectedFile("video", MP4, *SIDES, 2000)),
     "mp4_length_in_its_track": (
         lambda: movie(header=movie_header(duration=0)),
-        Inspected("video", MP4, *SIDES, 2000),
+        InspectedFile("video", MP4, *SIDES, 2000),
     ),
     "mp4_length_not_known": (
         lambda: movie(track(duration=0), header=movie_header(duration=2**32 - 1)),
-        Inspected("video", MP4, *SIDES, None),
+        InspectedFile("video", MP4, *SIDES, None),
     ),
-    "mp4_unknown_brand": (lambda: file_type(b"abcd", b"isom") + movie()[16:], Inspected("video", MP4, *SIDES, 2000)),
-    "mp4_fragments": (fragmented_movie, Inspected("video", MP4, *SIDES, 3000)),
+    "mp4_unknown_brand": (
+        lambda: file_type(b"abcd", b"isom") + movie()[16:],
+        InspectedFile("video", MP4, *SIDES, 2000),
+    ),
+    "mp4_fragments": (fragmented_movie, InspectedFile("video", MP4, *SIDES, 3000)),
     "mp4_fragments_with_length": (
         lambda: movie(track(sizes=(), duration=0), LENGTH_OF_FRAGMENTS, header=movie_header(duration=0)),
-        Inspected("video", MP4, *SIDES, 7000),
+        InspectedFile("video", MP4, *SIDES, 7000),
     ),
-    "mov": (lambda: movie(brand=b"qt  "), Inspected("video", MOV, *SIDES, 2000)),
-    "mov_without_file_type": (lambda: box(b"wide", bytes(8)) + movie()[16:], Inspected("video", MOV, *SIDES, 2000)),
+    "mov": (lambda: movie(brand=b"qt  "), InspectedFile("video", MOV, *SIDES, 2000)),
+    "mov_without_file_type": (lambda: box(b"wide", bytes(8)) + movie()[16:], InspectedFile("video", MOV, *SIDES, 2000)),
     "mov_user_data_ends_in_zeros": (
         lambda: movie(track(), box(b"udta", box(b"name", b"abc"), bytes(4)), brand=b"qt  "),
-        Inspected("video", MOV, *SIDES, 2000),
+        InspectedFile("video", MOV, *SIDES, 2000),
     ),
-    "webm": (webm, Inspected("video", WEBM, *SIDES, 2000)),
+    "webm": (webm, InspectedFile("video", WEBM, *SIDES, 2000)),
     "webm_turned": (
         lambda: webm(info(), tracks(projection=roll(-90)), cluster()),
-        Inspected("video", WEBM, *TURNED, 2000),
+        InspectedFile("video", WEBM, *TURNED, 2000),
     ),
     "webm_recorded_live": (
         lambda: webm(info(None), tracks(), *(cluster(at, size=UNTOLD) for at in (0, 1000)), size=UNTOLD),
-        Inspected("video", WEBM, *SIDES, 1040),
+        InspectedFile("video", WEBM, *SIDES, 1040),
     ),
     "webm_without_length": (
         lambda: webm(info(None), tracks(), cluster(), cluster(3000)),
-        Inspected("video", WEBM, *SIDES, 3040),
+        InspectedFile("video", WEBM, *SIDES, 3040),
     ),
     "webm_other_clock": (
         lambda: webm(info(None, scale=500_000), tracks(), cluster(3000)),
-        Inspected("video", WEBM, *SIDES, 1520),
+        InspectedFile("video", WEBM, *SIDES, 1520),
     ),
-    "webm_void": (lambda: webm(b"\xec\x84abcd", info(), tracks(), cluster()), Inspected("video", WEBM, *SIDES, 2000)),
+    "webm_void": (
+        lambda: webm(b"\xec\x84abcd", info(), tracks(), cluster()),
+        InspectedFile("video", WEBM, *SIDES, 2000),
+    ),
 }
 DOCUMENTS = {
     "plain": pdf,
@@ -126,7 +132,7 @@ def test_a_complete_video_is_accepted(name: str, written: Write) -> None:
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_pdf_is_accepted(name: str, written: Write) -> None:
-    assert inspect(written(DOCUMENTS[name]())) == Inspected("document", "application/pdf")
+    assert inspect(written(DOCUMENTS[name]())) == InspectedFile("document", "application/pdf")
 
 
 def test_deeply_nested_block_groups_are_read_without_recursion(written: Write) -> None:

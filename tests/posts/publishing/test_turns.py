@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import RateLimited
-from accounts.platforms.types import Content, Pace, Published
+from accounts.platforms.types import Content, PostingPace, Published
 from posts.models import PostTarget
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
@@ -24,7 +24,7 @@ from workspaces.models import Workspace
 @pytest.fixture
 def paced(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> type[ScriptedPlatform]:
     """The scripted platform with a pace of two posts at once, then one per ten seconds."""
-    monkeypatch.setattr(scripted, "capabilities", replace(scripted.capabilities, pace=Pace(seconds=10, burst=2)))
+    monkeypatch.setattr(scripted, "capabilities", replace(scripted.capabilities, pace=PostingPace(seconds=10, burst=2)))
     return scripted
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accounts.platforms.errors import unmapped
+from accounts.platforms.errors import report_unmapped_code
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.conftest import ApiClient
 from tests.fakes.http_server import Answer
@@ -68,7 +68,7 @@ def test_an_unmapped_error_is_logged_once(
 
 
 def test_a_code_is_one_short_line(caplog: pytest.LogCaptureFixture) -> None:
-    unmapped("somewhere", "odd\ncode\x1b" + "x" * 1000)
+    report_unmapped_code("somewhere", "odd\ncode\x1b" + "x" * 1000)
 
     [line] = logged(caplog)
     assert line.isprintable()

@@ -15,9 +15,9 @@ from accounts.platforms.http.responses import (
     UnreadableAnswer,
     https_url,
     json_object,
+    line_without_tokens,
     objects_in,
     one_line,
-    safe_line,
     seconds_to_wait,
     text_in,
     wait_in,
@@ -46,7 +46,7 @@ def test_only_a_json_object_is_read_as_one(body: bytes) -> None:
     ],
 )
 def test_text_of_a_platform_becomes_one_safe_line(value: Any, shown: str) -> None:
-    assert safe_line(value) == shown
+    assert line_without_tokens(value) == shown
 
 
 @time_machine.travel(NOON, tick=False)

@@ -8,7 +8,7 @@ import pytest
 
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.instagram.adapter import Instagram
-from accounts.platforms.instagram.capabilities import CAPABILITIES, hashtags
+from accounts.platforms.instagram.capabilities import CAPABILITIES, count_hashtags
 from accounts.platforms.types import Grant, Progress, Published
 from tests.accounts.platforms.instagram.files import image, video
 from tests.accounts.platforms.media_files import MP4, picture
@@ -146,8 +146,8 @@ def test_the_length_is_counted_as_instagram_counts_it(
     instagram: Instagram, server: FakeInstagram, grant: Grant, fits: str, too_long: str
 ) -> None:
     rules = CAPABILITIES.text
-    assert all(rules.count(text) <= 2200 and hashtags(text) <= 30 for text in [fits])
-    assert rules.count(too_long) > 2200 or hashtags(too_long) > 30
+    assert all(rules.count(text) <= 2200 and count_hashtags(text) <= 30 for text in [fits])
+    assert rules.count(too_long) > 2200 or count_hashtags(too_long) > 30
 
     publish(instagram, grant, post(fits, image(server)))
     with pytest.raises(ContentRejected, match="caption"):

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import AccountDetails, Pace
+from accounts.platforms.types import AccountDetails, PostingPace
 
 CAPABILITIES = Mastodon.capabilities
 
@@ -44,7 +44,7 @@ def test_an_animation_cannot_be_combined_with_other_media() -> None:
 
 def test_publishing_can_be_verified_and_needs_no_operator() -> None:
     assert CAPABILITIES.retry_safety == "verifiable"
-    assert CAPABILITIES.pace == Pace(seconds=36, burst=300)
+    assert CAPABILITIES.pace == PostingPace(seconds=36, burst=300)
     assert Mastodon.methods == ("credentials", "oauth")
     assert [Mastodon().unavailable_reason(method) for method in Mastodon.methods] == [None, None]
 

@@ -7,7 +7,7 @@ import pytest
 
 from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.telegram.adapter import Telegram
-from accounts.platforms.types import MediaInfo, Pace
+from accounts.platforms.types import MediaInfo, PostingPace
 
 CAPABILITIES = Telegram.capabilities
 
@@ -31,7 +31,7 @@ def test_text_is_counted_in_utf16_and_shorter_as_a_caption() -> None:
 
 def test_publishing_is_never_repeated_and_needs_no_operator() -> None:
     assert CAPABILITIES.retry_safety == "at_most_once"
-    assert CAPABILITIES.pace == Pace(seconds=3, burst=3)
+    assert CAPABILITIES.pace == PostingPace(seconds=3, burst=3)
     assert Telegram.methods == ("credentials",)
     assert Telegram().unavailable_reason("credentials") is None
 

@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from accounts.platforms.youtube.capabilities import CAPABILITIES, angle_brackets, tags_length
+from accounts.platforms.youtube.capabilities import CAPABILITIES, count_angle_brackets, tags_length
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_tags_are_counted_with_their_commas_and_quotes(tags: list[str], length: 
 def test_a_description_is_counted_in_bytes_and_contains_no_angle_brackets() -> None:
     rules = CAPABILITIES.text
     assert (rules.count("é😀"), rules.max_length) == (6, 5000)
-    assert angle_brackets("1 < 2 > 0") == 2
-    assert rules.also == (("angle brackets", 0, angle_brackets),)
+    assert count_angle_brackets("1 < 2 > 0") == 2
+    assert rules.also == (("angle brackets", 0, count_angle_brackets),)
