@@ -18,7 +18,7 @@ class MetadataField(serializers.JSONField):
 
 
 class LogSerializer(serializers.ModelSerializer):
-    """An audit entry: a write that a caller tried. `code` is the error if it was refused, `via` the client's stated name."""
+    """An audit entry in the API: a write that a caller tried. `code` is its error if refused, `via` the client's name."""
 
     actor_type = serializers.ChoiceField(choices=ActorType.choices)
     retention_tier = serializers.ChoiceField(

@@ -31,7 +31,7 @@ def is_genuine(secret: str, header: str, body: bytes) -> bool:
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """The HTTP handler that receives webhook requests. It may receive an event twice, which has the same `id` then."""
+    """The HTTP handler of the example webhook receiver. An event may arrive several times, always with the same `id`."""
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))

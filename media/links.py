@@ -33,7 +33,7 @@ _EXPIRES = re.compile(r"[1-9][0-9]{0,11}")
 
 @dataclass(frozen=True)
 class FileLink:
-    """What a signed link to a stored media file says; `expires` is a Unix timestamp."""
+    """The content of a signed link to a stored media file; `expires` is a Unix timestamp."""
 
     media_id: str
     filename: str

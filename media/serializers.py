@@ -23,7 +23,7 @@ MAX_ALT_TEXT = 10_000  # characters
 
 
 class SourceUrl(fields.Text):
-    """A URL from which to download a media file. Only its format is checked here; each connection checks the address."""
+    """The field for a media upload's source URL. Only its format is checked here; each connection checks its address."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=2048, **kwargs)

@@ -41,7 +41,7 @@ class SendingThread:
         self._loop.call_soon_threadsafe(self._begin, key, request)
 
     def finished(self) -> list[tuple[str, Outcome]]:
-        """Return the webhook attempts that finished since the last call, as submitted keys with their outcomes."""
+        """Return the webhook attempts that have finished since the last call: the submitted key and the outcome of each."""
         return [self._finished.popleft() for _ in range(len(self._finished))]
 
     def stop(self) -> None:

@@ -9,5 +9,5 @@ from webhooks.services import destroy_secrets_of_deleted_workspaces
 
 @shared_task
 def destroy_secrets_of_deleted() -> int:
-    """Delete the webhook signing secrets of deleted workspaces, as a Celery task."""
+    """Run the Celery task that deletes the webhook signing secrets of deleted workspaces."""
     return destroy_secrets_of_deleted_workspaces()

@@ -106,7 +106,7 @@ class VideoFile:
         self.file.close()
 
     def read(self, start: int, length: int) -> bytes:
-        """Read exactly `length` bytes of the video file from `start`."""
+        """Read exactly `length` bytes, from the offset `start`, of a video file in inspection."""
         self.file.seek(start)
         content = self.file.read(length)
         if len(content) != length:

@@ -37,7 +37,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 def run_bounded(
     call: list[str], *, seconds: int, memory: int, stdin: IO[bytes] | int = subprocess.DEVNULL
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the program ffprobe or ffmpeg with limits on time and memory (in bytes), and return its standard output.
+    """Run ffprobe or ffmpeg with limits on time and memory (in bytes), and return the result with its standard output.
 
     The first item of `call` is an absolute path. Raises TimeoutExpired after `seconds`.
     """

@@ -55,7 +55,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
 
 
 def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
-    """Remove files of deleted media assets unless a ready asset shares them; returns how many assets have none left.
+    """Remove files of deleted media assets unless a ready asset shares them; returns the number of assets without errors.
 
     A deleted row names its files until they are removed, so the purge retries what the storage refuses.
     """
@@ -72,7 +72,7 @@ def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
 
 
 def _remove_unused_file(field: str, key: str) -> None:
-    """Remove a deleted media asset's file unless a ready asset has it; no lock, as uploads share only ready files."""
+    """Remove a deleted media asset's file unless a ready asset shares it. New uploads never share deleted assets' files."""
     if not key:
         return
     having = MediaAsset.objects.filter(**{field: key})
@@ -82,7 +82,7 @@ def _remove_unused_file(field: str, key: str) -> None:
 
 
 def purge_deleted_files(*, limit: int = 200) -> int:
-    """Remove files of up to `limit` deleted media assets that could not be removed earlier; returns how many assets."""
+    """Remove files of up to `limit` deleted media assets whose removal failed earlier; returns the number of assets."""
     has_file = ~Q(storage_key="") | ~Q(thumbnail_key="")
     deleted = MediaAsset.objects.filter(has_file, status=MediaAsset.Status.DELETED)
     return _remove_unused_files(deleted.order_by("deleted_at")[:limit])

@@ -34,7 +34,7 @@ def find_orphans(report: Callable[[str], None]) -> tuple[list[str], list[str]]:
 
 
 def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None]) -> int:
-    """Remove the given orphan files from the media storage, unless an asset has them by now; returns how many."""
+    """Remove orphan files from the media storage, unless an asset has them by now; returns how many were removed."""
     removed = 0
     for key in keys:
         if not selectors.is_file_of_asset(key):

@@ -95,7 +95,7 @@ def _display_filename(filename: str, mime_type: str) -> str:
 
 
 def _share(caller: Caller, asset: MediaAsset) -> bool:
-    """Save a media asset with the stored file of the workspace's asset with the same bytes, if there is one.
+    """Save an upload's media asset with the file of the workspace's asset that has the same bytes, if there is one.
 
     The other asset is locked, so that it and its file are not deleted meanwhile.
     """
