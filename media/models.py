@@ -99,7 +99,7 @@ class PendingFile(models.Model):
 
 
 class MediaUsage(models.Model):
-    """The bytes of a workspace's media quota that are in use by ready assets and pending files.
+    """The number of bytes of a workspace's media quota that ready assets and pending files use.
 
     The number is stored as a counter, because summing a large library for each upload would be slow. It is raised before a
     file is stored and lowered in the transaction that deletes the asset; `reconcile_media` recounts it.

@@ -10,7 +10,7 @@ from accounts.platforms.types import MediaKind
 
 @dataclass(frozen=True)
 class Inspected:
-    """The result of inspecting an uploaded file. Width and height are as displayed, after EXIF or track rotation.
+    """The result of inspecting an uploaded file. Width and height are in pixels as displayed, after EXIF or track rotation.
 
     `kind` is "gif" for an animated GIF; a GIF with one frame, an animated WebP and an animated PNG are images. `duration_ms`
     is None for a video that does not state its duration, and for all other files.

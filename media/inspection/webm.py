@@ -22,7 +22,7 @@ _IS_VIDEO = 1
 
 
 class Element(NamedTuple):
-    """An EBML element of a WebM file: its id is at the offset `start`, its content from `body` to `end` (None if unknown).
+    """An EBML element of a WebM file: its id begins at the offset `start`; its content is from `body` to `end`.
 
     `end` is None for an element of unknown size.
     """
