@@ -1,4 +1,4 @@
-"""Read-only admin class of audit entries in the operators' console."""
+"""The admin table of audit entries in the operators' console, which is read-only."""
 
 from __future__ import annotations
 

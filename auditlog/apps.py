@@ -1,4 +1,4 @@
-"""App configuration of the audit log."""
+"""The Django app configuration of the audit log."""
 
 from __future__ import annotations
 

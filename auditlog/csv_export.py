@@ -1,4 +1,4 @@
-"""Streams audit entries and other rows as CSV (RFC 4180), with only a few rows in memory."""
+"""CSV export (RFC 4180) of audit log entries and other rows as a stream, with only a few rows in memory at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_response(rows: QuerySet[Any], name: str, columns: Sequence[str] = LOG_COLUMNS) -> StreamingHttpResponse:
-    """Return the rows as a streamed file `<name>.csv` with a header row; `columns` are field names."""
+    """Return a streamed CSV file `<name>.csv` of the rows, with a header row; `columns` are field names."""
     return StreamingHttpResponse(
         _chunks(rows, columns),
         content_type="text/csv; charset=utf-8",
@@ -48,7 +48,7 @@ def _take(buffer: io.StringIO) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Return a value as CSV text: null is empty, and text that looks like a formula gets a leading apostrophe."""
+    """Return a value as the text of a CSV cell: null is empty, and what looks like a formula gets a leading apostrophe."""
     if value is None:
         return ""
     if isinstance(value, datetime):

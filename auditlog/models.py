@@ -1,4 +1,4 @@
-"""The model of audit entries: one for each write that an authenticated caller tried, without personal data."""
+"""The model of audit log entries: one for each write that an authenticated caller tried, without personal data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from config.db.ids import PrefixedIdField
 
 
 class ActorType(models.TextChoices):
-    """The kind of caller in an audit entry. CLI, MCP and AGENT_RUNTIME are workspace keys whose client names itself so."""
+    """The kind of caller in an audit entry. CLI, MCP and AGENT_RUNTIME are workspace keys whose client states that name."""
 
     USER = "user"
     AGENT = "agent"
@@ -21,7 +21,7 @@ class ActorType(models.TextChoices):
 
 
 class RetentionTier(models.TextChoices):
-    """Retention tiers of audit entries, from the shortest to the longest."""
+    """The tiers that determine how long audit entries are stored, from the shortest time to the longest."""
 
     FREE = "free"
     PRO = "pro"
@@ -30,7 +30,7 @@ class RetentionTier(models.TextChoices):
 
 
 class AuditEntry(models.Model):
-    """An audit entry, which never changes. It has ids instead of foreign keys, because it outlives the rows they name."""
+    """An entry of the audit log, which never changes. It has ids, not foreign keys, because it outlives the rows."""
 
     class Outcome(models.TextChoices):
         SUCCEEDED = "succeeded"

@@ -1,4 +1,4 @@
-"""Deletes audit entries when the retention tier under which they were written ends."""
+"""The retention rule of the audit log: it deletes entries after the time of the retention tier stored in each of them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ExpiredAuditEntries(ExpiredRows):
         return AuditEntry.objects.filter(reduce(or_, (Q(**condition) for condition in _expired_conditions())))
 
     def deletable_rows(self) -> QuerySet[AuditEntry]:
-        """Return the expired entries of one tier, oldest first, in the order of the index."""
+        """Return the expired audit entries of one retention tier, oldest first, as the index sorts them."""
         tiers = (AuditEntry.objects.filter(**condition).order_by("created_at") for condition in _expired_conditions())
         return next((rows for rows in tiers if rows.exists()), AuditEntry.objects.none())
 
 
 def _expired_conditions() -> list[dict[str, Any]]:
-    """Return the query condition for expired entries of each tier."""
+    """Return one query condition for each retention tier, which matches the tier's expired audit entries."""
     now = timezone.now()
     return [
         {"retention_tier": tier, "created_at__lt": now - timedelta(days=days)} for tier, days in RETENTION_DAYS.items()

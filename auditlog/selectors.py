@@ -1,4 +1,4 @@
-"""Queries of audit entries."""
+"""Database queries that read entries of the audit log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ID_TIME_TOLERANCE = timedelta(minutes=1)  # maximum difference between the time 
 def entries_of(
     *, caller: Caller, workspace_id: str, since: datetime | None = None, before: datetime | None = None, **filters: str
 ) -> QuerySet[AuditEntry]:
-    """Return the workspace's audit entries, newest first, from `since` until before `before`.
+    """Return a workspace's audit entries, newest first, optionally between the times `since` and `before`.
 
     `filters` are actor_type, actor_id, operation, outcome and retention_tier; all must match. Raises ScopeMissing, NotFound.
     """

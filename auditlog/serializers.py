@@ -1,4 +1,4 @@
-"""Serializers of audit entries."""
+"""API serializers of the audit log: its entries, and the query parameters of its lists."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from config.api.serializers import PageQuery, page_of
     {"type": "object", "additionalProperties": True, "description": "Ids and values, without personal text."}
 )
 class MetadataField(serializers.JSONField):
-    """Further data of an entry, depending on its operation."""
+    """The serializer field for the further data of an audit entry, which depend on its operation."""
 
 
 class LogSerializer(serializers.ModelSerializer):
-    """One write that was tried. `code` says why it was refused; `via` is the client's own name for itself."""
+    """An audit entry in the API: a write that a caller tried. `code` is its error if refused, `via` the client's name."""
 
     actor_type = serializers.ChoiceField(choices=ActorType.choices)
     retention_tier = serializers.ChoiceField(
@@ -52,7 +52,7 @@ LogPage = page_of("LogPage", "logs", LogSerializer)
 
 
 class AgentLogsQuery(PageQuery):
-    """Filters and response format of a list of audit entries."""
+    """The query parameters of an agent's audit log: the retention tier of the entries, the format and the page."""
 
     retention_tier = fields.Choice(
         choices=RetentionTier.choices, required=False, help_text="Entries that were written under this tier."
@@ -65,7 +65,7 @@ class AgentLogsQuery(PageQuery):
 
 
 class LogsQuery(AgentLogsQuery):
-    """Filters of a workspace's audit entries."""
+    """The query parameters of a workspace's audit log: those of an agent's log, the workspace and the actor."""
 
     workspace_id = fields.Identifier("wrk")
     actor_type = fields.Choice(choices=ActorType.choices, required=False)

@@ -1,4 +1,4 @@
-"""Write audit entries.
+"""Services that write entries to the audit log.
 
 Each writing service records its success in its own transaction. The API records refusals after the rollback
 (`record_refusal`, set as REFUSAL_RECORDER).
@@ -31,7 +31,7 @@ def record(
     metadata: dict[str, Any] | None = None,
     refused_with: str | None = None,
 ) -> AuditEntry:
-    """Write an audit entry: who did or tried which operation on which resource. `metadata` has no personal text."""
+    """Write one audit entry: which caller did or tried which operation on which resource. `metadata` has no personal text."""
     entry = _entry(
         caller,
         operation,
@@ -50,7 +50,7 @@ def record(
 def record_many(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> None:
-    """Write an audit entry for each resource of one service call, in one statement. `resources` maps ids to metadata."""
+    """Write an audit entry for each resource of one service call with one SQL statement. `resources` maps ids to metadata."""
     AuditEntry.objects.bulk_create(
         _entry(
             caller,
@@ -66,7 +66,7 @@ def record_many(
 
 
 def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run: bool) -> None:
-    """Write an audit entry for a refused write with its error code. A database error is only logged."""
+    """Write an audit entry for a write that was refused, with its error code. If the database fails, only log that."""
     try:
         record(caller=caller, operation=operation, dry_run=dry_run, refused_with=error_code(error))
     except DatabaseError as fault:

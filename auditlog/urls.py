@@ -1,4 +1,4 @@
-"""URLs of the audit log."""
+"""The API URL of a workspace's audit log."""
 
 from __future__ import annotations
 

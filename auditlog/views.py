@@ -1,4 +1,4 @@
-"""API view of the audit log."""
+"""The API view that lists a workspace's audit log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LogViewSet(OperationViewSet):
 
 
 def logs_reply(call: Call, *, name: str, **filters: str) -> Reply:
-    """Return audit entries that match the call's query and `filters`: a page of JSON, or all as the file `<name>.csv`."""
+    """Return the API reply with audit log entries: a page of JSON, or all of them as the CSV file `<name>.csv`."""
     query = {**call.query, **filters}
     response_format, limit, cursor = query.pop("format"), query.pop("limit"), query.pop("cursor", None)
     entries = selectors.entries_of(caller=call.caller, **query)

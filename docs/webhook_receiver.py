@@ -1,4 +1,4 @@
-"""An example of a webhook receiver: it prints each event whose signature is right, and answers 401 to anything else.
+"""An example of a webhook receiver: prints each event with a valid signature, and answers 401 to other requests.
 
     SIGNING_SECRET=whsec_… python3 docs/webhook_receiver.py 9000
 
@@ -21,7 +21,7 @@ logger = logging.getLogger("webhook-receiver")
 
 
 def is_genuine(secret: str, header: str, body: bytes) -> bool:
-    """Whether one of the header's signatures was made with this secret over this body, a short time ago."""
+    """Return whether a webhook's signature header has a valid signature of the body, made within the last five minutes."""
     parts = [part.partition("=")[::2] for part in header.split(",")]
     at = next((value for name, value in parts if name == "t"), "")
     if not at.isdecimal() or abs(time.time() - int(at)) > TOLERANCE_SECONDS:
@@ -31,7 +31,7 @@ def is_genuine(secret: str, header: str, body: bytes) -> bool:
 
 
 class Receiver(BaseHTTPRequestHandler):
-    """Takes the service's POST requests. It may get an event more than once: `id` tells them apart."""
+    """The HTTP handler of the example webhook receiver. An event may arrive several times, always with the same `id`."""
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))

@@ -1,4 +1,4 @@
-"""Admin pages of media assets, their use in posts, pending files, and media quotas."""
+"""The admin tables of media assets, their uses in posts, pending media files, and media quotas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Django app for the media library."""
+"""The Django app configuration of the media library."""
 
 from __future__ import annotations
 

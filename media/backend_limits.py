@@ -1,4 +1,4 @@
-"""Limits for calls to the media storage bucket and the malware scanner, so that a slow one does not block other requests.
+"""Limits on calls to the media bucket and the malware scanner, so that a slow one does not block other requests.
 
 At most half of the process's threads may wait for them. After a call to the bucket that failed slowly, further calls are
 refused for BREAKER_PAUSE_SECONDS; then a single call tests whether the bucket works again.
@@ -25,7 +25,7 @@ backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
 
 @contextlib.contextmanager
 def backend_thread() -> Iterator[None]:
-    """Reserve a thread for a storage or scanner call during the block; raises ServiceUnavailable if none is free."""
+    """Reserve a web thread for a call to the media storage or scanner; raises ServiceUnavailable if none is free."""
     if not backend_threads.acquire():
         raise ServiceUnavailable(
             "Too many requests are waiting for the file storage or the scanner.", headers={"Retry-After": "5"}
@@ -37,7 +37,7 @@ def backend_thread() -> Iterator[None]:
 
 
 class CircuitBreaker:
-    """Circuit breaker for storage calls: refuses calls (ServiceUnavailable) for a while after one has failed slowly."""
+    """A circuit breaker of the media storage: after a call failed slowly, it refuses further calls for a while."""
 
     def __init__(self) -> None:
         self._refuses_until = 0.0  # time.monotonic(); 0 while calls are allowed
@@ -45,7 +45,7 @@ class CircuitBreaker:
 
     @contextlib.contextmanager
     def guard(self) -> Iterator[None]:
-        """Guard a storage call, made in the block. Raises ServiceUnavailable while the circuit breaker refuses calls."""
+        """Run a media storage call as the `with` block. Raises ServiceUnavailable while the circuit breaker refuses calls."""
         began = self._enter()
         try:
             yield
@@ -71,7 +71,7 @@ bucket_breaker = CircuitBreaker()
 
 @contextlib.contextmanager
 def storage_access() -> Iterator[None]:
-    """Guard a call to the media storage, which is made in the block; the limits apply only to buckets, not to local files.
+    """Limit the media storage call in the `with` block if a bucket is used; calls for local files have no limits.
 
     Raises ServiceUnavailable.
     """

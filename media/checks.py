@@ -1,4 +1,4 @@
-"""Django system checks of the malware scanner: whether it answers, and whether its size limits suffice.
+"""Django system checks of the malware scanner: that it answers, and that its size limits allow the largest uploads.
 
 The second check takes seconds. It runs in `check --deploy` and in each starting worker, which logs the warnings.
 """
@@ -16,7 +16,7 @@ from media import scanning
 
 
 def check_scanner(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Warn if the malware scanner does not answer. This is no error: uploads are refused until it has started."""
+    """Warn at the system check if the malware scanner does not answer; uploads are refused until it does."""
     if settings.MEDIA_SCANNER == "none":
         return []
     try:
@@ -27,7 +27,7 @@ def check_scanner(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
 
 
 def check_scanner_limits(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Warn about each size limit of the malware scanner that is below the upload limit."""
+    """Warn at the system check about each size limit of the malware scanner that is below the upload limit."""
     if settings.MEDIA_SCANNER == "none":
         return []
     try:

@@ -20,7 +20,7 @@ class MediaMalwareDetected(ApiError):
 
 
 class MediaScanUnavailable(ApiError):
-    """The malware scanner is down, too slow, or sent an invalid reply."""
+    """The API error for an upload when the malware scanner is down, too slow, or sent an invalid reply."""
 
     status, code = 503, "MEDIA_SCAN_UNAVAILABLE"
     message = "The file could not be scanned, so it was not stored."
@@ -36,7 +36,7 @@ class MediaInUse(Conflict):
 
 
 class MediaQuotaExceeded(Conflict):
-    """The file does not fit into the workspace's media quota, of which `used` bytes are in use."""
+    """The API error for a file beyond the workspace's media quota, of which `used` bytes are in use."""
 
     code = "MEDIA_QUOTA_EXCEEDED"
     message = "The workspace's media quota is too small for this file."
@@ -50,7 +50,7 @@ class MediaQuotaExceeded(Conflict):
 
 
 class RangeNotSatisfiable(ApiError):
-    """The requested byte range starts after the end of a stored file of `size` bytes."""
+    """The API error for a requested byte range that starts after the end of a media file of `size` bytes."""
 
     status, code = 416, "RANGE_NOT_SATISFIABLE"
     message = "The requested range starts after the end of the file."

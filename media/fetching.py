@@ -1,4 +1,4 @@
-"""Download of media files from URLs that callers supply, with the SSRF protection of webhook requests."""
+"""Fetching of media files from URLs that callers state, with the same protection against SSRF as for webhooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 def fetch_from_url(url: str, spool: Spool, *, workspace_id: str) -> Upload:
-    """Download a media file from `url` into the spool within OUTBOUND_SECONDS; every redirect is checked like the first URL.
+    """Fetch a media file from a URL into a temporary file within OUTBOUND_SECONDS; checks the address of each redirect.
 
     Raises ValidationFailed on `source_url` if the file cannot be fetched, PayloadTooLarge, RateLimited.
     """

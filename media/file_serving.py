@@ -1,4 +1,4 @@
-"""HTTP serving of stored media files through signed links (media/links.py), with byte ranges and ETags (RFC 9110).
+"""The web view that serves stored media files at signed links (media/links.py), with byte ranges and ETags (RFC 9110).
 
 A bucket serves its files itself: the response redirects to a URL that is valid for a minute. Files are untrusted and are
 served from the service's own origin, so browsers must not execute anything in them.
@@ -37,7 +37,7 @@ _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.I
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A stored media file with the values of its response headers."""
+    """A stored media file that a signed link requests, with the values of its response headers."""
 
     key: str
     mime_type: str
@@ -47,7 +47,7 @@ class StoredFile:
 
 @get_only
 def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
-    """Serve GET and HEAD of /files/<media id>/<file name>. Every problem with a signed link gives the same 404 response."""
+    """Serve a stored media file for GET or HEAD. All invalid signed links get the same 404 response."""
     try:
         link = verify_link(media_id, filename, request.GET)
         stored = _find_file(link)
@@ -62,7 +62,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
 
 
 def _find_file(link: FileLink) -> StoredFile:
-    """The stored file of a signed link. Raises NotFound if the media asset, its thumbnail or its workspace was deleted."""
+    """Return the stored media file of a signed link. Raises NotFound if its asset, thumbnail or workspace was deleted."""
     ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
     asset = ready.filter(pk=link.media_id).first()
     if asset is None:
@@ -79,7 +79,7 @@ def _find_file(link: FileLink) -> StoredFile:
 
 
 def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
-    """Response for a stored media file: 304, 302 to the bucket, 206 or 200.
+    """Return the HTTP response that serves a stored media file: 304, 302 to the bucket, 206 or 200.
 
     Raises NotFound, RangeNotSatisfiable, ServiceUnavailable.
     """
@@ -110,7 +110,7 @@ def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
 
 
 def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase | None:
-    """Redirect to the file's URL in the bucket, or None for local files; not cacheable, since the URL expires soon."""
+    """Return a redirect to a media file in the bucket, not cacheable as that URL expires soon; None for local files."""
     address = bucket_url(
         stored.key,
         seconds=min(BUCKET_LINK_SECONDS, link.seconds_left),
@@ -122,12 +122,12 @@ def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
 
 
 def _is_cached(if_none_match: str, etag: str) -> bool:
-    """Whether the client has this version of the file in its cache (RFC 9110, 13.1.2: compared without W/)."""
+    """Return whether the browser has this version of the media file in its cache (RFC 9110, 13.1.2; W/ is ignored)."""
     return any(sent == "*" or sent.removeprefix("W/") == etag for sent in parse_etags(if_none_match))
 
 
 def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
-    """The requested byte range of a stored file as (start, length), or None for the whole file.
+    """Return the byte range of a media file that the request wants as (start, length), or None for the whole file.
 
     The whole file is also sent for several ranges, an invalid range, an outdated If-Range (RFC 9110, 13.1.5) and HEAD.
     Raises RangeNotSatisfiable.
@@ -146,7 +146,7 @@ def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
 
 
 class FilePart:
-    """Iterates over `length` bytes of an open media file in chunks; the response closes the file."""
+    """The body of a media file response: `length` bytes of the open file in chunks; the response closes the file."""
 
     def __init__(self, file: BinaryIO, length: int) -> None:
         self._file, self._left = file, length

@@ -1,4 +1,4 @@
-"""Media types that can be uploaded: the file suffix and the maximum size (settings.MEDIA_MAX_BYTES) of each."""
+"""The file types of media that can be uploaded: the suffix and the maximum size (settings.MEDIA_MAX_BYTES) of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUFFIXES = {
 
 
 def max_upload_bytes(beginning: Path | None = None) -> int:
-    """The maximum upload size, for the type detected in the file's `beginning`, or for any type if none is detected."""
+    """Return the maximum size of an upload by the file type of its `beginning`, or of any type if that is unknown."""
     if beginning is not None:
         with suppress(MediaTypeNotAllowed):
             return max_bytes_of_type(sniff(beginning))
@@ -31,7 +31,7 @@ def max_upload_bytes(beginning: Path | None = None) -> int:
 
 
 def max_bytes_of_type(mime_type: str) -> int:
-    """The maximum upload size for files of this MIME type."""
+    """Return the maximum size in bytes of an uploaded media file of this MIME type."""
     kind = mime_type.partition("/")[0]
     limit: int = settings.MEDIA_MAX_BYTES[kind if kind in ("image", "video") else "document"]
     return limit

@@ -1,4 +1,4 @@
-"""Signed links to stored media files. A link opens one file until the link expires.
+"""Signed links to stored media files. Each link opens one file until it expires.
 
 `<BASE_URL>/files/<media id>/<file name>?form=…&expires=…&signature=…`; the signature is Django's HMAC over the other
 parts, so links signed with SECRET_KEY_FALLBACKS stay valid.
@@ -41,7 +41,7 @@ class FileLink:
     expires: int
 
     def __str__(self) -> str:
-        """The string that is signed; neither id nor name can contain a slash (media/urls.py)."""
+        """Return the text of a media link that is signed; neither id nor name can contain a slash (media/urls.py)."""
         return f"{self.media_id}/{self.filename}/{self.kind}/{self.expires}"
 
     @property
@@ -50,19 +50,19 @@ class FileLink:
 
 
 def file_link(asset: MediaAsset, *, thumbnail: bool = False) -> str:
-    """Signed URL of a stored media file or its thumbnail, valid for MEDIA_LINK_SECONDS."""
+    """Return a signed link to a media asset's file or thumbnail, valid for MEDIA_LINK_SECONDS."""
     return _signed_url(asset, "thumbnail" if thumbnail else "file", settings.MEDIA_LINK_SECONDS)
 
 
 def preview_link(asset: MediaAsset) -> str:
-    """Signed URL of a media asset's preview: the thumbnail, or the full image if it has no thumbnail; "" for other media."""
+    """Return a signed link to a media asset's thumbnail, or to an image itself if it has none; otherwise ""."""
     if asset.thumbnail_key:
         return file_link(asset, thumbnail=True)
     return file_link(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
 
 
 def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
-    """Parse and verify a requested media link. Raises NotFound if the link is incomplete, altered or expired."""
+    """Parse a requested media link and verify its signature. Raises NotFound if it is incomplete, altered or expired."""
     kind, expires = query.get("form", ""), query.get("expires", "")
     if kind not in get_args(LinkKind) or not _EXPIRES.fullmatch(expires):
         raise NotFound()
@@ -77,7 +77,7 @@ def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileL
 
 
 def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
-    """The media asset as a MediaFile for platform adapters, with a link valid for a day.
+    """Return a media asset as the MediaFile that platform adapters get, with a signed link valid for a day.
 
     `alt_text` replaces the asset's own.
     """
@@ -93,7 +93,7 @@ def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaF
 
 
 def download_name(asset: MediaAsset, key: str) -> str:
-    """The file name in links and downloads: the media asset's name with the suffix of the stored type."""
+    """Return a media asset's file name in links and downloads: its name with the suffix of the stored file type."""
     return "".join(_name(asset, key))
 
 
@@ -106,7 +106,7 @@ def _signed_url(asset: MediaAsset, kind: LinkKind, seconds: int) -> str:
 
 
 def _name(asset: MediaAsset, key: str) -> tuple[str, str]:
-    """The media asset's name reduced to letters, digits and a few other characters, and the stored file's suffix."""
+    """Return a media asset's name for links, reduced to letters, digits and a few others, and the stored file's suffix."""
     stem = unicodedata.normalize("NFC", PurePosixPath(asset.filename).stem)
     allowed = (sign if sign in " ._-()+" or unicodedata.category(sign)[0] in "LMN" else "-" for sign in stem)
     name = re.sub("-{2,}", "-", "".join(allowed))[:MAX_NAME_CHARACTERS].strip(" .-")

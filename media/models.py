@@ -1,4 +1,4 @@
-"""Models of media assets, pending files, quota usage and use in posts; the storage contains each file under `storage_key`."""
+"""The models of media assets, pending files, quota usage and use in posts; the files themselves are in the media storage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workspaces.models import Workspace
 
 
 class MediaAsset(DueRow, TimestampedModel):
-    """An uploaded media file that passed all checks. The row is due when the worker has to create the thumbnail.
+    """An uploaded media file that passed all checks. Its row is due while the worker has to create the thumbnail.
 
     `sha256` and `size_bytes` are those of the stored file. Assets of a workspace with equal bytes share one stored file,
     which is deleted with the last of these assets.
@@ -66,7 +66,7 @@ class MediaAsset(DueRow, TimestampedModel):
         return f"{self.kind} {self.filename} ({self.id})"
 
     def properties(self, alt_text: str | None = None) -> MediaInfo:
-        """The media asset's properties that platforms check; `alt_text` replaces the asset's own."""
+        """Return the properties of a media asset that platforms check; `alt_text` replaces the asset's own."""
         return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]
             mime_type=self.mime_type,
@@ -79,7 +79,7 @@ class MediaAsset(DueRow, TimestampedModel):
 
 
 class PendingFile(models.Model):
-    """A file that may be in the media storage without an asset; the row is created before the file is written.
+    """A file that is, or may soon be, in the media storage but belongs to no asset; its row is created before the file.
 
     The row is deleted in the transaction in which an asset adopts the file. Rows of failed uploads remain, and the purge
     deletes their files. `abandoned` is set first, so that no asset can adopt the file any more.
@@ -99,7 +99,7 @@ class PendingFile(models.Model):
 
 
 class MediaUsage(models.Model):
-    """Number of bytes of a workspace's media quota in use, by ready assets and pending files.
+    """The number of bytes of a workspace's media quota that ready assets and pending files use.
 
     The number is stored as a counter, because summing a large library for each upload would be slow. It is raised before a
     file is stored and lowered in the transaction that deletes the asset; `reconcile_media` recounts it.
@@ -113,7 +113,7 @@ class MediaUsage(models.Model):
 
 
 class MediaUse(models.Model):
-    """Marks a media asset as used by an unfinished post group (`holder_id`), so that the asset cannot be deleted."""
+    """The mark that an unfinished post group (`holder_id`) uses a media asset, which prevents the asset's deletion."""
 
     media = models.ForeignKey(MediaAsset, on_delete=models.CASCADE, related_name="uses")
     holder_id = models.CharField(max_length=30)

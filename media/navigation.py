@@ -1,4 +1,4 @@
-"""Navigation entry of the media library in the dashboard."""
+"""The navigation entry of the media library in the dashboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Media storage backend for S3-compatible buckets (STORAGE_URL); only imported if a bucket is configured."""
+"""The media storage in an S3-compatible bucket (STORAGE_URL); this module is only imported if a bucket is configured."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRANSFER_CONFIG = TransferConfig(multipart_threshold=5 * 1024**3, use_threads=Fa
 
 
 class ObjectStorage(S3Storage):
-    """S3 storage for private media files: no public ACL, and every URL is signed and expires."""
+    """The Django storage class for media files in an S3 bucket: all files are private, and every URL is signed."""
 
     client_config: Any
 
@@ -37,7 +37,7 @@ class ObjectStorage(S3Storage):
         return {**super().get_default_settings(), **ours}
 
     def open_part(self, name: str, start: int, length: int) -> BinaryIO:
-        """A stream of `length` bytes of a stored file from `start`, read from the bucket on demand."""
+        """Return a stream of `length` bytes of a media file in the bucket from `start`, which are read on demand."""
         stored = self.bucket.Object(self._normalize_name(name))
         body: BinaryIO = stored.get(Range=f"bytes={start}-{start + length - 1}")["Body"]
         return body

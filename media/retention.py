@@ -1,4 +1,4 @@
-"""Retention rules for the media of purged workspaces: files are deleted first, then their rows."""
+"""Retention rules for the media of purged workspaces: they delete the files first, then the rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 class PurgedWorkspaceMedia(ExpiredRows):
-    """Retention rule for media assets of purged workspaces; a row remains until its files are deleted from the storage."""
+    """The retention rule for media assets of purged workspaces; a row is deleted after its files."""
 
     name = "media"
 
@@ -28,7 +28,7 @@ class PurgedWorkspaceMedia(ExpiredRows):
 
 
 class PurgedWorkspaceMediaUsage(ExpiredRows):
-    """Retention rule for media usage counters of purged workspaces; a counter is deleted after the assets that it counts."""
+    """The retention rule for media usage counters of purged workspaces, which are deleted after the assets."""
 
     name = "media_usage"
 

@@ -1,4 +1,4 @@
-"""Malware scanning of uploads with ClamAV over TCP; a file is accepted only if the scanner has examined all of it.
+"""Malware scanning of uploads with ClamAV over TCP; an upload is accepted only if the scanner examined all of it.
 
 ClamAV skips data beyond its MaxFileSize and MaxScanSize and still replies OK, and its protocol does not report these
 limits. So they are tested: ClamAV scans as many compressed zeros as the file has bytes, followed by the EICAR test file.
@@ -48,14 +48,14 @@ _LIMITS = "Heuristics.Limits.Exceeded"
 
 @dataclass(frozen=True)
 class ScanResult:
-    """The result of a malware scan without findings, and the scanner's version, for example `ClamAV 1.4.3/27654`."""
+    """The result of a malware scan that found nothing, with the scanner's version, such as `ClamAV 1.4.3/27654`."""
 
     status: Literal["clean", "not_scanned"]
     engine: str = ""
 
 
 def scan(path: Path) -> ScanResult:
-    """Scan an uploaded file for malware as configured by MEDIA_SCANNER.
+    """Scan an uploaded file for malware with the scanner that the setting MEDIA_SCANNER selects.
 
     Raises MediaMalwareDetected, MediaScanUnavailable, ServiceUnavailable (too many requests wait for the scanner),
     PayloadTooLarge (the scanner would not examine the whole file).
@@ -76,7 +76,7 @@ def scan(path: Path) -> ScanResult:
 
 
 def scanner_limit_problems() -> list[str]:
-    """Descriptions of the malware scanner's limits that are below the upload limits; empty if there are none.
+    """Return descriptions of the malware scanner's size limits that are below the upload limits.
 
     Takes some seconds if uploads of hundreds of megabytes are allowed. Raises OSError if the scanner does not answer.
     """
@@ -94,7 +94,7 @@ def scanner_limit_problems() -> list[str]:
 
 
 def ping_scanner() -> None:
-    """Check that the malware scanner answers. Raises OSError if it does not."""
+    """Check that the malware scanner answers. Raises OSError otherwise."""
     reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).send_command("PING")
     if reply != "PONG":
         raise ConnectionError("it is not a clamd")
@@ -105,7 +105,7 @@ def _clamd(size: int) -> Clamd:
 
 
 def _require_clean(reply: str) -> None:
-    """Check that the scanner's reply reports a clean file; raises the matching error otherwise."""
+    """Check that the malware scanner's reply says that the file is clean; raises the matching API error otherwise."""
     found = _FOUND.fullmatch(reply)
     if found and found[1].startswith(_LIMITS):
         raise _too_large()
@@ -126,7 +126,7 @@ def _too_large() -> PayloadTooLarge:
 
 
 def _scans_whole_file(clamd: Clamd, size: int) -> bool:
-    """Whether clamd examines all of a file of `size` bytes."""
+    """Return whether the malware scanner clamd examines all bytes of a file of `size` bytes."""
     if _FOUND.fullmatch(clamd.scan(_test_file_behind(size))):
         return True
     if size <= DEFAULT_MAX_FILE_BYTES and not _FOUND.fullmatch(clamd.scan(_test_file_behind(0))):
@@ -136,7 +136,7 @@ def _scans_whole_file(clamd: Clamd, size: int) -> bool:
 
 
 def _test_file_behind(size: int) -> Iterator[bytes]:
-    """Yield a compressed tar archive of `size` bytes that ends with the EICAR test file.
+    """Yield a compressed tar archive of `size` bytes that ends with EICAR's test file for malware scanners.
 
     Zeros in a global header, which is not scanned as a file, precede the test file.
     """
@@ -157,7 +157,7 @@ def _tar_header(name: str, size: int, kind: bytes) -> bytes:
 
 
 def _engine(clamd: Clamd) -> str:
-    """The versions of ClamAV and its signatures, for example `ClamAV 1.4.3/27654`."""
+    """Return the versions of the ClamAV scanner and its signatures, for example `ClamAV 1.4.3/27654`."""
     try:
         version = clamd.send_command("VERSION")
     except OSError:  # the scan has succeeded anyway
@@ -166,7 +166,7 @@ def _engine(clamd: Clamd) -> str:
 
 
 class Clamd:
-    """A client for clamd, ClamAV's daemon, at `address` (host:port); all calls together must finish within `seconds`.
+    """A client of clamd, ClamAV's scanner daemon, at `address` (host:port); all calls must end within `seconds`.
 
     Uses the NUL-terminated commands of clamd(8). Methods raise OSError if clamd is down, too slow (TimeoutError)
     or closes the connection without a reply.
@@ -177,19 +177,19 @@ class Clamd:
         self._deadline = time.monotonic() + seconds
 
     def send_command(self, command: str) -> str:
-        """Send a clamd command without data, such as PING or VERSION, and return the reply."""
+        """Send the scanner daemon clamd a command without data, such as PING or VERSION, and return the reply."""
         return self._exchange([_command(command)])
 
     def scan(self, pieces: Iterable[bytes]) -> str:
-        """Scan the bytes with clamd and return the verdict: `stream: OK`, or `INSTREAM size limit exceeded. ERROR`."""
+        """Scan bytes with clamd and return its verdict, such as `stream: OK` or `INSTREAM size limit exceeded. ERROR`."""
         return self._exchange(_stream(pieces))
 
     def accepts(self, size: int) -> bool:
-        """Whether clamd's StreamMaxLength allows `size` bytes; clamd refuses an announced size before data are sent."""
+        """Return whether clamd's StreamMaxLength allows a scan of `size` bytes; clamd decides before any data are sent."""
         return not self._exchange([_command("INSTREAM"), struct.pack("!I", size)], half_closed=True)
 
     def _exchange(self, pieces: Iterable[bytes], *, half_closed: bool = False) -> str:
-        """Send all pieces to clamd and return the reply.
+        """Send all pieces of a request to the scanner daemon clamd and return the reply.
 
         With `half_closed`, the end of the data is signalled afterwards, and the reply may be empty.
         """
@@ -240,7 +240,7 @@ def _command(name: str) -> bytes:
 
 
 def _stream(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """Yield clamd's INSTREAM command: the length of each piece and the piece, then a length of 0."""
+    """Yield clamd's scan command INSTREAM: each piece of the file after its length, then a length of 0."""
     yield _command("INSTREAM")
     for piece in pieces:
         if piece:

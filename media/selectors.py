@@ -1,4 +1,4 @@
-"""Queries of media assets. Deleted assets are excluded, except on the page that shows a deleted asset."""
+"""Database queries that read media assets, without deleted ones except for the page that shows a deleted asset."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def ready_assets() -> QuerySet[MediaAsset]:
 
 
 def is_file_of_asset(key: str) -> bool:
-    """Whether a media asset, ready or deleted, has the stored file with this key as its file or thumbnail."""
+    """Return whether the file with this storage key is the file or thumbnail of a media asset, ready or deleted."""
     return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()
 
 
 def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
-    """A page of a workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
+    """Return a page of a workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)
     return paginate(ready_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
@@ -41,7 +41,7 @@ def search_assets(
     limit: int,
     cursor: str | None = None,
 ) -> Page[MediaAsset]:
-    """A page of the workspace's media assets whose file name or alt text contains every search word, newest first.
+    """Return a page of the media assets whose file name or alt text contains every search word, newest first.
 
     Each page examines at most SEARCH_SPAN uploads, so it may be empty although more follow. Only the first MAX_SEARCH_WORDS
     words count. Raises ScopeMissing, NotFound.
@@ -57,7 +57,7 @@ def search_assets(
 
 
 def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
-    """A media asset of the workspace, also if it was deleted. Raises ScopeMissing, NotFound."""
+    """Return a media asset of the workspace, even a deleted one. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)
     rows = MediaAsset.objects.filter(workspace_id=workspace_id, pk=media_id)
     asset = rows.first() if is_id(media_id, "med") else None
@@ -67,17 +67,17 @@ def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> 
 
 
 def used_bytes(workspace_id: str) -> int:
-    """The number of bytes of its media quota that a workspace uses."""
+    """Return the number of bytes that a workspace uses of its media quota."""
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
 def posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
-    """Ids of unfinished post groups that use the media asset, newest first."""
+    """Return the ids of unfinished post groups that use the media asset, newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
 
 def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
-    """The media asset with this id, if the caller may use it. Raises ScopeMissing, NotFound, WorkspacePaused."""
+    """Return the media asset with this id if the caller may use it. Raises ScopeMissing, NotFound, WorkspacePaused."""
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
         raise not_found_error(None, "media asset")
@@ -86,5 +86,5 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
 
 
 def get_assets(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
-    """The workspace's media assets with these ids, as a dict by id, loaded with one query."""
+    """Return the workspace's media assets with these ids as a dict by id, loaded with one query."""
     return ready_assets().filter(workspace_id=workspace_id).in_bulk(list(ids))

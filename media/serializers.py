@@ -23,7 +23,7 @@ MAX_ALT_TEXT = 10_000  # characters
 
 
 class SourceUrl(fields.Text):
-    """A URL from which to download a media file. Only its format is checked here; each connection checks the address."""
+    """The field for a media upload's source URL. Only its format is checked here; each connection checks its address."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=2048, **kwargs)
@@ -40,7 +40,7 @@ class SourceUrl(fields.Text):
 
 
 class UploadSerializer(WriteBody):
-    """An upload in JSON: the file in base64, or a URL to fetch it from."""
+    """The API request for a media upload in JSON: the file in base64, or a URL from which to fetch it."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     filename = fields.Text(required=False, allow_blank=True, max_length=1024, help_text="The file's display name.")
@@ -63,21 +63,21 @@ class UploadSerializer(WriteBody):
 
 
 class UploadContentSerializer(UploadSerializer):
-    """An upload in JSON with the file in base64."""
+    """The API request for a media upload in JSON with the file in base64."""
 
     content_base64 = Base64File(source="upload", help_text="The file in base64, at most 20 MB.")
     source_url = None  # type: ignore[assignment]
 
 
 class UploadFromUrlSerializer(UploadSerializer):
-    """An upload from a URL."""
+    """The API request for a media upload from a URL."""
 
     content_base64 = None  # type: ignore[assignment]
     source_url = SourceUrl(help_text="A public https URL, fetched within 20 s; at most 3 redirects are followed.")
 
 
 class UploadFormSerializer(StrictSerializer):
-    """An upload as a multipart form, with its parts in any order."""
+    """The API request for a media upload as a multipart form, with its parts in any order."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     file = UploadedFile(source="upload", help_text="The file; the part's filename becomes its display name.")
@@ -103,7 +103,7 @@ class ScanSerializer(serializers.Serializer):
 
 
 class PlatformFitSerializer(serializers.Serializer):
-    """Whether a platform accepts the asset."""
+    """The API representation of a platform's check of a media asset: whether it accepts the asset."""
 
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
     ok = serializers.BooleanField(help_text="True if no issue is an error.")
@@ -111,7 +111,7 @@ class PlatformFitSerializer(serializers.Serializer):
 
 
 class MediaSerializer(serializers.ModelSerializer):
-    """A media asset."""
+    """The API representation of a media asset."""
 
     scan = ScanSerializer(source="*")
     platforms = serializers.SerializerMethodField(help_text="The asset's issues at each platform that takes media.")
@@ -166,7 +166,7 @@ class MediaSerializer(serializers.ModelSerializer):
 
 
 class MediaToCreateSerializer(MediaSerializer):
-    """A media asset that would be created, without id and URLs."""
+    """The media asset in the answer of an upload's dry run, without id and URLs."""
 
     url = thumbnail_url = None  # type: ignore[assignment]
 
@@ -180,7 +180,7 @@ class MediaEnvelope(serializers.Serializer):
 
 
 class UploadRequestShown(serializers.Serializer):
-    """The upload request without the file."""
+    """The upload request in the answer of a media upload's dry run, without the file."""
 
     workspace_id = serializers.CharField()
     filename = serializers.CharField()

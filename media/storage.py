@@ -1,4 +1,4 @@
-"""Storage of media files in Django's default storage: a local folder or a bucket (STORAGE_URL).
+"""The storage of media files: a local folder or a bucket (STORAGE_URL), through Django's default storage.
 
 A key is `<workspace id>/<sha256>-<random>.<suffix>`. It contains nothing that a user chose and is never reused, so that
 removing one file can never affect another.
@@ -27,12 +27,12 @@ NOT_FOUND_CODES = ("404", "NoSuchKey")
 
 
 def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
-    """A new unique storage key for a media file with this hash; `suffix` is for example `.jpg`."""
+    """Return a new unique storage key for a media file with this SHA-256 hash; `suffix` is for example `.jpg`."""
     return f"{workspace_id}/{sha256}-{secrets.token_hex(8)}{suffix}"
 
 
 def store_file(path: Path, key: str) -> None:
-    """Store a copy of a media file under a new key. Raises ServiceUnavailable; a bucket may then have stored it anyway."""
+    """Store a copy of a media file under a new key. After ServiceUnavailable, a bucket may still have stored it."""
     with path.open("rb") as file, _converted_errors():
         try:
             default_storage.save(key, File(file))
@@ -62,19 +62,19 @@ def open_range(key: str, start: int, length: int) -> BinaryIO:
 
 
 def stored_size(key: str) -> int:
-    """The size of a stored media file in bytes. Raises FileNotFoundError, ServiceUnavailable."""
+    """Return the size of a stored media file in bytes. Raises FileNotFoundError, ServiceUnavailable."""
     with _converted_errors():
         return default_storage.size(key)
 
 
 def stored_at(key: str) -> datetime:
-    """The time at which a media file was stored. Raises FileNotFoundError, ServiceUnavailable."""
+    """Return the time at which a media file was stored. Raises FileNotFoundError, ServiceUnavailable."""
     with _converted_errors():
         return default_storage.get_modified_time(key)
 
 
 def bucket_url(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
-    """A signed URL at which the bucket serves a stored media file for `seconds`; None for local files."""
+    """Return a signed URL at which the bucket serves a media file for `seconds`; None for local media files."""
     if is_local():
         return None
     headers = {"ResponseContentType": mime_type, "ResponseContentDisposition": disposition}
@@ -84,13 +84,13 @@ def bucket_url(key: str, *, seconds: int, method: str, mime_type: str, dispositi
 
 
 def remove_file(key: str) -> None:
-    """Remove a stored media file, if it exists. Raises ServiceUnavailable."""
+    """Remove a media file from the storage, if it exists. Raises ServiceUnavailable."""
     with _converted_errors():
         default_storage.delete(key)
 
 
 def all_keys() -> Iterator[str]:
-    """Yield the storage keys of all media files, workspace by workspace. Raises ServiceUnavailable."""
+    """Yield the storage keys of all media files, one workspace after the other. Raises ServiceUnavailable."""
     with _converted_errors():
         try:
             folders, _ = default_storage.listdir("")
@@ -102,7 +102,7 @@ def all_keys() -> Iterator[str]:
 
 
 def purge_upload_leftovers(older_than: timedelta) -> int:
-    """Remove temporary upload files that killed processes left behind; returns the number of removed files."""
+    """Remove temporary files of media uploads whose process was killed; returns the number of removed files."""
     before = (timezone.now() - older_than).timestamp()
     removed = 0
     for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
@@ -114,13 +114,13 @@ def purge_upload_leftovers(older_than: timedelta) -> int:
 
 
 def is_local() -> bool:
-    """Whether media files are stored on this machine instead of in a bucket."""
+    """Return whether the media storage is a folder on this machine, not a bucket."""
     return isinstance(default_storage, FileSystemStorage)
 
 
 @contextmanager
 def _converted_errors() -> Iterator[None]:
-    """Convert errors of the media storage client to FileNotFoundError or ServiceUnavailable."""
+    """Convert errors of the media storage's client to FileNotFoundError or ServiceUnavailable."""
     try:
         yield
     except FileNotFoundError:

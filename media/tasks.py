@@ -1,4 +1,4 @@
-"""Periodic Celery tasks for the media library."""
+"""Periodic Celery tasks of the media library."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ MIN_LEFTOVER_AGE = timedelta(hours=6)  # longer than any upload takes
 
 @shared_task
 def purge_deleted_files() -> int:
-    """Remove stored files of deleted media assets that could not be removed at the deletion."""
+    """Run the Celery task that removes files of deleted media assets whose removal failed at the deletion."""
     return services.purge_deleted_files()
 
 
 @shared_task
 def purge_pending_files() -> int:
-    """Remove stored media files that no asset has adopted."""
+    """Run the Celery task that removes stored media files that no asset has adopted."""
     return services.purge_pending_files()
 
 
 @shared_task
 def purge_incoming() -> int:
-    """Remove temporary files of media uploads whose process died."""
+    """Run the Celery task that removes temporary files of media uploads whose process died."""
     return storage.purge_upload_leftovers(MIN_LEFTOVER_AGE)

@@ -1,4 +1,4 @@
-"""Rendering of thumbnails for images and videos, as JPEG, or as WebP with transparency; metadata are not copied."""
+"""Rendering of thumbnails for images and videos, as JPEG, or as WebP if transparent; metadata are not copied."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _TURNS = {
 
 
 class NoFrame(Exception):
-    """Raised when ffmpeg extracted no frame from the video."""
+    """The error that ffmpeg extracted no frame from a video for its thumbnail."""
 
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """An encoded thumbnail file; `suffix` is for example `.jpg`."""
+    """A rendered thumbnail as an encoded file; `suffix` is for example `.jpg`."""
 
     content: bytes
     suffix: str
 
 
 def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
-    """Render the thumbnail of an inspected image, rotated by its EXIF orientation; for an animation, of the first frame.
+    """Render an inspected image's thumbnail, rotated by its EXIF orientation; an animation's shows the first frame.
 
     Returns None if decoding would need more than WORKING_BYTES. Raises the decoder's error for a broken file.
     """
@@ -69,7 +69,7 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
 def render_video_thumbnail(
     opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
 ) -> Thumbnail | None:
-    """Render the thumbnail of a video from one of its frames with ffmpeg; returns None if FFMPEG is not set.
+    """Render a video's thumbnail from one of its frames with ffmpeg; returns None if FFMPEG is not set.
 
     `opened` opens the video as a local file; `sides` is its displayed size. Raises NoFrame, subprocess.TimeoutExpired, and
     the errors of `opened`.
@@ -91,13 +91,13 @@ def render_video_thumbnail(
 
 
 def _thumbnail_size(width: int, height: int) -> tuple[int, int]:
-    """The width and height of the thumbnail; small images are not enlarged."""
+    """Return the width and height of an image's thumbnail; small images are not enlarged."""
     scale = min(1.0, MAX_SIDE / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def _shrink(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
-    """The image resized to the thumbnail's size, as RGB, RGBA or CMYK.
+    """Return an image resized to the size of its thumbnail, in the colour mode RGB, RGBA or CMYK.
 
     It is first reduced tile by tile to at least twice that size, so that memory never contains a second copy of all pixels.
     """
@@ -122,7 +122,7 @@ def _mode_of(image: Image.Image) -> str:
 
 
 def _convert_to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """Convert a thumbnail to RGB or RGBA in sRGB, the colours that browsers assume; an invalid colour profile is ignored."""
+    """Convert a thumbnail to sRGB (RGB or RGBA), which browsers assume; invalid colour profiles are ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
         try:

@@ -1,4 +1,4 @@
-"""URLs of the media API, of stored media files, and of the dashboard's media pages."""
+"""The URLs of the media API, of stored media files, and of the dashboard's media pages."""
 
 from __future__ import annotations
 

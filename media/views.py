@@ -1,4 +1,4 @@
-"""API views for the media library."""
+"""API views of the media library."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from media.serializers import (
 
 
 def replay_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Response of a replayed upload: the media asset's current state, since URLs in the first response may have expired."""
+    """Return the response to a repeated upload: the media asset as it is now, since the first URLs may have expired."""
     return {"media": MediaAsset.objects.get(pk=record.resource_id)}
 
 

@@ -1,4 +1,4 @@
-"""Worker loop that creates media thumbnails, one at a time."""
+"""The worker loop that creates media thumbnails, one at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from media.services.thumbnails import LOOP_NAME, claim_thumbnail, make_thumbnail
 
 
 class ThumbnailLoop(WorkerLoop):
-    """Creates the thumbnail that has been due longest, one at a time because decoders need hundreds of megabytes."""
+    """The worker loop for media thumbnails: one at a time, as image decoders need hundreds of megabytes."""
 
     name = LOOP_NAME
 

@@ -1,4 +1,4 @@
-"""Admin pages for events, deliveries and signing secrets; secrets themselves are not shown."""
+"""The admin tables of webhook events, deliveries and signing secrets; the secrets themselves are not shown."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ REPLAY_OPERATION = "ops.replay_deliveries"
 
 
 def _groups_of(trace_id: str) -> Any:
-    """Return the ids of the post groups in the audit log's entries of a trace; events have no index by trace id."""
+    """Return the ids of post groups that the audit log has for a trace id, because events have no index by trace id."""
     entries = AuditEntry.objects.filter(trace_id=trace_id, resource_type="post_group")
     return entries.order_by().values("resource_id")
 
 
 class StatusFilter(admin.SimpleListFilter):
-    """Admin filter of deliveries by status; it also constrains due_at, so that the index of due deliveries is used."""
+    """The admin table's filter of webhook deliveries by status; it also constrains `due_at`, so that an index is used."""
 
     title = parameter_name = "status"
 
@@ -110,12 +110,12 @@ class EventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="kind")
     def kind_name(self, event: Event) -> str:
-        """Return the event kind's value, because the labels of its choices are whole sentences."""
+        """Return a webhook event's kind as its short value, because the labels of the kinds are whole sentences."""
         return event.kind
 
     @admin.display(description="about")
     def subject(self, event: Event) -> str:
-        """Return the id of the post group or other object that the event is about."""
+        """Return the id of the object that a webhook event is about: a post group, or for example an API key."""
         return event.post_group_id or event.subject_id or ""
 
     @admin.display(description="body, as it is sent")

@@ -1,4 +1,4 @@
-"""Django app for events and their signed delivery to webhooks."""
+"""The Django app configuration of webhooks: events and their signed deliveries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dashboard pages for webhooks: deliveries, replay, and the signing secret."""
+"""The dashboard pages of webhooks: list of deliveries, one delivery, its replay, and the signing secret."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIGNATURE_FORMAT = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
 
 
 class FilterForm(forms.Form):
-    """Form with the filters of the delivery list; an invalid filter is ignored and its error is shown."""
+    """The dashboard form with the filters of the list of webhook deliveries; invalid filters only show an error."""
 
     status = forms.ChoiceField(label="State", choices=[("", "All"), *STATUS_CHOICES], required=False)
     post = forms.CharField(label="Post", required=False, widget=forms.TextInput({"placeholder": "pgr_…"}))
@@ -46,7 +46,7 @@ class FilterForm(forms.Form):
 
 @workspace_page()
 def deliveries(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: list the webhook deliveries that match the filters, newest first."""
+    """Show the dashboard page that lists a workspace's webhook deliveries, filtered and newest first."""
     asked = page.request.GET
     form = FilterForm(asked)
     form.is_valid()
@@ -70,14 +70,14 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def secret(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show the signing secret, only in the response to the submitted form."""
+    """Show the dashboard page with the webhook signing secret, only in response to its submitted form."""
     shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
 def rotate_secret(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: replace the signing secret and show the new one. A form submitted twice rotates the secret once."""
+    """Rotate the webhook signing secret and show the new one; the dashboard form rotates once if submitted twice."""
     made: list[str | None] = []
 
     def rotate() -> Any:
@@ -92,7 +92,7 @@ def rotate_secret(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Dashboard page: show one webhook delivery: its attempts, headers, payload and the receiver's last response."""
+    """Show the dashboard page of one webhook delivery: attempts, headers, payload and the receiver's last response."""
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
     payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
@@ -109,14 +109,14 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="webhooks.replay")
 def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Dashboard page: send a webhook delivery again."""
+    """Replay a webhook delivery when its button on the dashboard page is clicked."""
     found = _delivery_on(page, delivery_id)
     submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
     return page.success_redirect("The delivery is being sent again.", "delivery", delivery_id=found.id)
 
 
 def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
-    """Return the delivery in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
+    """Return the webhook delivery named in a dashboard URL. Raises NotFound if it belongs to another workspace."""
     found = selectors.get_delivery(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
     if found.workspace_id != page.workspace.id:
         raise not_found_error(None, "delivery")
@@ -124,6 +124,6 @@ def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
 
 
 def _runs(rows: Iterable[Delivery]) -> bool:
-    """Return whether an attempt of one of the deliveries is due soon, so that the page should reload itself."""
+    """Return whether an attempt of a shown webhook delivery is due soon, so that the dashboard page should reload itself."""
     soon = timezone.now() + SOON
     return any(row.due_at is not None and row.due_at < soon for row in rows)

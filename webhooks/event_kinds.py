@@ -6,7 +6,7 @@ from django.db.models import TextChoices
 
 
 class EventKind(TextChoices):
-    """Event kinds with their descriptions. No kind covers both success and failure."""
+    """The kinds of webhook events with their descriptions. Success and failure always have different kinds."""
 
     SCHEDULED = "post.scheduled", "A post was scheduled, or scheduled for another time."
     PUBLISHED = "post.published", "A post was published to all of its targets."

@@ -1,4 +1,4 @@
-"""Fair sharing of the sender's connections, so that slow and dead receivers do not delay other deliveries.
+"""Fair shares of the webhook sender's connections for each host, so that slow receivers do not delay other deliveries.
 
 A holder is one workspace sending to one host. The sender's places are shared among workspaces and among domains, and each
 host's places among the workspaces that send to it, by one rule: nobody may hold more than half of what the others leave.
@@ -35,13 +35,13 @@ EVERYONE: Group = ("", "")
 
 
 def holder_key(delivery: Delivery) -> str:
-    """Return the holder (workspace and host) of a delivery, in the format of HOLDER_EXPRESSION."""
+    """Return the workspace and host of a webhook delivery as one text, equal to HOLDER_EXPRESSION in queries."""
     return f"{delivery.workspace_id} {delivery.host}"
 
 
 @dataclass(frozen=True)
 class FullShares:
-    """Holders, workspaces, domains and hosts whose share is full; their deliveries are not claimed."""
+    """The workspaces, domains, hosts and pairs of workspace and host whose webhook deliveries are not claimed now."""
 
     holders: set[str]
     workspaces: set[str]
@@ -49,7 +49,7 @@ class FullShares:
     hosts: set[str]
 
     def query(self) -> Q:
-        """Return the query condition for deliveries to skip when claiming; the rows need the alias `holder`."""
+        """Return a query condition for the webhook deliveries that must wait; the rows need the alias `holder`."""
         query = Q(workspace_id__in=self.workspaces) | Q(host__in=self.hosts) | Q(holder__in=self.holders)
         for domain in self.domains:
             query |= Q(host__startswith=f"{domain}:") | Q(host__contains=f".{domain}:")
@@ -57,7 +57,7 @@ class FullShares:
 
 
 class HostShares(FairShares):
-    """Counts the delivery attempts in flight for each holder, workspace, domain and host."""
+    """A counter of running webhook attempts for each workspace, domain and host, which limits each to a fair share."""
 
     def __init__(self) -> None:
         super().__init__(SHARES)
@@ -65,7 +65,7 @@ class HostShares(FairShares):
         self._tally: Tally | None = None
 
     def free_places_of_quick_holders(self) -> dict[str, int]:
-        """Return how many more attempts may begin for each quick holder that has a quarter of its share free."""
+        """Return how many more attempts each pair of workspace and fast host may begin, if a quarter of its share is free."""
         free_places = {}
         for holder in self._quick:
             own = self._in_flight[holder]
@@ -75,7 +75,7 @@ class HostShares(FairShares):
         return free_places
 
     def total_free_places(self, free_places: Mapping[str, int]) -> int:
-        """Return how many more attempts may begin for these quick holders together."""
+        """Return how many more webhook attempts the given pairs of workspace and fast host may begin together."""
         tally = self._counted()[ALL]
         workspaces: Counter[Group] = Counter()
         hosts: Counter[Group] = Counter()
@@ -88,7 +88,7 @@ class HostShares(FairShares):
         return min(self.places, within_workspaces, within_hosts)
 
     def full(self) -> FullShares:
-        """Return what to skip when deliveries of slow holders are claimed: quick holders, and every full share."""
+        """Return the shares to skip when deliveries to slow hosts are claimed: all full ones, and those of fast hosts."""
         tally = self._counted()
         found: dict[str, set[str]] = {"workspace": set(), "domain": set(), "host": set()}
         for kind in (ALL, SLOW):
@@ -113,7 +113,7 @@ class HostShares(FairShares):
         return taken
 
     def ended(self, holder: str, seconds: float, *, silent: bool) -> None:
-        """Free the holder's place after an attempt that lasted `seconds`; `silent`: the host did not answer."""
+        """Count a webhook attempt that ended after `seconds`; `silent` means that the host did not answer at all."""
         self.release(holder, seconds)
         self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
         if not silent:
@@ -134,7 +134,7 @@ class HostShares(FairShares):
             yield SILENT
 
     def _free_places(self, holder: str) -> int:
-        """Return how many more delivery attempts the holder's shares allow."""
+        """Return how many more webhook attempts a pair of workspace and host may begin within all its shares."""
         workspace, domain, host = _groups_of(holder)
         own = self._in_flight[holder]
         tally = self._counted()
@@ -148,7 +148,7 @@ class HostShares(FairShares):
         )
 
     def _counted(self) -> Tally:
-        """Return the attempts in flight by kind of holder: in total, and by workspace, domain and host."""
+        """Return the numbers of running webhook attempts: in total, by workspace, by domain and by host."""
         if self._tally is None:
             tally: Tally = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
             for holder, count in self._in_flight.items():
@@ -167,7 +167,7 @@ def _free_of_sender(kind: str, tally: Counter[Group], group: Group) -> int:
 
 
 def _free(places: int, held: int, own: int, *, least: int) -> int:
-    """Return how many more places a sender with `own` of the `held` places may take: up to half of what others leave."""
+    """Return how many more attempts one webhook sender may begin: it may have half of the connections that others leave."""
     return min(places - held, max(least, (places - held + own) // 2) - own)
 
 
@@ -178,7 +178,7 @@ def _groups_of(holder: str) -> tuple[Group, Group, Group]:
 
 
 def registrable_domain(name: str) -> str:
-    """Return the registrable domain of a host name; IP addresses and public suffixes are returned unchanged.
+    """Return the registrable domain of a webhook host; an IP address or public suffix is returned unchanged.
 
     Uses the library's bundled list of public suffixes. The last two labels would not do: they would put all customers of a
     hosting service (`*.herokuapp.com`) or of a country's registry (`*.co.uk`) into one domain.

@@ -1,4 +1,4 @@
-"""Models of signing secrets, events and deliveries."""
+"""The models of webhooks: signing secrets, events and deliveries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.models import Workspace
 
 
 class SigningSecret(TimestampedModel):
-    """A workspace's signing secret, and for a time after a rotation the previous one."""
+    """A workspace's webhook signing secret, and after a rotation also the previous one for some time."""
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="+")
     secret = EncryptedJSONField()
@@ -27,14 +27,14 @@ class SigningSecret(TimestampedModel):
         return f"signing secret of {self.workspace_id}"
 
     def keys_at(self, now: datetime) -> tuple[str, ...]:
-        """Return the secrets that sign deliveries at this time, newest first."""
+        """Return the secrets with which webhook deliveries are signed at the given time, newest first."""
         if self.previous_secret and self.previous_until and now < self.previous_until:
             return (self.secret, self.previous_secret)
         return (self.secret,)
 
 
 class Event(models.Model):
-    """A webhook event of a post group or another object, such as an API key.
+    """A stored webhook event of a post group or of another object, such as an API key.
 
     Either `post_group_id` or `subject_id` is set; `sequence` counts its events. `payload` is the exact body of every delivery
     attempt. Events of other objects are stored but not delivered.
@@ -86,7 +86,7 @@ FINISHED = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETTER]
 
 
 class Delivery(DueRow):
-    """The delivery of a webhook event to one URL. `due_at` is the time of the next attempt, null if none follows.
+    """A webhook event's delivery to one URL. `due_at` is the time of its next attempt, or null if there will be none.
 
     `host` is the URL's host and port, "" if the URL is not allowed. `attempts` counts across replays; `earlier_attempts` are
     those before the last replay, after which the retry schedule starts again.
@@ -128,7 +128,7 @@ class Delivery(DueRow):
         return f"{self.id} to {self.host}"
 
     def is_in_flight(self, now: datetime) -> bool:
-        """Return whether a worker holds a valid claim on the delivery."""
+        """Return whether a worker is sending the webhook delivery now, that is, holds a valid claim on it."""
         return self.lease_until is not None and self.lease_until > now
 
     def succeed(self, now: datetime) -> None:
@@ -141,7 +141,7 @@ class Delivery(DueRow):
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
     def reset_for_replay(self, now: datetime) -> None:
-        """Restart the delivery's retry schedule, and raise its fence, so that outcomes of earlier attempts are ignored."""
+        """Restart a webhook delivery's retry schedule; a new fence number makes older attempts' results ineffective."""
         self.status, self.due_at, self.delivered_at = DeliveryStatus.PENDING, now, None
         self.earlier_attempts = self.attempts
         self.fence += 1

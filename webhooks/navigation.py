@@ -1,4 +1,4 @@
-"""Navigation entries of the webhooks pages."""
+"""Navigation entries of the dashboard's webhook pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `webhooks` section of the OpenAPI document, one entry for each kind of event (named in the settings as EVENTS)."""
+"""The `webhooks` section of the OpenAPI document, with one entry for each kind of webhook event."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _header(name: str, description: str) -> dict[str, Any]:
 
 
 def _webhook(kind: EventKind) -> OpenApiWebhook:
-    """Return the OpenAPI entry for an event kind, written by hand because this service has no view for a webhook request."""
+    """Return a webhook event kind's OpenAPI entry, built by hand because no view of this service receives webhooks."""
     operation = {
         "operationId": kind.value.replace(".", "_"),
         "tags": ["webhooks"],

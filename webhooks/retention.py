@@ -1,4 +1,4 @@
-"""Retention rules for webhook events and deliveries: 30 days, and 3 days for sandbox events (CONTRACT, section 8)."""
+"""Retention rules of webhook events and deliveries: 30 days, and 3 days for events of the sandbox (CONTRACT, section 8)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNDELIVERED = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnu
 
 
 class ExpiredEvents(ExpiredRows):
-    """Deletes expired events with their deliveries; skips an event with an unfinished delivery, as after a replay."""
+    """The rule that deletes expired webhook events with their deliveries, but none with an unfinished delivery."""
 
     name = "events_and_deliveries"
 
@@ -25,7 +25,7 @@ class ExpiredEvents(ExpiredRows):
         return Event.objects.filter(Q(**_expired(sandbox=True)) | Q(**_expired(sandbox=False))).exclude(_UNDELIVERED)
 
     def deletable_rows(self) -> QuerySet[Event]:
-        """Return expired sandbox events, or if there are none the others, oldest first, so that the index is used."""
+        """Return expired webhook events, oldest first: those of the sandbox, or if there are none, the others."""
         sandbox, real = (
             Event.objects.filter(**_expired(sandbox=which)).exclude(_UNDELIVERED).order_by("created_at")
             for which in (True, False)
@@ -34,7 +34,7 @@ class ExpiredEvents(ExpiredRows):
 
 
 class PurgedWorkspaceEvents(ExpiredRows):
-    """Deletes the events of purged workspaces."""
+    """The retention rule that deletes the webhook events of purged workspaces."""
 
     name = "events_of_purged_workspaces"
 
@@ -43,7 +43,7 @@ class PurgedWorkspaceEvents(ExpiredRows):
 
 
 class PurgedWorkspaceSecrets(ExpiredRows):
-    """Deletes signing secrets of purged workspaces, which exist only if a delivery created one during the deletion."""
+    """The rule that deletes purged workspaces' webhook secrets, which a late delivery may have created."""
 
     name = "signing_secrets"
 

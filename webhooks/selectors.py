@@ -1,4 +1,4 @@
-"""Queries of events, deliveries and signing secrets."""
+"""Database queries that read webhook events, deliveries and signing secrets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def list_deliveries(
     status: str | None = None,
     post_group_id: str | None = None,
 ) -> Page[Delivery]:
-    """Return a page of the workspace's deliveries, newest first, without event payloads. Raises ScopeMissing, NotFound."""
+    """Return a page of a workspace's webhook deliveries, newest first, without payloads. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     rows = Delivery.objects.select_related("event").defer("event__payload").filter(workspace_id=workspace_id)
     if status:
@@ -32,14 +32,14 @@ def list_deliveries(
 
 
 def latest_group_events(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
-    """Return the latest events of a post group, oldest first, without payloads. Raises ScopeMissing, NotFound."""
+    """Return a post group's latest webhook events, oldest first, without payloads. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")
     return list(rows.order_by("-sequence")[:limit])[::-1]
 
 
 def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -> Delivery:
-    """Return a webhook delivery that the caller may read. Raises ScopeMissing, NotFound, WorkspacePaused."""
+    """Return one webhook delivery that the caller may read. Raises ScopeMissing, NotFound, WorkspacePaused."""
     rows = Delivery.objects.select_related("event")
     delivery = rows.filter(pk=delivery_id).first() if is_id(delivery_id, "dlv") else None
     if delivery is None:
@@ -49,7 +49,7 @@ def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -
 
 
 def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | None:
-    """Return when the previous signing secret stops signing, None if it has. Raises ScopeMissing, NotFound."""
+    """Return the time until which the previous webhook secret still signs, or None. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     until = SigningSecret.objects.filter(pk=workspace_id).values_list("previous_until", flat=True).first()
     return until if until and until > timezone.now() else None
@@ -58,7 +58,7 @@ def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | N
 def list_all_deliveries(
     *, caller: Caller, status: str, limit: int, cursor: str | None = None, workspace_id: str | None = None
 ) -> Page[Delivery]:
-    """Return a page of the deliveries of all workspaces or one, newest first, for operators. Raises Forbidden for others."""
+    """Return a page of the webhook deliveries of one or all workspaces for an operator. Raises Forbidden for others."""
     require_operator(caller)
     rows = Delivery.objects.select_related("event").filter(status=status)
     if workspace_id:

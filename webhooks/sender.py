@@ -1,4 +1,4 @@
-"""Sends webhook deliveries over HTTP and interprets the responses. No database access."""
+"""The sender of webhook deliveries: sends HTTP requests and interprets the responses, without any database access."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DeliveryRequest:
 
 @dataclass(frozen=True)
 class AttemptOutcome:
-    """The result of a webhook delivery attempt. `retry_after` and `seconds` (its duration) are in seconds.
+    """The outcome of one attempt to send a webhook delivery. `retry_after` and its duration `seconds` are in seconds.
 
     `silent`: the receiver did not answer at all.
     """
@@ -57,7 +57,7 @@ class AttemptOutcome:
 
 
 async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest) -> AttemptOutcome:
-    """Send the request of a delivery attempt once. Never raises: unexpected errors count as failed attempts."""
+    """Send the HTTP request of a webhook attempt once. Never raises: an unexpected error is a failed attempt."""
     began = time.monotonic()
     try:
         check_url(request.url)
@@ -81,7 +81,7 @@ async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest
 
 
 def _outcome_of(answer: PostAnswer) -> AttemptOutcome:
-    """Interpret the receiver's response: 2xx is delivered, 410 is refused permanently, everything else is retried."""
+    """Interpret a webhook receiver's response: 2xx means delivered, 410 refused for ever, all else a failure to retry."""
     excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:
         return AttemptOutcome(DeliveryVerdict.DELIVERED, answer.status, excerpt=excerpt)
@@ -95,7 +95,7 @@ def _outcome_of(answer: PostAnswer) -> AttemptOutcome:
 
 
 def _retry_after(value: str) -> float:
-    """Parse a Retry-After header (RFC 9110, 10.2.3) into seconds from now; 0 if absent, past or invalid."""
+    """Return the seconds that a webhook receiver's Retry-After header asks to wait; 0 if absent, past or invalid."""
     if _SECONDS.fullmatch(value):
         return float(value)
     try:
@@ -107,5 +107,5 @@ def _retry_after(value: str) -> float:
 
 
 def _text(value: str) -> str:
-    """Replace NUL in a text, which PostgreSQL cannot store."""
+    """Replace NUL characters in a webhook receiver's response text, because PostgreSQL cannot store them."""
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}")

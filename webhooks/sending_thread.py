@@ -1,4 +1,4 @@
-"""A thread with an event loop that runs all webhook delivery attempts of a worker concurrently."""
+"""The thread with an event loop in which a worker sends all its webhook deliveries concurrently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GATHER_SECONDS = 0.01  # outcomes are reported in groups, since each report cost
 
 
 class SendingThread:
-    """Runs webhook delivery attempts that another thread submits.
+    """The sending thread for webhook delivery attempts that the worker's main thread submits.
 
     Calls `when_finished` when there are outcomes; `finished` returns them.
     """
@@ -37,15 +37,15 @@ class SendingThread:
         self._ready.wait()
 
     def submit(self, key: str, request: DeliveryRequest) -> None:
-        """Start a delivery attempt at once."""
+        """Start a webhook delivery attempt in the sending thread at once."""
         self._loop.call_soon_threadsafe(self._begin, key, request)
 
     def finished(self) -> list[tuple[str, AttemptOutcome]]:
-        """Return the outcomes of attempts finished since the last call, with the submitted keys."""
+        """Return the webhook attempts that have finished since the last call: the submitted key and the outcome of each."""
         return [self._finished.popleft() for _ in range(len(self._finished))]
 
     def stop(self) -> None:
-        """Stop the sending thread. Running attempts are cancelled and have no outcome."""
+        """Stop the webhook sending thread. Attempts that are running are cancelled and have no outcome."""
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 

@@ -1,4 +1,4 @@
-"""Serializers of signing secrets and deliveries."""
+"""API serializers of webhook deliveries and signing secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webhooks.models import Delivery, DeliveryStatus
 
 
 class SigningSecretSerializer(serializers.Serializer):
-    """A workspace's signing secret and how it signs deliveries."""
+    """The API representation of a workspace's webhook signing secret and of how it signs deliveries."""
 
     workspace_id = serializers.CharField()
     signing_secret = serializers.CharField(
@@ -26,7 +26,7 @@ RotateSigningSecretPreview = preview_of("SigningSecretRotate", would_update=Sign
 
 
 class DeliverySerializer(serializers.ModelSerializer):
-    """The delivery of an event to one URL."""
+    """The API representation of a webhook event's delivery to one URL."""
 
     event = serializers.ChoiceField(choices=DELIVERED_CHOICES, source="event.kind", help_text="The event's kind.")
     status = serializers.ChoiceField(choices=DeliveryStatus.choices)

@@ -20,12 +20,12 @@ _LENGTH = 43  # base62 characters: 256 bits
 
 
 def new_signing_secret() -> str:
-    """Generate a random signing secret. The HMAC key is the whole string with its prefix."""
+    """Return a new random webhook signing secret. The HMAC key is the whole string with its prefix."""
     return SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
 
 
 def signature_header(keys: Sequence[str], body: bytes, *, at: int) -> str:
-    """Return the signature header `t=<unix seconds>,v1=<hex>`, with one v1 for each key; receivers accept any match."""
+    """Return the webhook signature header `t=<unix seconds>,v1=<hex>`, with one v1 per key; any match is enough."""
     signed = f"{at}.".encode() + body
     digests = (hmac.new(key.encode(), signed, hashlib.sha256).hexdigest() for key in keys)
     return ",".join([f"t={at}", *(f"v1={digest}" for digest in digests)])

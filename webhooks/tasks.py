@@ -1,4 +1,4 @@
-"""Celery tasks for signing secrets."""
+"""The Celery task for webhook signing secrets."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from webhooks.services import destroy_secrets_of_deleted_workspaces
 
 @shared_task
 def destroy_secrets_of_deleted() -> int:
-    """Delete the signing secrets of deleted workspaces."""
+    """Run the Celery task that deletes the webhook signing secrets of deleted workspaces."""
     return destroy_secrets_of_deleted_workspaces()

@@ -1,4 +1,4 @@
-"""URLs of signing secrets and deliveries, in the API and the dashboard."""
+"""The URLs of webhook deliveries and signing secrets, in the API and in the dashboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API views for signing secrets and deliveries."""
+"""API views of webhook deliveries and signing secrets."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Dashboard pages of the media library."""
+"""The dashboard pages of the media library."""

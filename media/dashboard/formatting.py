@@ -1,4 +1,4 @@
-"""Display texts for media assets: kind labels, durations, sizes, and platforms that refuse an asset."""
+"""Texts on the dashboard's media pages: kind labels, durations, sizes, and the platforms that refuse an asset."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KIND_LABELS = {"image": "Image", "gif": "GIF", "video": "Video", "document": "PD
 
 
 def platform_errors(asset: MediaAsset) -> dict[str, list[Issue]]:
-    """The errors of a media asset and its alt text at each platform that accepts media, by the platform's label."""
+    """Return the errors of a media asset and its alt text by platform label, for all platforms that accept media."""
     properties, errors = asset.properties(), {}
     for each in platforms():
         rules = each.capabilities.media
@@ -28,7 +28,7 @@ def platform_errors(asset: MediaAsset) -> dict[str, list[Issue]]:
 
 
 def format_duration(milliseconds: int | None) -> str:
-    """Format the duration of a video in milliseconds as 1:02:03 or 0:07.5; "" for None."""
+    """Format a media asset's duration in milliseconds for the dashboard, as 1:02:03 or 0:07.5; "" for None."""
     if milliseconds is None:
         return ""
     minutes, rest = divmod(milliseconds, 60_000)
@@ -38,7 +38,7 @@ def format_duration(milliseconds: int | None) -> str:
 
 
 def format_size(size: int) -> str:
-    """Format the size of media in bytes with decimal units, for example as 4.7 GB."""
+    """Format a media asset's size in bytes for the dashboard, with decimal units as in 4.7 GB."""
     for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= step:
             return f"{size / step:.1f}".removesuffix(".0") + f" {unit}"
@@ -46,6 +46,6 @@ def format_size(size: int) -> str:
 
 
 def format_usage(used: int) -> str:
-    """Format how much of its quota a media library uses, such as "1.2 GB of 5 GB used"."""
+    """Format a media library's use of its quota for the dashboard, such as "1.2 GB of 5 GB used"."""
     allowed = settings.MEDIA_QUOTA_BYTES
     return f"{format_size(used)} of {format_size(allowed)} used" if allowed else f"{format_size(used)} used"

@@ -1,4 +1,4 @@
-"""Form for a media asset's alt text."""
+"""The dashboard's form for the alt text of a media asset."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from media.serializers import MAX_ALT_TEXT
 
 
 class MultilineField(forms.CharField):
-    """Form field for a multi-line alt text; the CR LF line ends that browsers send become LF."""
+    """The form field for an alt text of several lines; the CR LF line ends that browsers send become LF."""
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
 class AltTextForm(forms.Form):
-    """Form for the alt text of one media asset. Field names are prefixed with its id, so a page can have several forms."""
+    """The dashboard form for one media asset's alt text; its field names start with the asset's id to be unique."""
 
     alt_text = MultilineField(
         required=False,

@@ -1,4 +1,4 @@
-"""Page of the media library, and the page that asks for the alt texts of new uploads."""
+"""The dashboard's media library page, and the page that asks for the alt texts of new uploads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_SEARCH_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Tile:
-    """A media asset in the grid of the library page; `picture` is the URL of its preview, or ""."""
+    """A media asset as a tile of the media library page; `picture` is its preview's URL, or "" if there is none."""
 
     asset: MediaAsset
     picture: str
@@ -39,14 +39,14 @@ class Tile:
 
     @property
     def lacks_alt_text(self) -> bool:
-        """Whether the media asset is an image or GIF without alt text."""
+        """Return whether the tile's media asset is an image or GIF without an alt text."""
         is_picture = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
         return is_picture and not self.asset.alt_text.strip()
 
 
 @workspace_page("GET", "POST", operation="media.upload", files=True)
 def library(page: WorkspacePage) -> HttpResponse:
-    """Show the media library page, newest assets first and filtered by a search, or upload files to it."""
+    """Show the media library page, with the newest assets first and a search, or upload files to the library."""
     if page.request.method != "POST":
         return _show(page)
     require(page.caller, page.workspace.id, "media.upload")
@@ -62,7 +62,7 @@ def library(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation="media.describe")
 def describe(page: WorkspacePage) -> HttpResponse:
-    """Show the page with alt text forms for the newly uploaded assets in the query string, or save the texts."""
+    """Show the page with alt text forms for the uploads in its query string, or save the texts in the media library."""
     if not page.may_write:
         return page.redirect(page.path("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
@@ -79,7 +79,7 @@ def describe(page: WorkspacePage) -> HttpResponse:
 
 
 def upload_files(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
-    """Upload files from a dashboard form to the media library; returns the new assets and a message for each refused file."""
+    """Upload files from a dashboard form to the media library; returns new assets, and messages for refused files."""
     assets, problems = [], []
     for upload in files:
         try:

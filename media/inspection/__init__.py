@@ -19,7 +19,7 @@ __all__ = ["InspectedFile", "inspect", "remove_geolocation", "sniff"]
 
 
 def inspect(path: Path) -> InspectedFile:
-    """Check a complete uploaded file by its detected type; raises MediaTypeNotAllowed with a message that states the problem.
+    """Inspect an uploaded file by the type that its bytes show; raises MediaTypeNotAllowed with a message about the problem.
 
     Images are decoded; videos and documents are only parsed. Takes at most some seconds and 300 MB of memory.
     """
@@ -30,7 +30,7 @@ def inspect(path: Path) -> InspectedFile:
 
 
 def remove_geolocation(path: Path, mime_type: str) -> bool:
-    """Remove the geolocation metadata from an inspected file; returns whether the file was changed.
+    """Remove the geolocation metadata from an inspected media file; returns whether the file was changed.
 
     Pixels and video samples are not encoded again. An image is written again with the old orientation and colour profile.
     In a video, the metadata are overwritten in place, so that its length and offsets do not change.

@@ -1,4 +1,4 @@
-"""Limits on the pixels, frames, parts, memory and processor time that inspecting an uploaded file may need."""
+"""Bounds on the pixels, frames, parts, memory and processor time that the inspection of an uploaded file may need."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHECK_EVERY = 1024  # parts of a video file
 
 
 class Deadline:
-    """A limit on the processor time of this thread for inspecting a file, so that a busy machine does not refuse files.
+    """A bound on the processor time for inspecting a file; the time that a busy machine makes it wait does not count.
 
     `check` is called in every loop whose length depends on the file.
     """
@@ -48,7 +48,7 @@ def cut_off(what: str) -> MediaTypeNotAllowed:
 
 
 def check_pixels(width: int, height: int) -> None:
-    """Refuse an image that has no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
+    """Refuse an uploaded image that has no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
     if not width or not height:
         raise MediaTypeNotAllowed("The image has no pixels.")
     if width * height > settings.MEDIA_MAX_PIXELS:
@@ -61,7 +61,7 @@ def check_pixels(width: int, height: int) -> None:
 
 
 def check_animation(width: int, height: int, frames: int) -> None:
-    """Refuse an animation with too many frames, or with too many pixels in all frames together."""
+    """Refuse an uploaded animation that has too many frames, or too many pixels in all frames together."""
     if frames > MAX_FRAMES:
         raise MediaTypeNotAllowed(f"The animation has more than {MAX_FRAMES:,} frames.")
     if frames > 1 and width * height * frames > ANIMATION_PIXELS:
@@ -72,12 +72,12 @@ def check_animation(width: int, height: int, frames: int) -> None:
 
 
 def _megapixels(pixels: int) -> str:
-    """A number of pixels as megapixels, rounded up so that one pixel above the limit differs from the limit."""
+    """Format a number of pixels as megapixels, rounded up so that one pixel above the bound differs from the bound."""
     return f"{math.ceil(pixels / 100_000) / 10:,.1f}".removesuffix(".0")
 
 
 def unpacked(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
-    """The first `max_bytes` of zlib data (or gzip, with `wbits` 31) after decompression; empty if the data are invalid."""
+    """Return the first `max_bytes` of decompressed zlib data (gzip if `wbits` is 31), or nothing if the data are invalid."""
     try:
         return zlib.decompressobj(wbits).decompress(packed, max_bytes)
     except zlib.error:
@@ -85,7 +85,7 @@ def unpacked(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> b
 
 
 class VideoFile:
-    """A video container file that is read by seeking, within a limit on its number of parts and the time for all of them.
+    """An open video file in inspection, with bounds on the number of its parts and on the time to read all of them.
 
     Methods raise MediaTypeNotAllowed if the file is incomplete or broken.
     """
@@ -106,7 +106,7 @@ class VideoFile:
         self.file.close()
 
     def read(self, start: int, length: int) -> bytes:
-        """Read exactly `length` bytes of the video file from `start`."""
+        """Read exactly `length` bytes, from the offset `start`, of a video file in inspection."""
         self.file.seek(start)
         content = self.file.read(length)
         if len(content) != length:
@@ -114,7 +114,7 @@ class VideoFile:
         return content
 
     def count_part(self) -> None:
-        """Count a box or element of the video file as it is read; refuses files with too many, and checks the deadline."""
+        """Count a box or element of a video file in inspection; refuses files with too many, and checks the deadline."""
         self._parts_read += 1
         if self._parts_read > self.MAX_PARTS:
             raise MediaTypeNotAllowed(f"The video has more than {self.MAX_PARTS:,} {self.PARTS}.")

@@ -1,4 +1,4 @@
-"""Runs the programs ffprobe and ffmpeg on untrusted videos with limits on time and memory, and checks videos with ffprobe.
+"""Runs ffprobe and ffmpeg on untrusted videos with limits on time and memory, and checks videos with ffprobe.
 
 Versions of ffprobe differ in the files that they can read, so a failure of the program does not refuse the file. A file is
 refused only if ffprobe reads it and finds streams, but no video stream.
@@ -37,7 +37,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 def run_with_limits(
     call: list[str], *, seconds: int, memory: int, stdin: IO[bytes] | int = subprocess.DEVNULL
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run ffprobe or ffmpeg with limits on time and memory (in bytes), and capture its standard output.
+    """Run ffprobe or ffmpeg with limits on time and memory (in bytes), and return the result with its standard output.
 
     The first item of `call` is an absolute path. Raises TimeoutExpired after `seconds`.
     """
@@ -78,7 +78,7 @@ def check_with_ffprobe(path: Path, mime_type: str) -> None:
 
 
 def _stream_kinds(output: bytes) -> set[str]:
-    """The stream types in ffprobe's JSON output, such as video and audio; empty if the output is invalid."""
+    """Return the stream types in ffprobe's JSON output, such as video and audio, or none if the output is invalid."""
     try:
         return {str(stream["codec_type"]) for stream in json.loads(output)["streams"]}
     except (ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Parser for the structure of GIF files (GIF89a specification)."""
+"""The parser for the structure of GIF files (GIF89a specification)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHECK_EVERY = 4096  # sub-blocks
 
 
 class Block(NamedTuple):
-    """A block of a GIF file, from `start` to `end`; `data` is the offset of an image's first sub-block."""
+    """A block of a GIF file, from the offset `start` to `end`; `data` is the offset of an image's first sub-block."""
 
     kind: int
     start: int
@@ -51,7 +51,7 @@ def blocks(content: bytes) -> Iterator[Block]:
 
 
 def _colours(packed: int) -> int:
-    """Size in bytes of the colour table that the packed field of a GIF descriptor declares."""
+    """Return the size in bytes of a GIF file's colour table, as the packed field of a descriptor states it."""
     return 3 << ((packed & 7) + 1) if packed & 0x80 else 0
 
 
@@ -94,7 +94,7 @@ def _pixels(content: bytes, frame: Block) -> int:
 
 
 def _decode(content: bytes, frames: list[Block]) -> None:
-    """Decode each frame of a GIF separately with Pillow's decoder; composing the frames would need many times the memory."""
+    """Decode each GIF frame on its own with Pillow's decoder, because composing the frames would need far more memory."""
     deadline, pixels = Deadline(), 0
     for frame in frames:
         pixels += _pixels(content, frame)

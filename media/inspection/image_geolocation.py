@@ -1,4 +1,4 @@
-"""Removal of geolocation metadata from images, by rewriting the file around its coded pixels.
+"""Removal of geolocation metadata from images, by writing the file again around its coded pixels.
 
 An image with geolocation anywhere loses all its EXIF, XMP and IPTC, because a thumbnail or a camera maker's note may repeat
 the location; only the orientation is written again. A JPEG also loses pictures and videos after its end, whose own metadata
@@ -69,7 +69,7 @@ def _jpeg_has_geolocation(content: bytes, head: list[jpeg.Segment]) -> bool:
 
 
 def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
-    """Whether a JPEG decoder needs the segment: any segment except metadata, or a JFIF, Adobe or colour profile segment."""
+    """Return whether a JPEG decoder needs this segment: all but metadata, plus those of JFIF, Adobe and colour profiles."""
     if part.marker == jpeg.APP2:
         return content.startswith(_PROFILE, part.body)
     if part.marker == jpeg.APP0:
@@ -147,7 +147,7 @@ def _clean_webp(content: bytes) -> bytes | None:
 
 
 def _clean_gif(content: bytes) -> bytes | None:
-    """A GIF without geolocation metadata, or None if it has none; only extensions (XMP, comments) contain metadata."""
+    """Return a GIF image without its geolocation metadata (in XMP or comment extensions), or None if it has none."""
     parts = list(gif.blocks(content))
     removed = {
         part for part in parts if part.kind == gif.EXTENSION and contains_geolocation(content[part.start : part.end])

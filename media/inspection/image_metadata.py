@@ -40,7 +40,7 @@ _IPTC_RESOURCE = 0x0404
 
 
 def contains_geolocation(block: bytes) -> bool:
-    """Whether a metadata block (EXIF, XMP, text, or a file that contains them) includes geolocation."""
+    """Return whether image metadata (EXIF, XMP, text, or a file that contains them) include a geolocation."""
     if any(pointer in block for pointer in _GPS_POINTERS) or _QUICKTIME in block or _ISO_6709.search(block):
         return True
     lower = block.lower()
@@ -48,14 +48,14 @@ def contains_geolocation(block: bytes) -> bool:
 
 
 def resources_have_geolocation(block: bytes) -> bool:
-    """Whether Photoshop image resources (JPEG's APP13 segment) include geolocation, as IPTC, EXIF or XMP."""
+    """Return whether an image's Photoshop resources (JPEG's APP13 segment) include a geolocation, in IPTC, EXIF or XMP."""
     return contains_geolocation(block) or any(
         identifier == _IPTC_RESOURCE and iptc_has_geolocation(content) for identifier, content in _resources(block)
     )
 
 
 def iptc_has_geolocation(block: bytes) -> bool:
-    """Whether an IPTC metadata block has a dataset that names a place."""
+    """Return whether an image's IPTC metadata contain a dataset that names a place."""
     at = 0
     while at + 5 <= len(block) and block[at] == 0x1C:
         record, dataset, length = struct.unpack_from(">BBH", block, at + 1)
@@ -66,7 +66,7 @@ def iptc_has_geolocation(block: bytes) -> bool:
 
 
 def _resources(block: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the identifier and content of each Photoshop image resource block (signature `8BIM`).
+    """Yield the identifier and content of each Photoshop resource block (signature `8BIM`) in an image's metadata.
 
     See Photoshop File Formats, "Image Resource Blocks".
     """
@@ -82,7 +82,7 @@ def _resources(block: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def orientation(exif: bytes) -> int:
-    """The EXIF orientation (1 to 8) from the first directory of an EXIF block; 1 if the block does not state it.
+    """Return an image's EXIF orientation (1 to 8) from the first directory of the EXIF block; 1 if none is stated.
 
     The block may begin with the EXIF prefix.
     """
@@ -104,5 +104,5 @@ def orientation(exif: bytes) -> int:
 
 
 def orientation_alone(exif: bytes) -> bytes:
-    """A new EXIF block (in TIFF format) that contains only the orientation of `exif`."""
+    """Return a new EXIF block (in TIFF format) that contains only the orientation of the image's `exif` block."""
     return b"II*\x00" + struct.pack("<IHHHIHHI", 8, 1, _ORIENTATION, _SHORT, 1, orientation(exif), 0, 0)

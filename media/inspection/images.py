@@ -29,7 +29,7 @@ decodes = threading.BoundedSemaphore(2)
 
 
 def inspect_image(path: Path, mime_type: str) -> InspectedFile:
-    """Check an uploaded image of the given MIME type; raises MediaTypeNotAllowed."""
+    """Inspect an uploaded image of the given MIME type; raises MediaTypeNotAllowed."""
     content = path.read_bytes()
     layout = read_layout(content, mime_type)
     check_image(content, layout.end)
@@ -49,7 +49,7 @@ def inspect_image(path: Path, mime_type: str) -> InspectedFile:
 
 
 def read_layout(content: bytes, mime_type: str) -> ImageLayout:
-    """Parse the structure of an image of the given MIME type; raises MediaTypeNotAllowed."""
+    """Return the parsed structure of an uploaded image of the given MIME type; raises MediaTypeNotAllowed."""
     try:
         return _READERS[mime_type](content)
     except (struct.error, IndexError) as error:

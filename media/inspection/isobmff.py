@@ -1,4 +1,4 @@
-"""Reader for the boxes of MP4 and QuickTime files (ISO base media file format, ISO/IEC 14496-12 section 4.2)."""
+"""The reader of boxes in MP4 and QuickTime files (ISO base media file format, ISO/IEC 14496-12 section 4.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PADDING = 64 * 1024
 
 
 class Box(NamedTuple):
-    """A box of an MP4 or QuickTime file. Its header begins at `start`; its content is from `body` to `end`."""
+    """A box of an MP4 or QuickTime file: its header begins at the offset `start`; its content is from `body` to `end`."""
 
     kind: bytes
     start: int
@@ -30,7 +30,7 @@ class Box(NamedTuple):
 
 
 def by_kind(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
-    """Group MP4 boxes by their box type."""
+    """Return MP4 boxes grouped by their box type."""
     groups: defaultdict[bytes, list[Box]] = defaultdict(list)
     for box in boxes:
         groups[box.kind].append(box)
@@ -38,13 +38,13 @@ def by_kind(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
 
 
 class BoxFile(VideoFile):
-    """An MP4 or QuickTime file, open for reading its boxes."""
+    """An MP4 or QuickTime file that is open for reading its boxes."""
 
     MAX_PARTS = 250_000
     PARTS = "boxes"
 
     def top(self) -> Iterator[Box]:
-        """Yield the top-level boxes of the MP4 file."""
+        """Yield the top-level boxes of an MP4 file."""
         return self._boxes(0, self.size)
 
     def children(self, parent: Box, skip: int = 0) -> Iterator[Box]:
@@ -52,7 +52,7 @@ class BoxFile(VideoFile):
         return self._boxes(parent.body + skip, parent.end)
 
     def child(self, parent: Box, *path: bytes) -> Box | None:
-        """The first MP4 box on a path of box types below a parent box, one inside the other; None if there is none."""
+        """Return the first MP4 box at the end of a path of box types below a parent box, or None if there is none."""
         found: Box | None = parent
         for kind in path:
             if found is None:
@@ -61,20 +61,20 @@ class BoxFile(VideoFile):
         return found
 
     def body(self, box: Box, length: int) -> bytes:
-        """The first `length` bytes of an MP4 box's content."""
+        """Return the first `length` bytes of an MP4 box's content."""
         if length > box.size:
             raise broken("video")
         return self.read(box.body, length)
 
     def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
-        """Big-endian numbers in an MP4 box's content from byte `at` on; `codes` is a format string of the `struct` module."""
+        """Return big-endian numbers in an MP4 box's content from byte `at` on; `codes` is a format of the module `struct`."""
         length = struct.calcsize(f">{codes}")
         if at + length > box.size:
             raise broken("video")
         return struct.unpack(f">{codes}", self.read(box.body + at, length))
 
     def table(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
-        """An array of `count` numbers in an MP4 box's content from byte `at` on; `code` is a type code of `array`."""
+        """Return an array of `count` numbers in an MP4 box's content from byte `at` on; `code` is a type code of `array`."""
         entries: array.array[int] = array.array(code)
         if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
             raise broken("video")
@@ -84,7 +84,7 @@ class BoxFile(VideoFile):
         return entries
 
     def version(self, box: Box) -> int:
-        """The version of an MP4 box, which determines how wide its fields are (14496-12 section 4.2.2)."""
+        """Return the version of an MP4 box, which determines how wide its fields are (14496-12 section 4.2.2)."""
         return self.body(box, 1)[0]
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
@@ -113,7 +113,7 @@ class BoxFile(VideoFile):
         return Box(kind, start, body, start + size)
 
     def _is_padding(self, start: int, end: int) -> bool:
-        """Whether the rest of an MP4 box is zeros: cameras pad with zeros, and QuickTime user data lists end with four."""
+        """Return whether the rest of an MP4 box is zeros, as cameras pad boxes and as QuickTime user data lists end."""
         rest = self.read(start, min(end - start, 16))
         if rest.strip(b"\x00"):
             return False

@@ -1,4 +1,4 @@
-"""Parser for the structure of JPEG files (ITU-T T.81 annex B)."""
+"""The parser for the structure of JPEG files (ITU-T T.81 annex B)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
 
 
 class Segment(NamedTuple):
-    """A segment of a JPEG file, from its marker at `start` to `end`; its content begins at `body`.
+    """A segment of a JPEG file, from the marker at the offset `start` to `end`; its content begins at `body`.
 
     A scan segment includes its entropy-coded data.
     """
@@ -50,7 +50,7 @@ class _Frame:
     samplings: tuple[tuple[int, int], ...]  # sampling factors of each component: horizontal, vertical
 
     def coefficient_bytes(self) -> int:
-        """Memory for all coefficients of the JPEG, which a decoder needs if it must read every scan before it has a pixel."""
+        """Return the memory for all coefficients of a JPEG whose decoder must read every scan before it has a pixel."""
         most_across = max(across for across, _ in self.samplings)
         most_down = max(down for _, down in self.samplings)
         samples = sum(across * down for across, down in self.samplings)
@@ -143,12 +143,12 @@ def _read_frame(segment: Segment, content: bytes) -> _Frame:
 
 
 def is_metadata(marker: int) -> bool:
-    """Whether a JPEG marker starts a comment or an application segment."""
+    """Return whether a JPEG marker starts a comment or an application segment."""
     return APP0 <= marker <= APP15 or marker == COM
 
 
 def _decode(content: bytes, coded: list[Segment], frame: _Frame) -> None:
-    """Decode all coded data of a JPEG to an image with an eighth of the width and height, which needs little memory.
+    """Decode all coded data of a JPEG into an image of an eighth of its width and height, which needs little memory.
 
     Uses Pillow's JPEG class directly: `Image.open` would open a photo with a second picture after its end as a series.
     """

@@ -1,4 +1,4 @@
-"""Parser for the tracks of MP4 and MOV files and their sample tables (ISO/IEC 14496-12 section 8, QuickTime File Format)."""
+"""The parser for tracks of MP4 and MOV files and their sample tables (ISO/IEC 14496-12 section 8, QuickTime File Format)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Track:
 
 
 def read_movie(path: Path) -> tuple[int, int, float]:
-    """Width and height of the largest video track of an MP4 or MOV file, and the duration in seconds (0 if not stated).
+    """Return the width and height of an MP4 or MOV file's largest video track, and its seconds (0 if not stated).
 
     The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
     """
@@ -59,7 +59,7 @@ def read_movie(path: Path) -> tuple[int, int, float]:
 
 
 def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float:
-    """Duration of an MP4 file by its movie header, or of a fragmented one by the header of its movie extends box.
+    """Return an MP4 file's duration from its movie header, or if it is fragmented, from its movie extends header.
 
     See 14496-12 sections 8.2.2 and 8.8.2.
     """
@@ -73,7 +73,7 @@ def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float
 
 
 def _clock(file: BoxFile, header: Box) -> tuple[int, int]:
-    """Timescale and duration from a movie or media header; a duration of all ones means unknown and is returned as 0."""
+    """Return the timescale and duration in an MP4 movie or media header; all ones mean unknown, which is returned as 0."""
     wide = file.version(header) == 1
     timescale, duration = file.numbers(header, "IQ", 20) if wide else file.numbers(header, "II", 12)
     if not timescale:
@@ -112,7 +112,7 @@ def _read_track(file: BoxFile, trak: Box, media: Box) -> _Track:
 
 
 def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
-    """Displayed size of an MP4 video track, by the track header and its matrix, or else by the size of the coded picture."""
+    """Return an MP4 video track's displayed size by the track header and its matrix, or else the coded picture's size."""
     a, b, _, c, d, *_moved, wide, high = file.numbers(header, "9i2I", 52 if file.version(header) == 1 else 40)
     width, height = wide >> 16, high >> 16
     if not width or not height:
@@ -126,7 +126,7 @@ def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
 
 
 def _check_references(file: BoxFile, media: Box) -> None:
-    """Refuse an MP4 track whose samples are in another file: a player or transcoding server would open that file."""
+    """Refuse an MP4 track whose samples are in another file, because a player or transcoder would open that file."""
     references = file.child(media, b"minf", b"dinf", b"dref")
     for entry in file.children(references, skip=8) if references else ():
         if not file.numbers(entry, "I")[0] & _SELF_CONTAINED:
@@ -134,7 +134,7 @@ def _check_references(file: BoxFile, media: Box) -> None:
 
 
 def _chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
-    """File offsets of the chunks of samples in an MP4 track; empty if the track has no offset table."""
+    """Return the file offsets of an MP4 track's chunks of samples, or nothing if the track has no offset table."""
     table = file.child(tables, b"stco") or file.child(tables, b"co64")
     if table is None:
         return ()
@@ -142,7 +142,7 @@ def _chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def sample_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
-    """Yield the byte range (start, end) of each chunk of samples in an MP4 track that is inside the file's media data.
+    """Yield the byte range (start, end) of each chunk of an MP4 track's samples inside the file's media data.
 
     Yields nothing if a sample table is invalid.
     """
@@ -174,7 +174,7 @@ def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
-    """The runs of chunks in an MP4 track, as (number of the first chunk, samples in each chunk)."""
+    """Return the runs of equal chunks in an MP4 track as (number of the first chunk, samples in each chunk)."""
     table = file.child(tables, b"stsc")
     if table is None:
         return []
@@ -183,7 +183,7 @@ def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
 
 
 def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box], track_id: int) -> int:
-    """Duration of a track in a fragmented MP4 file, in units of the track's clock, summed over its fragments.
+    """Return a fragmented MP4 track's duration, in units of the track's clock, as the sum over its fragments.
 
     Used if the file's headers state no duration.
     """
@@ -197,7 +197,7 @@ def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box],
 
 
 def _usual_duration(file: BoxFile, extension: Box, track_id: int) -> int:
-    """Default sample duration of a fragmented MP4 track (`trex` box), for fragments that state none."""
+    """Return a fragmented MP4 track's default sample duration (`trex` box), for fragments that state none."""
     for box in file.children(extension):
         if box.kind == b"trex" and file.numbers(box, "I", 4)[0] == track_id:
             return file.numbers(box, "I", 12)[0]

@@ -1,4 +1,4 @@
-"""Inspection of PDF documents (ISO 32000): checks the file structure, and refuses active content such as scripts."""
+"""Inspection of uploaded PDF documents (ISO 32000): checks the file structure, and refuses active content such as scripts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _UNPACKED_ALL = 64 * 1024 * 1024
 
 
 def inspect_pdf(path: Path) -> InspectedFile:
-    """Check the structure of a PDF and refuse active content; raises MediaTypeNotAllowed. Pages are not rendered."""
+    """Inspect a PDF's structure and refuse active content; raises MediaTypeNotAllowed. Its pages are not rendered."""
     content = path.read_bytes()
     if not _HEADER.match(content):
         raise broken("PDF")
@@ -51,7 +51,7 @@ def inspect_pdf(path: Path) -> InspectedFile:
 
 
 def _check_start(content: bytes) -> None:
-    """Check that a PDF's last cross-reference table is inside the file, and that the file has a root and objects."""
+    """Check that a PDF file contains its last cross-reference table, a root and objects."""
     starts = _START.findall(content, max(0, len(content) - 2 * _TAIL))
     if not starts or not 0 < int(starts[-1]) < len(content):
         raise cut_off("PDF")
@@ -67,7 +67,7 @@ def _is_active(part: bytes) -> bool:
 
 
 def _objects(content: bytes) -> Iterator[bytes]:
-    """Yield the parts of a PDF between its streams, and the decompressed object streams.
+    """Yield the parts of a PDF that are outside of streams, and the decompressed object streams.
 
     Other streams are skipped, because any short name occurs in compressed data by chance.
     """
@@ -97,7 +97,7 @@ def _objects(content: bytes) -> Iterator[bytes]:
 
 
 def _unpacked(packed: bytes) -> bytes:
-    """The decompressed objects of a PDF object stream; empty if the stream is encrypted or compressed with another method."""
+    """Return the decompressed objects of a PDF object stream, or nothing if it is encrypted or not zlib-compressed."""
     unpacker = zlib.decompressobj()
     try:
         objects = unpacker.decompress(packed, _UNPACKED_EACH)

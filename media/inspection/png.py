@@ -1,4 +1,4 @@
-"""Parser for the structure of PNG files (ISO/IEC 15948), including animated ones (APNG)."""
+"""The parser for the structure of PNG files (ISO/IEC 15948), including animated ones (APNG)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), 
 
 
 class Chunk(NamedTuple):
-    """A chunk of a PNG file, from `start` to `end`, including its length and checksum."""
+    """A chunk of a PNG file, from the offset `start` to `end`, including its length and checksum."""
 
     kind: bytes
     start: int
@@ -123,7 +123,7 @@ def _decode(content: bytes, frames: list[_Frame], bits: int, *, interlaced: bool
 
 
 def _unpacked_length(frame: _Frame, bits: int, interlaced: bool) -> int:
-    """Number of bytes in all rows of a PNG frame, including the filter byte before each row."""
+    """Return the number of bytes in all rows of a PNG frame, including the filter byte before each row."""
     length = 0
     for left, top, across, down in _ADAM7 if interlaced else ((0, 0, 1, 1),):
         columns = (frame.width - left + across - 1) // across

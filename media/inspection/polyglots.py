@@ -1,4 +1,4 @@
-"""Detection of polyglot files: media files that are also a script, a web page, an archive or a program.
+"""Detection of polyglots: media files that are also a script, a web page, an archive or a program.
 
 A browser or server that reads such a file as the other type would run it from our domain. Other data after the end of an
 image are common and allowed: phones append second pictures, short videos and their own data to photos.
@@ -37,7 +37,7 @@ _COMMENT_END = re.compile(rb"\*/\s*[=;]")
 
 
 def check_image(content: bytes, end: int) -> None:
-    """Refuse an image that is also a script, a web page, an archive or a program; `end` is the offset of the image's end."""
+    """Refuse a polyglot image, which is also a script, web page, archive or program; the image ends at offset `end`."""
     if _SCRIPT.search(content):
         raise MediaTypeNotAllowed("The image holds a script.")
     if _JAVASCRIPT_GIF.match(content) or (_JAVASCRIPT_COMMENT.match(content) and _COMMENT_END.search(content)):
@@ -47,7 +47,7 @@ def check_image(content: bytes, end: int) -> None:
 
 
 def check_tail(tail: bytes, what: str) -> None:
-    """Refuse a media file that is followed by a web page, a program or an archive; `tail` is the data after the file's end.
+    """Refuse a polyglot media file that a web page, a program or an archive follows; `tail` is the data after its end.
 
     `what` names the file's type in the error message.
     """
@@ -57,7 +57,7 @@ def check_tail(tail: bytes, what: str) -> None:
 
 
 def check_ends(head: bytes, tail: bytes) -> None:
-    """Refuse a media file whose first bytes contain HTML or a PDF header, or whose last bytes make it a ZIP archive.
+    """Refuse a polyglot media file whose first bytes contain HTML or a PDF header, or whose end makes it a ZIP archive.
 
     JAR files and Office documents are ZIP archives too.
     """
@@ -71,7 +71,7 @@ def check_ends(head: bytes, tail: bytes) -> None:
 
 
 def _is_zip_end(tail: bytes, at: int) -> bool:
-    """Whether `tail` has a complete ZIP end record for an archive on one disk at offset `at`.
+    """Return whether a media file's `tail` has a complete ZIP end record at offset `at`, for an archive on one disk.
 
     The four bytes of the signature alone occur in video data by chance.
     """

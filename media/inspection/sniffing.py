@@ -1,4 +1,4 @@
-"""Detection of an uploaded file's type by its first bytes, and descriptions of unsupported types for error messages."""
+"""Sniffing of an uploaded file's type from its first bytes, and names of unsupported types for error messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _SIGNATURES = (
 
 
 def sniff(path: Path) -> str:
-    """Detect the MIME type of an uploaded file by its first bytes; raises MediaTypeNotAllowed that names an unsupported type.
+    """Return an uploaded file's MIME type by its first bytes; raises MediaTypeNotAllowed that names an unsupported type.
 
     The type determines the checks and limits for the file; `inspect` checks the rest of the file.
     """
@@ -73,7 +73,7 @@ def sniff(path: Path) -> str:
 
 
 def _container_type(head: bytes) -> str | None:
-    """The MIME type of a file in a container format that several types share (RIFF, ISO base media, EBML), or None."""
+    """Return the MIME type of an upload in a container that several types share (RIFF, ISO base media, EBML), or None."""
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return "image/webp"
     kind = head[4:8]
@@ -90,7 +90,7 @@ def _container_type(head: bytes) -> str | None:
 
 
 def _type_of_brands(head: bytes) -> str:
-    """The MIME type of an ISO base media file by its brands: the major brand first, then the compatible brands.
+    """Return an ISO base media file's MIME type by its brands: first the major brand, then the compatible ones.
 
     See ISO/IEC 14496-12 section 4.3.
     """
@@ -113,7 +113,7 @@ def _type_of_brands(head: bytes) -> str:
 
 
 def _unsupported_type_error(head: bytes) -> MediaTypeNotAllowed:
-    """The error for a file of an unsupported type, with the most specific type name that can be determined."""
+    """Return the error for an upload of an unsupported type, with the most specific type name that can be found."""
     if b"%PDF-" in head[:1024]:
         return MediaTypeNotAllowed("The PDF begins only after other bytes.")
     if head.startswith(b"\x1f\x8b"):
@@ -129,7 +129,7 @@ def _unsupported_type_error(head: bytes) -> MediaTypeNotAllowed:
 
 
 def _markup(head: bytes) -> str | None:
-    """Type name of a file that begins with markup (SVG, HTML, PHP or other XML), or None for other files.
+    """Return the type name of an upload that begins with markup (SVG, HTML, PHP or other XML), or None for other files.
 
     Byte order marks and white space before the markup are skipped; UTF-8 and UTF-16 are supported.
     """
@@ -155,7 +155,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
-    """The error for a file whose type puremagic names; a general message if only one byte matches, often by chance."""
+    """Return the error for an upload with the file type that puremagic names, unless only one byte matches by chance."""
     try:
         best = puremagic.magic_string(head)[0]
     except (puremagic.PureError, ValueError):

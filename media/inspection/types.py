@@ -1,4 +1,4 @@
-"""Types of media inspection: the parsed structure of an image file, and the result for an uploaded file."""
+"""The types of media inspection: the parsed structure of an image file, and the result for an uploaded file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accounts.platforms.types import MediaKind
 
 @dataclass(frozen=True)
 class InspectedFile:
-    """An uploaded file that passed inspection. Sides are in pixels as displayed, after EXIF orientation or track rotation.
+    """The result of inspecting an uploaded file. Width and height are in pixels as displayed, after EXIF or track rotation.
 
     `kind` is "gif" for an animated GIF; a GIF with one frame, an animated WebP and an animated PNG are images. `duration_ms`
     is None for a video that does not state its duration, and for all other files.
@@ -25,7 +25,7 @@ class InspectedFile:
 
 @dataclass(frozen=True)
 class ImageLayout:
-    """The structure of an image file: its stored size in pixels, its number of frames, its EXIF block, and its end offset.
+    """The parsed structure of an image file: stored size in pixels, number of frames, EXIF block, and end offset.
 
     A still image has one frame; `exif` is empty if there is no EXIF block. `working_bytes` is the memory that `decode` needs;
     `decode` raises any error of the decoder for a broken image.

@@ -1,4 +1,4 @@
-"""Inspection of uploaded videos: parses MP4, MOV and WebM containers; does not decode pictures or sound.
+"""Inspection of uploaded videos: parses MP4, MOV and WebM containers, but does not decode pictures or sound.
 
 These checks need no other program, so every machine accepts the same files:
 
@@ -32,7 +32,7 @@ MAX_DURATION_MS = 7 * 24 * 3600 * 1000
 
 
 def inspect_video(path: Path, mime_type: str) -> InspectedFile:
-    """Check an uploaded video of the given MIME type; raises MediaTypeNotAllowed."""
+    """Inspect an uploaded video of the given MIME type; raises MediaTypeNotAllowed."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         file.seek(-min(ZIP_TAIL, path.stat().st_size), 2)

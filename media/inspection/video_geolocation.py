@@ -38,7 +38,7 @@ _BLOCK = 1024 * 1024
 
 
 class _Edit(NamedTuple):
-    """An edit of a video file: write `mark` at `start`, then zeros up to `end`."""
+    """An edit that removes geolocation from a video file: write `mark` at offset `start`, then zeros up to `end`."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class _Edit(NamedTuple):
 
 
 def remove_from_video(path: Path, mime_type: str) -> bool:
-    """Overwrite the geolocation metadata of an inspected video in place; returns whether it had any.
+    """Overwrite the geolocation metadata of an inspected video in the file itself; returns whether it had any.
 
     Raises MediaTypeNotAllowed if the metadata overlap so much that a small file would cause hours of writing.
     """
@@ -81,7 +81,7 @@ def _movie_edits(path: Path) -> Iterator[_Edit]:
 
 
 def _metadata_edits(movie: BoxFile, box: Box) -> Iterator[_Edit]:
-    """Yield the edits that remove geolocation from one box of an MP4 file, movie or track.
+    """Yield the edits that remove geolocation metadata from one box of an MP4 file, movie or track.
 
     A box that cannot be parsed is removed completely if its content includes geolocation.
     """
@@ -106,7 +106,7 @@ def _user_data_edits(movie: BoxFile, box: Box) -> Iterator[_Edit]:
 
 
 def _metadata_list_edits(movie: BoxFile, meta: Box) -> Iterator[_Edit]:
-    """Yield the edits for an MP4 metadata list, in which `keys` names the entries of `ilst`, counted from 1.
+    """Yield the edits that remove geolocation from an MP4 metadata list, whose box `keys` names the entries of `ilst`.
 
     See QuickTime File Format, "Metadata".
     """
@@ -139,7 +139,7 @@ def _track_edits(movie: BoxFile, trak: Box) -> Iterator[_Edit]:
 
 
 def _is_geolocation_track(movie: BoxFile, trak: Box, tables: Box) -> bool:
-    """Whether an MP4 track records geolocation, by its sample entry or its description."""
+    """Return whether an MP4 track records geolocation, according to its sample entry or its description."""
     handler, descriptions = movie.child(trak, b"mdia", b"hdlr"), movie.child(tables, b"stsd")
     if handler is None or descriptions is None or descriptions.size < 16:
         return False
@@ -151,7 +151,7 @@ def _is_geolocation_track(movie: BoxFile, trak: Box, tables: Box) -> bool:
 
 
 def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
-    """Yield the edits for a dashcam's `gps ` box, which lists offsets and lengths of geolocation blocks between the samples.
+    """Yield the edits that remove a dashcam's geolocation blocks, whose places in the MP4 file its `gps ` box lists.
 
     Novatek's chips write this box.
     """
@@ -169,7 +169,7 @@ def _box_has_geolocation(movie: BoxFile, box: Box) -> bool:
 
 
 def _freed(box: Box) -> _Edit:
-    """The edit that turns an MP4 box into a `free` box of zeros; a 64-bit size after the box type is preserved."""
+    """Return the edit that turns an MP4 box with geolocation into a `free` box of zeros; a 64-bit size is preserved."""
     size = struct.pack(">Q", box.end - box.start) if box.body - box.start == 16 else b""
     return _Edit(box.start + 4, box.end, b"free" + size)
 
@@ -183,7 +183,7 @@ def _webm_edits(path: Path) -> Iterator[_Edit]:
 
 
 def _tag_edits(file: ElementFile, tags: Element) -> Iterator[_Edit]:
-    """Yield the edits that remove geolocation tags from a WebM Tags element, and checksums that would become wrong."""
+    """Yield the edits that remove geolocation tags from a WebM Tags element, and the checksums that they would break."""
     outer = list(file.children(tags))
     found = False
     for tag in (element for element in outer if element.id == _TAG):
@@ -202,7 +202,7 @@ def _tag_has_geolocation(file: ElementFile, tag: Element) -> bool:
 
 
 def _void(element: Element) -> _Edit:
-    """The edit that turns a WebM element into a Void element; the size takes eight bytes if one byte is too short.
+    """Return the edit that turns a WebM element with geolocation into a Void element, whose size takes one or eight bytes.
 
     See RFC 8794 section 4.
     """

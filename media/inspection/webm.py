@@ -1,4 +1,4 @@
-"""Parser for WebM videos (RFC 8794 EBML, RFC 9559 Matroska): the video tracks and the duration."""
+"""The parser for WebM videos (RFC 8794 EBML, RFC 9559 Matroska), which reads their video tracks and duration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IS_VIDEO = 1
 
 
 class Element(NamedTuple):
-    """An EBML element of a WebM file. Its id begins at `start`; its content is from `body` to `end`, or `end` is None.
+    """An EBML element of a WebM file: its id begins at the offset `start`; its content is from `body` to `end`.
 
     `end` is None for an element of unknown size.
     """
@@ -34,30 +34,30 @@ class Element(NamedTuple):
 
 
 class ElementFile(VideoFile):
-    """A WebM file, open for reading its EBML elements."""
+    """A WebM file that is open for reading its EBML elements."""
 
     MAX_PARTS = 1_000_000
     PARTS = "parts"
 
     def children(self, parent: Element) -> Iterator[Element]:
-        """Yield the elements inside a WebM element, whose size must be stated."""
+        """Yield the elements inside a WebM element whose size is stated."""
         if parent.end is None:
             raise broken("video")
         return self.elements(parent.body, parent.end)
 
     def elements(self, at: int, end: int) -> Iterator[Element]:
-        """Yield the WebM elements from `at` to `end`. An element of unknown size is followed by its child elements."""
+        """Yield the WebM elements from offset `at` to `end`; after one of unknown size come its child elements."""
         while at < end:
             element = self._element(at, end)
             yield element
             at = element.body if element.end is None else element.end
 
     def number(self, element: Element) -> int:
-        """The value of a WebM element that contains an unsigned integer."""
+        """Return the value of a WebM element that contains an unsigned integer."""
         return int.from_bytes(self._value(element), "big")
 
     def real(self, element: Element) -> float:
-        """The value of a WebM element that contains a floating-point number of four or eight bytes; 0 if it is empty."""
+        """Return the value of a WebM element that contains a float of four or eight bytes; 0 if it is empty."""
         value = self._value(element)
         form = {0: "", 4: ">f", 8: ">d"}.get(len(value))
         if form is None:
@@ -92,7 +92,7 @@ class ElementFile(VideoFile):
 
 
 def segment_of(file: ElementFile) -> tuple[Element, int]:
-    """The segment after a WebM file's EBML header, and its end offset; raises MediaTypeNotAllowed if data follow it."""
+    """Return a WebM file's segment after the EBML header, and its end offset; raises MediaTypeNotAllowed if data follow."""
     first = next(file.elements(0, file.size))
     if first.id != EBML or first.end is None:
         raise broken("video")
@@ -108,7 +108,7 @@ def segment_of(file: ElementFile) -> tuple[Element, int]:
 
 
 def read_webm(path: Path) -> tuple[int, int, float]:
-    """Width and height of the largest video track of a WebM file, and the duration in seconds (0 if not stated).
+    """Return the width and height of a WebM file's largest video track, and its seconds (0 if not stated).
 
     The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
     """
@@ -129,7 +129,7 @@ def read_webm(path: Path) -> tuple[int, int, float]:
 
 
 def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]]:
-    """Yield the displayed size of each WebM video track, rotated by its projection's roll, where phones store rotation."""
+    """Yield the displayed size of each WebM video track, after the rotation that phones store as a projection's roll."""
     for track in (element for element in file.children(tracks) if element.id == _TRACK):
         parts = {element.id: element for element in file.children(track)}
         if _VIDEO not in parts or _TRACK_TYPE not in parts or file.number(parts[_TRACK_TYPE]) != _IS_VIDEO:
@@ -142,7 +142,7 @@ def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]
 
 
 class _Clock:
-    """Duration of a WebM segment: by its header, or else by the timestamps of its last cluster (for browser recordings)."""
+    """The calculation of a WebM segment's duration, by its header or else by the timestamps of its last cluster."""
 
     def __init__(self, file: ElementFile) -> None:
         self.file = file
@@ -163,7 +163,7 @@ class _Clock:
             raise broken("video")
 
     def add(self, element: Element) -> None:
-        """Process a cluster of a WebM segment, or an element inside a cluster of unknown size."""
+        """Count a WebM cluster in the duration, or an element inside a cluster whose size is unknown."""
         if element.id == CLUSTER:
             self.clusters += 1
             self.last_closed = element if element.end is not None else None

@@ -1,4 +1,4 @@
-"""Parser for the structure of WebP files (RFC 9649)."""
+"""The parser for the structure of WebP files (RFC 9649)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Chunk(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """A frame of a WebP file: the coded picture (VP8 or VP8L), and its alpha plane if that is a separate chunk."""
+    """A frame of a WebP file: its coded picture (VP8 or VP8L), and its alpha plane if that is a separate chunk."""
 
     width: int
     height: int
@@ -42,7 +42,7 @@ class _Frame(NamedTuple):
 
 
 def chunks(content: bytes, at: int, end: int) -> Iterator[Chunk]:
-    """Yield the WebP chunks from `at` to `end`; raises MediaTypeNotAllowed if a chunk extends beyond `end`."""
+    """Yield the WebP chunks from the offset `at` to `end`; raises MediaTypeNotAllowed if a chunk extends beyond `end`."""
     for _ in range(_MAX_CHUNKS):
         if at >= end:
             return
@@ -58,7 +58,7 @@ def chunks(content: bytes, at: int, end: int) -> Iterator[Chunk]:
 
 
 def file_end(content: bytes) -> int:
-    """Offset of a WebP file's end by the size in its header; raises MediaTypeNotAllowed if the file is shorter."""
+    """Return a WebP file's end offset by the size in its header; raises MediaTypeNotAllowed if the file is shorter."""
     end = 8 + int(struct.unpack_from("<I", content, 4)[0]) if len(content) >= 12 else 0
     if end > len(content) or end < 20:
         raise cut_off("image")
@@ -110,7 +110,7 @@ def _frame_of(content: bytes, parts: list[Chunk]) -> _Frame:
 
 
 def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
-    """Width and height in a VP8 key frame (RFC 6386 section 9.1) or in a VP8L header (RFC 9649 section 3.4)."""
+    """Return the width and height in a WebP frame's VP8 (RFC 6386 section 9.1) or VP8L header (RFC 9649 section 3.4)."""
     at, size = picture.body, picture.end - picture.body
     if picture.kind == b"VP8L" and size >= 5 and content[at] == 0x2F:
         (bits,) = struct.unpack_from("<I", content, at + 1)
@@ -127,7 +127,7 @@ def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
 
 
 def _decode(content: bytes, frames: list[_Frame]) -> None:
-    """Decode each frame of a WebP file separately: for an animation, Pillow would allocate several canvases."""
+    """Decode each WebP frame on its own, because Pillow would allocate several canvases for an animation."""
     deadline, pixels = Deadline(), 0
     for frame in frames:
         pixels += frame.width * frame.height
@@ -139,7 +139,7 @@ def _decode(content: bytes, frames: list[_Frame]) -> None:
 
 
 def _still(content: bytes, frame: _Frame) -> bytes:
-    """A WebP file that contains only this frame."""
+    """Return a WebP file that contains only this frame of an animation."""
     body = b""
     if frame.alpha is not None:
         sides = (frame.width - 1).to_bytes(3, "little") + (frame.height - 1).to_bytes(3, "little")
@@ -150,12 +150,12 @@ def _still(content: bytes, frame: _Frame) -> bytes:
 
 
 def chunk(kind: bytes, body: bytes) -> bytes:
-    """The bytes of a WebP chunk, padded to an even length."""
+    """Return the bytes of a new WebP chunk, padded to an even length."""
     return kind + struct.pack("<I", len(body)) + body + b"\x00" * (len(body) % 2)
 
 
 def riff(body: bytes) -> bytes:
-    """The bytes of a WebP file with these chunks."""
+    """Return the bytes of a new WebP file that consists of these chunks."""
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
 
 

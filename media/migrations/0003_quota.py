@@ -3,7 +3,7 @@ import django.db.models.deletion
 
 
 def count_what_is_there(apps, schema_editor):
-    """One pass over the assets, which locks none of them."""
+    """Count the bytes of each workspace's existing media assets for the new quota, without locking any row."""
     MediaAsset, MediaUsage = apps.get_model('media', 'MediaAsset'), apps.get_model('media', 'MediaUsage')
     ready = MediaAsset.objects.filter(status='ready').order_by().values('workspace_id')
     sums = ready.annotate(used=models.Sum('size_bytes')).iterator()

@@ -1,4 +1,4 @@
-"""Deletion of media assets by callers and after the purge of their workspace.
+"""Services that delete media assets, for a caller or after their workspace was purged.
 
 The row remains with status deleted. The file is removed with the last asset that shares it.
 """
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> MediaAsset:
-    """Delete a media asset that no unfinished post uses. Its links stop working, and its file is removed after the commit.
+    """Delete a media asset that no unfinished post uses; its links stop working, and its file is removed after the commit.
 
     Raises ScopeMissing, NotFound (also if already deleted), WorkspacePaused, MediaInUse.
     """
@@ -55,7 +55,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
 
 
 def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
-    """Remove stored files of deleted media assets that no ready asset shares; returns how many assets are finished.
+    """Remove files of deleted media assets unless a ready asset shares them; returns the number of assets without errors.
 
     A deleted row names its files until they are removed, so the purge retries what the storage refuses.
     """
@@ -72,7 +72,7 @@ def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
 
 
 def _remove_unused_file(field: str, key: str) -> None:
-    """Remove a stored file unless a ready asset has it. Safe without a lock: new uploads share files of ready assets only."""
+    """Remove a deleted media asset's file unless a ready asset shares it. New uploads never share deleted assets' files."""
     if not key:
         return
     having = MediaAsset.objects.filter(**{field: key})
@@ -82,14 +82,14 @@ def _remove_unused_file(field: str, key: str) -> None:
 
 
 def purge_deleted_files(*, limit: int = 200) -> int:
-    """Remove the files of up to `limit` deleted media assets whose removal failed earlier; returns the number of assets."""
+    """Remove files of up to `limit` deleted media assets whose removal failed earlier; returns the number of assets."""
     has_file = ~Q(storage_key="") | ~Q(thumbnail_key="")
     deleted = MediaAsset.objects.filter(has_file, status=MediaAsset.Status.DELETED)
     return _remove_unused_files(deleted.order_by("deleted_at")[:limit])
 
 
 def delete_media_of_purged_workspaces(*, limit: int = 200) -> int:
-    """Mark up to `limit` media assets of purged workspaces as deleted; returns how many were marked."""
+    """Mark up to `limit` media assets of purged workspaces as deleted; returns the number of marked assets."""
     now, ready = timezone.now(), selectors.ready_assets()
     ids = list(ready.filter(workspace__in=workspaces_to_purge()).values_list("pk", flat=True)[:limit])
     deletion = {"status": MediaAsset.Status.DELETED, "deleted_at": now, "due_at": None, "updated_at": now}

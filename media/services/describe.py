@@ -1,4 +1,4 @@
-"""Service that sets the alt text of media assets."""
+"""The service that sets a media asset's alt text."""
 
 from __future__ import annotations
 

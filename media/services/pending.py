@@ -1,4 +1,4 @@
-"""Pending media files: files that are stored, or being stored, and that belong to no asset yet."""
+"""Services for pending media files, which are stored, or being stored, but belong to no asset yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIN_PENDING_AGE = timedelta(hours=1)  # longer than an unacknowledged write can 
 
 
 def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
-    """Store a copy of the file at `path` as a pending file; `counted_bytes` count towards the quota.
+    """Store a copy of the file at `path` as a pending media file; `counted_bytes` are added to the used quota.
 
     Raises MediaQuotaExceeded, and ServiceUnavailable (the purge then removes what may have been stored).
     """
@@ -36,7 +36,7 @@ def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes
 
 
 def adopt_pending_file(key: str) -> None:
-    """Delete the row of a pending file, in the transaction that stores its key in a media asset.
+    """Delete a pending media file's row, in the transaction that saves its storage key in a media asset.
 
     Raises ServiceUnavailable if the purge has abandoned it.
     """
@@ -46,7 +46,7 @@ def adopt_pending_file(key: str) -> None:
 
 @transaction.atomic
 def abandon_pending_file(key: str) -> bool:
-    """Prevent assets from adopting a pending file and release its quota; returns False if it is not pending."""
+    """Prevent media assets from adopting a pending file, and release its quota; returns False if it has no row."""
     row = PendingFile.objects.select_for_update().filter(storage_key=key).first()
     if row is None:
         return False
@@ -58,7 +58,7 @@ def abandon_pending_file(key: str) -> bool:
 
 
 def discard_pending_file(key: str) -> bool:
-    """Remove a pending file from the storage unless an asset has adopted it; returns whether it was removed.
+    """Remove a pending media file from the storage unless an asset has adopted it; returns whether it was removed.
 
     Errors of the storage and the database are logged, and the purge tries again.
     """
@@ -76,6 +76,6 @@ def discard_pending_file(key: str) -> bool:
 
 
 def purge_pending_files(*, limit: int = 200) -> int:
-    """Remove up to `limit` pending files that failed uploads may have stored; returns how many were removed."""
+    """Remove up to `limit` pending media files that failed uploads left; returns how many were removed."""
     old = PendingFile.objects.filter(created_at__lte=timezone.now() - MIN_PENDING_AGE).order_by("created_at")
     return sum(discard_pending_file(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))

@@ -1,4 +1,4 @@
-"""Quota of a workspace's media library (MEDIA_QUOTA_BYTES), counted exactly under concurrent uploads."""
+"""Services that count a workspace's media quota (MEDIA_QUOTA_BYTES), exactly even under concurrent uploads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from media.models import MediaAsset, MediaUsage, PendingFile
 
 
 def use_quota(workspace_id: str, size: int) -> None:
-    """Raise a workspace's usage of its media quota, in the caller's transaction; or raise MediaQuotaExceeded."""
+    """Add a file's bytes to a workspace's used media quota, in the caller's transaction. Raises MediaQuotaExceeded."""
     MediaUsage.objects.get_or_create(workspace_id=workspace_id)
     rows = MediaUsage.objects.filter(workspace_id=workspace_id)
     if settings.MEDIA_QUOTA_BYTES:  # compared and raised in one statement, so that concurrent uploads cannot exceed it
@@ -26,18 +26,18 @@ def use_quota(workspace_id: str, size: int) -> None:
 
 
 def release_quota(workspace_id: str, size: int) -> None:
-    """Lower a workspace's usage of its media quota, in the caller's transaction."""
+    """Subtract a file's bytes from a workspace's used media quota, in the caller's transaction."""
     MediaUsage.objects.filter(workspace_id=workspace_id).update(used_bytes=F("used_bytes") - size)
 
 
 def check_quota(workspace_id: str, size: int) -> None:
-    """Check for a dry run whether a file fits into the workspace's media quota. Raises MediaQuotaExceeded."""
+    """Check in a dry run that a file fits into the workspace's media quota. Raises MediaQuotaExceeded."""
     if settings.MEDIA_QUOTA_BYTES and selectors.used_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
         raise _exceeded(workspace_id, size)
 
 
 def recount_usage() -> Iterator[tuple[str, int, int]]:
-    """Recount the media quota usage of each workspace; yields workspace id, old and new value of those that were wrong."""
+    """Recount each workspace's used media quota; yields workspace id, old and new value of each that was wrong."""
     having = MediaAsset.objects.order_by().values_list("workspace_id").union(MediaUsage.objects.values_list("pk"))
     for (workspace_id,) in list(having):
         before, after = _recount(workspace_id)

@@ -1,4 +1,4 @@
-"""Creation of thumbnails for due media assets, one attempt per claim.
+"""Services that create thumbnails for due media assets, with one attempt per claim.
 
 Attempts are counted before they begin, so that an asset that crashes its workers is given up like an unreadable one.
 """
@@ -30,7 +30,7 @@ MAX_ATTEMPTS = len(RETRY_PAUSES) + 1
 
 
 def claim_thumbnail() -> MediaAsset | None:
-    """Claim the media asset whose thumbnail has been due longest; assets without attempts left are given up.
+    """Claim the media asset whose thumbnail has been due longest; those without attempts left get no thumbnail.
 
     Only one at a time, so that a dead worker identifies the asset that it was processing.
     """
@@ -47,7 +47,7 @@ def claim_thumbnail() -> MediaAsset | None:
 
 
 def make_thumbnail(asset: MediaAsset) -> None:
-    """Create and store the thumbnail of a claimed media asset, if the asset still exists and the claim is valid.
+    """Create and store the thumbnail of a claimed media asset, if the asset exists and the claim is still valid.
 
     A failed attempt is logged and retried after a pause, or given up if it was the last.
     """
@@ -78,7 +78,7 @@ def _render(asset: MediaAsset) -> Thumbnail | None:
 
 
 def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
-    """Store a rendered thumbnail as a pending file; returns its storage key."""
+    """Store a rendered thumbnail of a media asset as a pending file; returns its storage key."""
     sha256 = hashlib.sha256(thumbnail.content).hexdigest()
     key = storage.new_key(workspace_id=asset.workspace_id, sha256=sha256, suffix=thumbnail.suffix)
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:

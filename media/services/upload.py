@@ -1,4 +1,4 @@
-"""Upload of media: the file is inspected, scanned, stripped of its geolocation and stored before its row is written."""
+"""The service for media uploads: it inspects, scans and stores a file without its geolocation, before the row is saved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def upload_media(
     alt_text: str = "",
     dry_run: bool = False,
 ) -> MediaAsset:
-    """Upload a file to the media library, from a request (`upload`) or from `source_url`.
+    """Upload a media file to the library, either from the request (`upload`) or from `source_url`.
 
     Nothing is stored before the scanner has approved it. A dry run makes all checks and stores nothing. Raises ScopeMissing,
     ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed, PayloadTooLarge, MediaMalwareDetected,
@@ -57,7 +57,7 @@ def upload_media(
 
 
 def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
-    """Inspect and scan an uploaded file; returns the unsaved asset, and the file to store, without geolocation."""
+    """Inspect and scan an uploaded file; returns its unsaved media asset, and the file to store without geolocation."""
     inspected = inspection.inspect(file.path)
     if file.size_bytes > (limit := max_bytes_of_type(inspected.mime_type)):
         raise too_large(limit)
@@ -81,7 +81,7 @@ def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
 
 
 def _display_filename(filename: str, mime_type: str) -> str:
-    """The display name of an uploaded file: the last path component of the caller's name, without unprintable characters.
+    """Return an upload's display name: the last path component of the caller's name, without unprintable characters.
 
     The name is never part of a storage path. It is cut to MAX_FILENAME_LENGTH before its suffix. If nothing is left of it, a
     default name is returned.
@@ -95,7 +95,7 @@ def _display_filename(filename: str, mime_type: str) -> str:
 
 
 def _share(caller: Caller, asset: MediaAsset) -> bool:
-    """Save the asset with the stored file of another asset of the workspace that has the same bytes, if there is one.
+    """Save an upload's media asset with the file of the workspace's asset that has the same bytes, if there is one.
 
     The other asset is locked, so that it and its file are not deleted meanwhile.
     """
@@ -113,7 +113,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 
 
 def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
-    """Store the file and save the asset; the file is removed again if the row cannot be written."""
+    """Store an uploaded file and save its media asset; if the row cannot be saved, the file is removed again."""
     key = storage.new_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
     with storage_access():
         store_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)

@@ -1,4 +1,4 @@
-"""Services that mark media assets as used by unfinished posts, so that they cannot be deleted."""
+"""Services that mark media assets as used by unfinished posts, so that those cannot be deleted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from media.models import MediaUse
 
 
 def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
-    """Mark these media assets, and no others, as used by a post group (`holder_id`), in the caller's transaction.
+    """Mark exactly these media assets as used by a post group (`holder_id`), in the caller's transaction.
 
     Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises ValidationFailed naming each
     `media[…].media_id` that does not exist.
@@ -27,5 +27,5 @@ def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
 
 
 def release_media(*, holder_id: str) -> None:
-    """Remove the use marks of a post group from its media assets, so that these can be deleted."""
+    """Remove all marks that a post group uses media assets, so that the assets can be deleted."""
     MediaUse.objects.filter(holder_id=holder_id).delete()

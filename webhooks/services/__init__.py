@@ -1,4 +1,4 @@
-"""Services that emit events, replay deliveries, and manage signing secrets."""
+"""Services of webhooks: emit events, replay deliveries, and manage signing secrets."""
 
 from __future__ import annotations
 

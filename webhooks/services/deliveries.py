@@ -1,4 +1,4 @@
-"""Claims due webhook deliveries, signs them, and records their outcomes; webhooks/sender.py sends them."""
+"""Services that claim due webhook deliveries, sign them and record their outcomes; webhooks/sender.py sends them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CLAIMED_FIELDS = (
 
 
 def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_found: bool = False) -> list[Delivery]:
-    """Claim up to `limit` due deliveries, with the related rows needed to send them.
+    """Claim up to `limit` due webhook deliveries for this worker, and load the rows needed to send them.
 
     `due_rows_found`: the caller has just found due deliveries, so that is not checked again.
     """
@@ -51,12 +51,12 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
 
 
 def signing_keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """Return the signing secrets for these deliveries, by workspace; deleted workspaces have none."""
+    """Return the webhook signing secrets for these deliveries, by workspace; deleted workspaces have none."""
     return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
 def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
-    """Return the HTTP headers of a delivery attempt, without the user-agent."""
+    """Return the HTTP headers of a webhook delivery attempt, without the user-agent."""
     return {
         "content-type": "application/json",
         signing.EVENT_HEADER: delivery.event.kind,
@@ -66,7 +66,7 @@ def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
 
 
 def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptOutcome:
-    """Return the signed request of a delivery attempt, or the attempt's outcome if the delivery cannot be sent."""
+    """Return the signed HTTP request of a webhook attempt, or its outcome if the delivery cannot be sent."""
     if delivery.workspace.status == WorkspaceStatus.DELETED:
         return AttemptOutcome(DeliveryVerdict.REFUSED, error="The workspace was deleted.")
     if delivery.workspace_id not in keys:
@@ -78,7 +78,7 @@ def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> D
 
 
 def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
-    """Save the outcomes of claimed deliveries; returns how many were saved. Deliveries whose claim was lost are skipped."""
+    """Save the outcomes of claimed webhook deliveries, except where the claim was lost; returns how many were saved."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
     written = update_rows([Write(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
@@ -88,7 +88,7 @@ def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
 
 
 def _settled(delivery: Delivery, outcome: AttemptOutcome, now: datetime) -> Delivery:
-    """Return a copy of the delivery with the outcome applied; a copy, so that a failed write can be repeated."""
+    """Return a copy of the webhook delivery changed by the attempt's outcome; a copy, so a failed write can be repeated."""
     row = copy(delivery)
     row.lease_until = None
     row.attempts += 1

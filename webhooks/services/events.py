@@ -1,4 +1,4 @@
-"""Emits webhook events in the transaction of the change that they describe, so that neither is stored without the other."""
+"""Services that emit webhook events, in the same transaction as the change of the post that an event describes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOP_NAME = "deliver"
 
 @dataclass(frozen=True, kw_only=True)
 class NewEvent:
-    """A webhook event to emit.
+    """A webhook event that a service is about to emit.
 
     `data` is the payload's `data` without target_id: `{"post_group": GROUP}`. `sequence` counts up within the group. An event
     without a `url` is stored but not delivered.
@@ -40,7 +40,7 @@ class NewEvent:
 
 
 def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
-    """Store webhook events and their deliveries in the caller's transaction, with two statements in total.
+    """Store new webhook events with their deliveries in the caller's transaction, with two SQL statements in total.
 
     The workers are woken after the commit.
     """
@@ -61,7 +61,7 @@ def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
 
 
 def store_subject_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
-    """Store an event of an object other than a post group, in the caller's transaction; the event is not delivered.
+    """Store a webhook event about an object that is no post group; such an event is never delivered.
 
     `subject_id` is the object's id; the caller holds a lock on its row, since `sequence` counts its events.
     """
@@ -95,7 +95,7 @@ def _event(new: NewEvent, now: datetime) -> Event:
 
 
 def _payload(event: Event, data: dict[str, Any]) -> bytes:
-    """Return the JSON body of a webhook event. Unpaired surrogates, which UTF-8 cannot encode, become `?`."""
+    """Return a webhook event's JSON body. Unpaired surrogates, which UTF-8 cannot encode, become `?`."""
     content = {
         "id": event.id,
         "type": event.kind,
@@ -110,7 +110,7 @@ def _payload(event: Event, data: dict[str, Any]) -> bytes:
 
 
 def _host_of(url: str) -> str:
-    """Return the host and port of a webhook URL; "" if the URL is not allowed, which the delivery attempt will report."""
+    """Return a webhook URL's host and port, or "" if the URL is not allowed (the delivery attempt then reports that)."""
     try:
         destination = check_url(url)
     except DestinationNotAllowed:

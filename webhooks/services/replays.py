@@ -1,4 +1,4 @@
-"""Replays webhook deliveries: one for a caller, or many for an operator, for example after an outage of a receiver."""
+"""Replays of webhook deliveries: one for a caller, or many for an operator, for example after a receiver's outage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence"
 
 @dataclass(frozen=True)
 class ReplayCounts:
-    """Counts of replayed deliveries, of those skipped because an attempt is in flight, and of remaining dead letters."""
+    """The numbers of webhook deliveries replayed, skipped because an attempt is running, and still dead letters."""
 
     replayed: int
     in_flight: int
@@ -34,7 +34,7 @@ class ReplayCounts:
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
-    """Replay a webhook delivery of any status: it is due at once, with the same body and id, and a new retry schedule.
+    """Replay a webhook delivery of any status: it is due at once, with the same body and id and a new retry schedule.
 
     Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight).
     """
@@ -66,7 +66,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
 def replay_deliveries(
     *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
 ) -> ReplayCounts:
-    """Replay the given webhook deliveries, or the dead letters of a workspace, up to MAX_PER_CALL.
+    """Replay webhook deliveries for an operator: the given ones, or up to MAX_PER_CALL dead letters of a workspace.
 
     Raises Forbidden (not an operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`.
     """
@@ -99,7 +99,7 @@ def _existing(ids: Sequence[str]) -> list[str]:
 
 
 def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    """Filter to deliveries that no worker has claimed."""
+    """Limit a query of webhook deliveries to replay to those that no worker is sending now."""
     return deliveries.filter(Q(lease_until=None) | Q(lease_until__lte=timezone.now())).order_by("pk")
 
 
@@ -108,7 +108,7 @@ def _count_by_workspace(wanted: QuerySet[Delivery]) -> Counter[str]:
 
 
 def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
-    """Replay deliveries in batches, one transaction each; returns the counts by workspace."""
+    """Replay webhook deliveries in batches, each in its own transaction; returns the numbers by workspace."""
     replayed: Counter[str] = Counter()
     last = ""
     while replayed.total() < MAX_PER_CALL and (rows := _replay_batch(wanted.filter(pk__gt=last), caller)):

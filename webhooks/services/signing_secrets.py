@@ -1,4 +1,4 @@
-"""Webhook signing secrets: created on first use, read by their owner, and rotated with an overlap."""
+"""Services of webhook signing secrets: creation on first use, reading by the owner, and rotation with an overlap."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROTATION_OVERLAP = timedelta(hours=24)  # period after a rotation in which both 
 
 
 def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
-    """Return the signing secret for people and workspace keys. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
+    """Return the webhook secret to a person or a workspace key. Raises ScopeMissing, NotFound, Forbidden (to agents)."""
     require(caller, workspace_id, "api_keys.write", write=False)
     if caller.agent_id:
         raise Forbidden("Agents cannot read the signing secret.")
@@ -38,7 +38,7 @@ def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
 
 
 def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
-    """Replace the signing secret and return the new one (None in a dry run); the old secret signs for 24 more hours.
+    """Replace the webhook secret and return the new one (None in a dry run); the old one signs for 24 more hours.
 
     Only the workspace's owner or a workspace key may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -59,7 +59,7 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
 
 
 def signing_keys(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the current signing secrets of each workspace, newest first; secrets that cannot be decrypted are omitted."""
+    """Return each workspace's valid webhook secrets, newest first, except secrets that cannot be decrypted."""
     now = timezone.now()
     keys = {}
     for row in _secrets_of(workspace_ids):
@@ -71,12 +71,12 @@ def signing_keys(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def destroy_secrets_of_deleted_workspaces() -> int:
-    """Delete the signing secrets of deleted workspaces; returns how many."""
+    """Delete the webhook signing secrets of deleted workspaces; returns how many were deleted."""
     return SigningSecret.objects.filter(workspace__status=WorkspaceStatus.DELETED).delete()[0]
 
 
 def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
-    """Return the signing secrets of these workspaces; missing ones are created, safely under concurrency."""
+    """Return these workspaces' webhook signing secrets; a missing one is created, safely if several calls do so at once."""
     wanted = sorted(set(workspace_ids))
     found = list(SigningSecret.objects.filter(pk__in=wanted))
     if len(found) == len(wanted):

@@ -1,4 +1,4 @@
-"""`manage.py reconcile_media`: find differences between the file storage and the database."""
+"""The command `manage.py reconcile_media`, which finds differences between the media storage and the database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from media.services import find_orphans, recount_usage, remove_files_without_row
 
 
 class Command(BaseCommand):
-    """List files without a row and assets without a file, optionally delete the files, and correct the quota counters."""
+    """The command that lists media files without a row and assets without a file, and corrects the quota counters."""
 
     help = "Lists stored files without a media asset and media assets without a file, and recounts the usage of each library."
 
@@ -37,5 +37,5 @@ class Command(BaseCommand):
         )
 
     def _report_progress(self, line: str) -> None:
-        """Write progress to stderr, apart from the findings."""
+        """Write the progress of the media reconciliation to stderr; its findings go to stdout."""
         self.stderr.write(line)
