@@ -1,4 +1,4 @@
-"""The model for stored answers of requests with an Idempotency-Key."""
+"""The model of idempotency records: stored answers of API requests with an Idempotency-Key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base serializers: strict input, pages, previews and the error envelope."""
+"""The base serializers of the API: strict input, pages of lists, previews and the error envelope."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHARED: dict[type[serializers.BaseSerializer], Any] = {}
 
 
 def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
-    """Return one shared instance of a serializer class, because building its fields costs more than using them.
+    """Return the one shared instance of a serializer class, because building its fields is slow.
 
     The instance has no data of its own. Threads share it and call only `run_validation` and `to_representation`.
     """
@@ -28,13 +28,13 @@ def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
 
 
 def _build_fields(made: serializers.BaseSerializer) -> None:
-    """Build all nested fields now, so that two threads do not build them at the same time."""
+    """Build all nested fields of a serializer now, so that two threads do not build them at the same time."""
     for field in getattr(made, "fields", {}).values():
         _build_fields(getattr(field, "child", field))
 
 
 class StrictSerializer(serializers.Serializer):
-    """A body, or an object in one, that refuses unknown fields and values that are not objects."""
+    """A serializer for a request body, or an object in one, that refuses unknown fields and values that are no objects."""
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, dict):
@@ -50,7 +50,7 @@ class StrictSerializer(serializers.Serializer):
 
 
 class StrictList(serializers.ListField):
-    """A JSON array."""
+    """A serializer field for a JSON array."""
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):
@@ -59,7 +59,7 @@ class StrictList(serializers.ListField):
 
 
 class QuerySerializer(StrictSerializer):
-    """Query parameters; each may be given once."""
+    """A serializer for query parameters; each may be given once."""
 
 
 class WriteBody(StrictSerializer):
@@ -75,7 +75,7 @@ class WriteQuery(QuerySerializer):
 
 
 class PageQuery(QuerySerializer):
-    """The query parameters of a paginated list."""
+    """The query parameters of an operation that returns a paginated list."""
 
     limit = fields.QueryInteger(
         min_value=1, max_value=200, default=50, help_text="Maximum number of rows (1 to 200, default 50)."
@@ -115,7 +115,7 @@ class ErrorEnvelope(serializers.Serializer):
 
 
 def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
-    """Build the serializer class of a paginated list: `{"<plural>": [...], "next_cursor": string|null}`."""
+    """Build the serializer class for a page of a list: `{"<plural>": [...], "next_cursor": string|null}`."""
     members = {
         plural: item(many=True),
         "next_cursor": serializers.CharField(allow_null=True, help_text="Pass it as `cursor` to get the next page."),
@@ -125,19 +125,19 @@ def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> t
 
 
 class OneOf(serializers.Serializer):
-    """An answer with one of several schemas, chosen by the fields of the data; see `one_of`."""
+    """The base serializer of an answer with one of several schemas, chosen by the fields of the data; see `one_of`."""
 
     alternatives: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 
     def to_representation(self, instance: Any) -> Any:
-        """Render with the serializer whose fields match the keys of the data."""
+        """Render an answer with the serializer whose fields match the keys of the data."""
         shared = map(shared_serializer, self.alternatives)
         serializer = next(each for each in shared if each.fields.keys() == instance.keys())
         return serializer.to_representation(instance)
 
 
 def one_of(name: str, *alternatives: type[serializers.Serializer]) -> type[serializers.Serializer]:
-    """Build the serializer class of an answer with one of these schemas; its data is a dict with all fields of one."""
+    """Build the serializer class of an answer that has one of these schemas."""
     return type(name, (OneOf,), {"alternatives": alternatives, "__module__": __name__})
 
 
@@ -148,7 +148,7 @@ def preview_of(
     extra: dict[str, serializers.Field] | None = None,
     **would: type[serializers.Serializer],
 ) -> type[serializers.Serializer]:
-    """Build the serializer class of a dry run's answer. `would` is would_create, would_update or would_delete.
+    """Build the serializer class of a dry run's answer; `would` is would_create, would_update or would_delete.
 
     A resource that would be created is shown without an `id`, because it does not have one yet.
     """
@@ -170,7 +170,7 @@ def preview_of(
 
 @cache
 def _without_id(serializer: type[serializers.Serializer]) -> type[serializers.Serializer]:
-    """Return the serializer class without `id`, for a row that is not created yet. Cached: the document needs one class."""
+    """Return a serializer class without the field `id`, for the preview of a row that is not created yet."""
     if not issubclass(serializer, serializers.ModelSerializer) or "id" not in serializer.Meta.fields:
         return serializer
 
