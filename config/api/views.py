@@ -55,7 +55,7 @@ class OperationViewSet(ViewSet):
         return all(operation and operation.public for operation in operations)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Choose JSON for the answer of an API view, or another media type that the operation declares."""
+        """Choose JSON for an API view's answer, even if the client accepts only another type of the operation."""
         others = self.declared.media_types if self.declared else ()
         return super().perform_content_negotiation(request, force or any(map(request.accepts, others)))
 

@@ -20,7 +20,7 @@ BATCH = 200
 
 @dataclass
 class Rotated:
-    """The result of a key rotation for one encrypted field: how many values it has, and how many were encrypted again."""
+    """The result of a key rotation for one encrypted field: how many values there are, were renewed, and are unreadable."""
 
     name: str
     values: int = 0
@@ -42,7 +42,7 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
 
 
 def rotate(*, dry_run: bool = False, report: Callable[[Rotated], None]) -> list[Rotated]:
-    """Rotate the key of an encrypted field: encrypt again all values that do not use the first key.
+    """Rotate the encryption key: encrypt all encrypted values again that do not use the first key.
 
     A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.
     """
