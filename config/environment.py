@@ -1,4 +1,4 @@
-"""Reads settings from the environment and `.env`, and generates secrets for development."""
+"""Reads settings from environment variables and the file `.env`, and generates secrets for development."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of drf-spectacular, which generates the OpenAPI document: title, hooks and names of enums."""
+"""The settings of drf-spectacular, which generates the OpenAPI document: title, hooks and names of enums."""
 
 from __future__ import annotations
 

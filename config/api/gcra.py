@@ -1,4 +1,4 @@
-"""GCRA, the algorithm of all rate limits: a leaky bucket whose state is one number.
+"""GCRA, the algorithm of all rate limits: a leaky bucket, whose state is one number.
 
 The number is the backlog: the seconds until the bucket is empty. Each event adds `interval` seconds to the backlog, and time
 drains it. An event fits if the backlog stays within `capacity` seconds. Limiters store the time when the bucket is empty.

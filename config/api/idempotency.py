@@ -50,7 +50,7 @@ class KeyedRequest:
 
 
 def read_key(value: str | None) -> str | None:
-    """Return the value of the Idempotency-Key header. Raises ValidationFailed unless it is 1 to 255 printable characters."""
+    """Return a request's Idempotency-Key header. Raises ValidationFailed unless it is 1 to 255 printable characters."""
     if value is None:
         return None
     if not 1 <= len(value) <= 255 or not all(" " <= character <= "~" for character in value):

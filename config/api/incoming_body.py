@@ -44,7 +44,7 @@ class IncomingBody:
 
     @property
     def complete(self) -> bool:
-        """Return whether the whole request body was received."""
+        """Return whether the whole incoming request body was received."""
         return self._chunks.ended if self._chunks else self.received == self.length
 
     @property

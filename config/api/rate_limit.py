@@ -132,7 +132,7 @@ class SharedLimiter:
 
 
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> Verdict:
-    """Return the rate limit's verdict on the bucket with the fewest requests left, then with the longest wait."""
+    """Return the rate limit's verdict for the bucket with the fewest requests left; of equals, the longest wait."""
     verdicts = [Verdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
     return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 

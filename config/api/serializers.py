@@ -63,13 +63,13 @@ class QuerySerializer(StrictSerializer):
 
 
 class WriteBody(StrictSerializer):
-    """The body of a write that can be previewed by `dry_run`."""
+    """The request body of a write operation with a preview: `dry_run` asks for the preview."""
 
     dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
 class WriteQuery(QuerySerializer):
-    """The query of a write that can be previewed by `dry_run`."""
+    """The query parameters of a write operation with a preview: `dry_run` asks for the preview."""
 
     dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
@@ -84,7 +84,7 @@ class PageQuery(QuerySerializer):
 
 
 class RepairHintSerializer(serializers.Serializer):
-    """A change that would fix a content issue; it can be applied as given."""
+    """A change that would fix an issue in a post's content; it can be applied as given."""
 
     action = serializers.CharField()
     field = serializers.CharField()
@@ -93,7 +93,7 @@ class RepairHintSerializer(serializers.Serializer):
 
 
 class ErrorDetailSerializer(serializers.Serializer):
-    """One invalid field. For CONTENT_INVALID it is an issue as POST /posts/validate returns it."""
+    """One invalid field in an error answer; for CONTENT_INVALID an issue as POST /posts/validate returns it."""
 
     field = serializers.CharField()
     code = serializers.CharField()
@@ -104,7 +104,7 @@ class ErrorDetailSerializer(serializers.Serializer):
 
 
 class ErrorEnvelope(serializers.Serializer):
-    """The body of every error answer."""
+    """The error envelope: the body of every error answer."""
 
     code = serializers.CharField(help_text="The error code, for programs.")
     message = serializers.CharField(help_text="A description for people.")

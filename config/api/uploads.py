@@ -41,7 +41,7 @@ BESIDE_THE_FILE_BYTES = 1_000_000  # allowance for the other fields of a form or
 
 
 def max_upload_body_bytes(content_type: str) -> int:
-    """Return the maximum body size of an upload with this content type."""
+    """Return the maximum size of a request body that contains an upload, for this content type."""
     file_bytes = max(settings.MEDIA_MAX_BYTES.values()) if content_type == FORM else MAX_BASE64_LENGTH
     return file_bytes + BESIDE_THE_FILE_BYTES
 
@@ -75,7 +75,7 @@ class Upload:
 
     @classmethod
     def of(cls, path: Path, filename: str) -> Self:
-        """Return an Upload for the existing file at `path`, with its size and SHA-256."""
+        """Return the Upload for an existing file at `path`, with its size and SHA-256."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return cls(path, filename, path.stat().st_size, digest)

@@ -17,7 +17,7 @@ class TimestampedModel(models.Model):
 
 
 class DueRow(models.Model):
-    """An abstract model for rows that a worker processes at `due_at`, or not at all if that is null."""
+    """An abstract model for due rows: a worker processes each at its `due_at`, or never while that is null."""
 
     due_at = models.DateTimeField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)

@@ -14,7 +14,7 @@ from django.db.models import Model, QuerySet
 
 
 class RetentionRule(Protocol):
-    """A rule that deletes one kind of expired rows. `name` identifies it in reports."""
+    """A retention rule, which deletes one kind of expired rows; `name` identifies it in reports."""
 
     name: ClassVar[str]
 

@@ -1,4 +1,4 @@
-"""Due rows, claimed by workers with a lease and a fence: the database is the queue.
+"""Due rows, which workers claim with a lease and a fence: the database is the job queue.
 
 A worker claims a row until its lease ends, and the claim gets a fence: a number that grows with each claim of the row.
 Every write of an outcome is filtered by the fence, so a worker that lost its claim (because it was stopped, swapped out or
@@ -76,7 +76,7 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows
 
 
 def held(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
-    """Return a queryset of a claimed row that is empty once the worker's claim is lost; outcomes are written through it."""
+    """Return a queryset of a claimed due row through which results are written; it is empty once the claim is lost."""
     return queryset.filter(pk=row.pk, fence=row.fence)
 
 

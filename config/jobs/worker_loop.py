@@ -45,7 +45,7 @@ class WorkerLoop:
         self._awake.set()
 
     def stop(self, seconds: float) -> None:
-        """Stop the worker loop and wait up to `seconds` for work in progress."""
+        """Stop the worker loop, and wait up to `seconds` for its work in progress."""
         self.stopping = True
         wake_up.on_wake(self.name, None)
         self.wake()

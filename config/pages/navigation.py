@@ -37,7 +37,7 @@ class Link:
 
 
 class _Page(Protocol):
-    """The attributes of a workspace's dashboard page (workspaces.workspace_page.WorkspacePage) that navigation uses."""
+    """The attributes of a workspace's dashboard page that the navigation uses (workspaces.workspace_page.WorkspacePage)."""
 
     request: HttpRequest
     workspace: Any

@@ -39,7 +39,7 @@ _WORDS = {
 
 @register.simple_tag
 def when(moment: datetime | None, date_pattern: str = "j M Y, H:i") -> SafeString | str:
-    """Template filter: render a time in the workspace's time zone, with UTC on hover."""
+    """Template tag: render a time in the workspace's time zone, with UTC on hover."""
     if moment is None:
         return "–"
     at = moment.astimezone(UTC)
