@@ -1,4 +1,4 @@
-"""The formats of log lines: one JSON object per line in production, plain text elsewhere (LOG_FORMAT).
+"""The formats of the service's log lines: JSON in production, plain text elsewhere (setting LOG_FORMAT).
 
 Each line has the trace id, the caller and the workspace. Requests are identified by operation and ids, never by bodies,
 queries or texts. A bearer token that appears in a line anyway, for example in an error's message, is removed.

@@ -1,4 +1,4 @@
-"""The Prometheus metrics of the service: counters and histograms, whose names all begin with `sps_`.
+"""The Prometheus metrics (counters and histograms, named `sps_…`); their labels have few values, none chosen by callers.
 
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
 the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
@@ -67,7 +67,7 @@ def count_unmapped(platform: str, code: object) -> None:
 
 
 def join_folder() -> None:
-    """Use the shared folder of Prometheus metrics until this process ends; delete the files of ended processes."""
+    """Use the shared folder of Prometheus metrics; if no other process uses it, delete the files of ended processes."""
     global _folder_lock  # the lock lasts as long as its file is open
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     _folder_lock = (FOLDER / "lock").open("w")

@@ -155,7 +155,7 @@ def require_recent_sign_in(caller: Caller) -> None:
 
 
 def is_recent_sign_in(at: datetime) -> bool:
-    """Return whether a caller's sign-in at this time is recent enough by the setting REAUTHENTICATE_MINUTES."""
+    """Return whether a caller's sign-in at this time is recent enough; always True if REAUTHENTICATE_MINUTES is 0."""
     longest = timedelta(minutes=settings.REAUTHENTICATE_MINUTES)
     return not longest or timezone.now() - at <= longest
 

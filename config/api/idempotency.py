@@ -1,4 +1,4 @@
-"""Idempotency-Keys: a request with a repeated key is run once, and its stored answer is sent again for 24 hours.
+"""Idempotency-Keys: requests with the same key run once, and repeats get the stored answer for 24 hours.
 
 There are two modes. In `transaction` mode the record, the effect and the answer commit together, so a crash leaves
 everything or nothing, and a second request with the key waits on the record's unique id. `lease` mode is for work that

@@ -109,7 +109,7 @@ def _is_ours(address: str) -> bool:
 
 
 class PlainHttpTokenMiddleware(MiddlewareMixin):
-    """The middleware that refuses requests with a token over plain http in production; no redirect to https.
+    """The middleware that refuses requests with a token over plain http in production.
 
     A redirect would hide the mistake: the client would continue to send its token unencrypted.
     """

@@ -72,7 +72,7 @@ operator_chosen_threads = ThreadLimit(settings.WEB_THREADS // 4)
 
 @contextlib.contextmanager
 def outbound_slot(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
-    """Limit the web threads that make outbound requests, and the time of all outbound requests of the block.
+    """Hold one of the limited web threads for outbound requests, which must all end within OUTBOUND_SECONDS.
 
     `workspace_id` may be a user id or client address where there is no workspace. `operator_chosen` is for the identity
     provider and the payment processor, which have their own limit. A nested block reuses the outer slot. Raises

@@ -47,7 +47,7 @@ class FairShares:
         return min(self.places, self.shares.slow_together - held)
 
     def quick_holders_free_places(self) -> dict[str, int]:
-        """Return how many more attempts each quick holder may start, if a quarter of its fair share is free.
+        """Return how many attempts each quick holder may still start, if a quarter of its fair share is free.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """
