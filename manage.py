@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line for the Social Publishing Service."""
+"""The command `manage.py`: Django's command line for the Social Publishing Service."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Settings, shared packages (api, db, jobs, outbound, pages) and entry points (urls, celery, runtime, commands)."""
+"""The settings of the service, its shared packages (api, db, jobs, outbound, pages) and its entry points (urls, celery)."""

@@ -1,4 +1,4 @@
-"""The `config` app, which owns the `manage.py` commands and the system checks."""
+"""The Django app `config` (AppConfig), which owns the `manage.py` commands and the system checks."""
 
 from __future__ import annotations
 

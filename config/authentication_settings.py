@@ -1,4 +1,4 @@
-"""Sign-in settings of Django, social-auth and django-axes; config/settings.py includes them."""
+"""The sign-in settings of Django's authentication, social-auth and django-axes; config/settings.py includes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The periodic Celery tasks, with their intervals in seconds."""
+"""The schedule of Celery beat: the periodic tasks, with their intervals in seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Celery app, whose worker has additional steps (config/runtime/worker.py)."""
+"""The Celery app of the service, whose worker has additional start-up steps (config/runtime/worker.py)."""
 
 from __future__ import annotations
 

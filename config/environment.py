@@ -1,4 +1,4 @@
-"""Reads settings from the environment and `.env`, and generates secrets for development."""
+"""Reads settings from environment variables and the file `.env`, and generates secrets for development."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ POSTGRES_OPTIONS = {
 
 
 def data_dir() -> Path:
-    """Return the folder for all files that the service writes on this machine (`DATA_DIR`, default `var/`)."""
+    """Return the folder from the environment variable `DATA_DIR` (default `var/`), for all files that the service writes."""
     path = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def secret(name: str, default: str = "") -> str:
-    """Read a secret from the environment, or from the file that `<name>_FILE` names. A `$` has no special meaning.
+    """Read a secret from an environment variable, or from the file that `<name>_FILE` names; a `$` in it is not special.
 
     Raises ImproperlyConfigured, whose message never contains the file's content.
     """
@@ -56,23 +56,23 @@ def secret(name: str, default: str = "") -> str:
 
 
 def secret_list(name: str, default: Sequence[str] = ()) -> list[str]:
-    """Read a comma-separated list of secrets, as `secret` does."""
+    """Read a comma-separated list of secrets from an environment variable, or from the file that `<name>_FILE` names."""
     return [part.strip() for part in secret(name).split(",") if part.strip()] or list(default)
 
 
 def seconds(name: str, default: str) -> tuple[int, ...]:
-    """Read a comma-separated list of seconds, such as `10,30,120`."""
+    """Read a comma-separated list of seconds, such as `10,30,120`, from an environment variable."""
     return tuple(int(part) for part in env.str(name, default=default).split(",") if part.strip())
 
 
 def price_list(default: str) -> dict[str, int]:
-    """Read `PRICE_LIST`, cents by name such as `default=1,x=2,x+url=20`."""
+    """Read the environment variable `PRICE_LIST`: prices in cents by name, such as `default=1,x=2,x+url=20`."""
     pairs = (pair.partition("=") for pair in env.str("PRICE_LIST", default=default).split(","))
     return {name.strip(): int(cents) for name, _, cents in pairs}
 
 
 def platform_settings() -> dict[str, str]:
-    """Read the settings of platforms: environment variables by suffix, such as `X_CLIENT_ID` or `BLUESKY_API_BASE`.
+    """Read the platforms' settings from environment variables such as `X_CLIENT_ID` or `BLUESKY_API_BASE`.
 
     A second application of a platform has a longer name before the suffix.
     """
@@ -95,7 +95,7 @@ def platform_settings() -> dict[str, str]:
 
 
 def storages(url: str) -> dict[str, dict[str, Any]]:
-    """Return Django's STORAGES for `STORAGE_URL`: an S3 bucket, or files under MEDIA_ROOT if it is empty.
+    """Return Django's STORAGES for the variable `STORAGE_URL`: an S3 bucket, or local files if it is empty.
 
     Raises ImproperlyConfigured, whose message never contains the value, because it may include keys.
     """
@@ -148,7 +148,7 @@ def _bucket_options(url: str) -> dict[str, str]:
 
 
 def development_secret(directory: Path, name: str) -> str:
-    """Return a random secret stored in the data directory, created on first use and readable only by its owner.
+    """Return a random secret for development; it is created on first use and stored in the data directory.
 
     If two processes start at once, the first to link its finished file wins, and the other reads that file.
     """

@@ -1,4 +1,4 @@
-"""gunicorn's settings, for `gunicorn -c python:config.gunicorn config.wsgi:application`.
+"""The settings of gunicorn, for the command `gunicorn -c python:config.gunicorn config.wsgi:application`.
 
 The command line sets the address (`--bind`) and the number of processes (`--workers`).
 """
@@ -16,7 +16,7 @@ from config.logs import logging_config
 
 
 class ServiceLogger(Logger):
-    """Formats gunicorn's log lines like all others. config/api/middleware.py writes the access log."""
+    """The logger class of gunicorn, which writes gunicorn's log lines in the format of all other log lines."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

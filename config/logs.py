@@ -1,4 +1,4 @@
-"""Log formats: one JSON object per line in production, plain text elsewhere (LOG_FORMAT).
+"""The formats of the service's log lines: JSON in production, plain text elsewhere (setting LOG_FORMAT).
 
 Each line has the trace id, the caller and the workspace. Requests are identified by operation and ids, never by bodies,
 queries or texts. A bearer token that appears in a line anyway, for example in an error's message, is removed.
@@ -23,19 +23,19 @@ _SECRETS = re.compile(r"(sps_(?:key|agt|clm|usr)_|Bearer +)[^\s\"',;}]+")
 
 
 def without_secrets(text: str) -> str:
-    """Return the text with this service's tokens and all other bearer tokens removed."""
+    """Return a log text without secrets: this service's tokens and all other bearer tokens are removed."""
     return _SECRETS.sub(r"\1…", text)
 
 
 class LineFormatter(logging.Formatter):
-    """Formats log records as plain text for people."""
+    """The log formatter that writes plain text for people."""
 
     def format(self, record: logging.LogRecord) -> str:
         return without_secrets(super().format(record))
 
 
 class JsonFormatter(BaseJsonFormatter):
-    """Formats log records as JSON: `time` (UTC), `level`, `logger`, `message`, LOGGED_FIELDS and `exception`."""
+    """The log formatter that writes JSON: `time`, `level`, `logger`, `message`, `exception` and LOGGED_FIELDS."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -50,7 +50,7 @@ class JsonFormatter(BaseJsonFormatter):
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        """Return the log record's fields as JSON shows them, without unlisted fields, empty values and secrets."""
+        """Return the fields of a log record for a JSON log line, without unlisted fields, empty values and secrets."""
         line = {name: log_data[name] for name in ("time", "level", "logger")}
         line["message"] = without_secrets(log_data["message"])
         line |= {name: log_data[name] for name in LOGGED_FIELDS if log_data[name] not in (None, "", "-")}
@@ -60,7 +60,7 @@ class JsonFormatter(BaseJsonFormatter):
 
 
 def logging_config() -> dict[str, Any]:
-    """Return the logging configuration of all processes, from LOG_FORMAT and LOG_LEVEL. Raises ImproperlyConfigured."""
+    """Return the logging configuration of all processes, made from LOG_FORMAT and LOG_LEVEL."""
     production = env.str("ENVIRONMENT", default="development") == "production"
     log_format, level = (
         env.str("LOG_FORMAT", default="json" if production else "line"),

@@ -1,4 +1,4 @@
-"""Prometheus counters and histograms. All names begin with `sps_`; labels have few values, none chosen by callers.
+"""The Prometheus metrics (counters and histograms, named `sps_…`); their labels have few values, none chosen by callers.
 
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
 the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
@@ -55,7 +55,7 @@ _folder_lock: IO[str] | None = None
 
 
 def count_unmapped_code(platform: str, code: object) -> None:
-    """Count a platform answer with an unseen error code; malformed codes and those beyond MOST_CODES count as `other`."""
+    """Count a platform's unknown error code in the metrics; malformed codes and those beyond MOST_CODES are `other`."""
     text = str(code)
     with _lock:
         seen = _codes[platform]
@@ -67,7 +67,7 @@ def count_unmapped_code(platform: str, code: object) -> None:
 
 
 def join_metrics_folder() -> None:
-    """Share the metrics folder until this process ends; delete the files of ended processes if no other one uses it."""
+    """Use the shared folder of Prometheus metrics; if no other process uses it, delete the files of ended processes."""
     global _folder_lock  # the lock lasts as long as its file is open
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     _folder_lock = (FOLDER / "lock").open("w")

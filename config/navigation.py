@@ -1,4 +1,4 @@
-"""The dashboard's registered pages (settings.NAVIGATION): the menu in order, then pages that are only linked to."""
+"""The list of the dashboard's pages for its navigation (settings.NAVIGATION): first the menu, then the other pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of drf-spectacular, which generates the OpenAPI document: title, hooks and names of enums."""
+"""The settings of drf-spectacular, which generates the OpenAPI document: title, hooks and names of enums."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def openapi_settings(*, base_url: str, version: str) -> dict[str, Any]:
-    """Return SPECTACULAR_SETTINGS; operations are described by their declarations (config/api/schema.py)."""
+    """Return the settings of drf-spectacular (SPECTACULAR_SETTINGS) for the OpenAPI document."""
     return {
         "TITLE": "Social Publishing Service",
         "DESCRIPTION": "Publish social posts from agents, scripts and dashboards through one HTTP/JSON API.",

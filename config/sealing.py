@@ -1,4 +1,4 @@
-"""Encrypts JSON values for storage, each bound to an owner such as a database row.
+"""Seals (encrypts) JSON values for storage; each is bound to an owner, such as a database row, and opens only for it.
 
 Fernet has no associated data, so the encrypted text contains its owner's name: a ciphertext copied to another row does not
 decrypt. The first key of `ENCRYPTION_KEYS` encrypts and all keys decrypt, so keys can be rotated.
@@ -15,23 +15,23 @@ from django.conf import settings
 
 
 class SealedValueError(Exception):
-    """A stored value cannot be decrypted: its key is missing, or the value belongs to another row."""
+    """The error when a sealed value cannot be decrypted: its key is missing, or it belongs to another database row."""
 
 
 class Sealed(str):
-    """Ciphertext as stored in the database."""
+    """A sealed value: the ciphertext of a JSON value, as the database stores it."""
 
     __slots__ = ()
 
 
 def seal(owner: str, value: Any) -> Sealed:
-    """Encrypt a JSON value for this owner."""
+    """Seal a JSON value: encrypt it, bound to this owner."""
     text = json.dumps({"row": owner, "value": value}, separators=(",", ":"))
     return Sealed(fernet(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
 
 
 def open_sealed(owner: str, sealed: str) -> Any:
-    """Decrypt a value that was encrypted for this owner. Raises SealedValueError."""
+    """Decrypt a sealed JSON value that was encrypted for this owner. Raises SealedValueError."""
     try:
         content = json.loads(fernet(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
     except InvalidToken as error:
@@ -43,5 +43,5 @@ def open_sealed(owner: str, sealed: str) -> Any:
 
 @lru_cache(maxsize=8)
 def fernet(keys: tuple[str, ...]) -> MultiFernet:
-    """Return the cipher that encrypts with the first key and decrypts with all."""
+    """Return the cipher (Fernet) for sealed values: it encrypts with the first key and decrypts with all keys."""
     return MultiFernet([Fernet(key) for key in keys])

@@ -1,4 +1,4 @@
-"""Django settings, read from the environment or a `.env` file; the README's table lists them."""
+"""The Django settings, read from environment variables or a `.env` file; a table in the README lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All routes of the service, joined from the apps' `urls` modules, which define full paths."""
+"""The URL routes of the whole service, joined from the `urls` modules of the apps."""
 
 from __future__ import annotations
 

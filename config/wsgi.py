@@ -1,4 +1,4 @@
-"""The WSGI application that gunicorn serves."""
+"""The WSGI application of the service, which gunicorn serves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base classes for the operators' admin: read-only tables that run no COUNT(*) and never show secrets."""
+"""Base classes of the operators' admin tables: read-only, without COUNT(*) and without secret columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from config.db.encryption import EncryptedJSONField
 
 
 class ChangeListWithoutCount(ChangeList):
-    """A change list that pages without counting all rows, because COUNT(*) reads the whole table."""
+    """The list of an admin table that pages without counting all rows, because COUNT(*) reads the whole table."""
 
     newer_page = older_page = ""
 
@@ -39,7 +39,7 @@ class ChangeListWithoutCount(ChangeList):
 
 
 class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
-    """A read-only table, newest rows first, without sorting by columns and without a row count.
+    """The base class of read-only admin tables: newest rows first, no sorting by columns and no row count.
 
     The detail page shows all columns except encrypted ones and those in `secrets`, the actions, and links to related lists.
     """
@@ -67,7 +67,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return ChangeListWithoutCount
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Leave secret columns out of the query."""
+        """Return the rows of an admin table without its secret columns, which are never read."""
         return super().get_queryset(request).defer(*self._hidden())
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
@@ -79,7 +79,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return self.get_fields(request, obj)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Refuse filters on secret columns, which would let a user guess their values."""
+        """Return whether an admin filter is allowed; filters on secret columns are not, as they could reveal the values."""
         return lookup.partition("__")[0] not in self._hidden() and super().lookup_allowed(lookup, value, request)
 
     def render_change_form(
@@ -95,7 +95,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return sealed | set(self.secrets)
 
     def _related_lists(self, row: Any) -> list[tuple[str, str]]:
-        """Return (name, URL) of each other table whose search finds rows by this row's id or trace id."""
+        """Return the links from an admin row to the other tables that can be searched for its id or trace id."""
         words = [str(row.pk), getattr(row, "trace_id", "")]
         found = []
         for model, other in self.admin_site._registry.items():
@@ -108,7 +108,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
 
 
 class WaitingFilter(admin.SimpleListFilter):
-    """Filters rows that wait for a worker (config/jobs/due.py), using the same index as the workers."""
+    """The admin filter for rows that wait for a worker; its query uses the same index as the workers."""
 
     title = "waiting"
     parameter_name = "waiting"

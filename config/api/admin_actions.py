@@ -1,4 +1,4 @@
-"""Admin actions that call services with the signed-in operator as the caller."""
+"""Base class of admin tables with actions, which call services with the signed-in operator as the caller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Action = Callable[..., HttpResponseBase | None]
 
 
 def signed_in_operator(request: HttpRequest, workspace: Any = None) -> Caller:
-    """Return the signed-in operator as a Caller; audit entries name the person, with `via` operator.
+    """Return the Caller for the operator who is signed in to the admin; audit entries name that person.
 
     Within a `workspace` the operator has every scope, even while it is paused. A deleted workspace is not accessible.
     """
@@ -38,7 +38,7 @@ def signed_in_operator(request: HttpRequest, workspace: Any = None) -> Caller:
 
 
 def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.Form) -> Callable[[Action], Action]:
-    """Decorate an irreversible admin action: show a confirmation page with the affected rows before running it.
+    """Decorate an irreversible admin action: a page lists the affected rows for confirmation before it runs.
 
     The fields of the page's form are passed to the action as keyword arguments. Place this decorator below `@admin.action`.
     """
@@ -68,7 +68,7 @@ def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.For
 
 
 class ActionAdmin(admin.ModelAdmin):
-    """A table whose actions declare `permissions=["operate"]`: allowed for users with Django's change permission."""
+    """The base class of admin tables with actions; an action needs Django's change permission for the table."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{get_permission_codename('change', self.opts)}")
@@ -76,7 +76,7 @@ class ActionAdmin(admin.ModelAdmin):
     def carry_out(
         self, request: HttpRequest, rows: Iterable[Any], operation: str, work: Callable[[Any], object], done: str
     ) -> None:
-        """Call `work` for each row. A refusal is shown and recorded in the audit log; the other rows are still processed."""
+        """Run an admin action for each selected row; a refusal of one row is shown and audited, and the others go on."""
         finished = []
         for row in rows:
             try:
@@ -91,6 +91,6 @@ class ActionAdmin(admin.ModelAdmin):
 
 
 def record_operator_refusal(request: HttpRequest, operation: str, error: ApiError) -> None:
-    """Write an audit entry for an operation that was refused to the operator."""
+    """Write an audit entry that an admin action was refused to the operator."""
     recorder = import_string(settings.REFUSAL_RECORDER)
     recorder(caller=signed_in_operator(request), operation=operation, error=error, dry_run=False)

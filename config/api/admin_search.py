@@ -1,4 +1,4 @@
-"""Admin search by exact values: ids, trace ids, SHA-256 digests and days.
+"""The search of admin tables by exact words: ids, trace ids, SHA-256 digests and days.
 
 Each search word is looked up in the indexed column for its kind. No search uses LIKE, so large tables stay fast.
 """
@@ -29,7 +29,7 @@ _NAMES = {TRACE: "a trace id", DIGEST: "a SHA-256", DAY: "a day such as 2027-03-
 
 
 def search_word_kind(word: str) -> str:
-    """Return the kind of an admin search word: TRACE, DIGEST, DAY, the prefix of an id, or "" for anything else."""
+    """Return what kind an admin search word is: a trace id, a digest, a day, the prefix of an id, or "" for others."""
     if _TRACE.fullmatch(word):
         return TRACE
     if _DIGEST.fullmatch(word):
@@ -41,7 +41,7 @@ def search_word_kind(word: str) -> str:
 
 
 class ExactSearchAdmin(admin.ModelAdmin):
-    """A table that is searched by exact words; a row must match all words of a search.
+    """The base class of admin tables with a search by exact words; a row must match all words.
 
     `finds` maps each kind of word to its indexed column. The row's own id and its creation day are added automatically
     when the primary key is a prefixed id; `id_prefix` gives the prefix when the key is a plain column.
@@ -62,13 +62,13 @@ class ExactSearchAdmin(admin.ModelAdmin):
         self.search_help_text = self._help_text()  # type: ignore[misc]  # computed from the class attributes
 
     def get_search_fields(self, request: HttpRequest) -> Any:
-        """Return a non-empty value where the table is searchable; Django then shows the search box."""
+        """Return a non-empty value if the admin table is searchable, so that Django shows the search box."""
         return self.search_fields or tuple(self.found_by)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows that match all words; no rows and a message when a word's kind is not searchable here."""
+        """Return the rows that match all words of an admin search, or none and a message if a word is not searchable."""
         words = [(search_word_kind(word), word) for word in search_term.split()]
         finding = [pair for pair in words if pair[0] in self.found_by]
         narrowing = [pair for pair in words if pair[0] in self.narrows and pair not in finding]
@@ -88,7 +88,7 @@ class ExactSearchAdmin(admin.ModelAdmin):
         return queryset.none(), False
 
     def _help_text(self) -> str:
-        """Return the help text below the search box."""
+        """Return the help text below the search box of an admin table."""
         texts = [str(field).partition("__")[0].replace("_", " ") for field in self.search_fields]
         found = [_name(kind) for kind in self.found_by] + ([f"words of {', '.join(texts)}"] if texts else [])
         text = f"Finds {_joined_by_or(found)}." if found else ""
@@ -108,13 +108,13 @@ def _joined_by_or(names: list[str]) -> str:
 
 
 def _made_on(prefix: str, day: str) -> Q:
-    """Return the condition for rows created on this UTC day. Ids sort by time, so it is a range of the primary key."""
+    """Return the admin search's condition for rows created on a UTC day: a range of ids, which sort by time."""
     start = _start_of(day)
     return Q(pk__gte=first_id(prefix, start), pk__lt=first_id(prefix, start + timedelta(days=1)))
 
 
 def _is_day(word: str) -> bool:
-    """Return whether the word is a valid day of this century."""
+    """Return whether a word in the admin search is a valid day of this century."""
     try:
         return bool(_DAY.fullmatch(word) and _start_of(word))
     except ValueError:  # formatted as a date, but no such day exists

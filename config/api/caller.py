@@ -1,4 +1,4 @@
-"""The Caller of a request or job, and the functions that check what it may do.
+"""The Caller of a request or job (a person, API key, agent, operator or the system), and the checks of what it may do.
 
 Authentication (the agents app) builds a Caller. Every service starts with `require(caller, workspace_id, scope)`.
 """
@@ -23,7 +23,7 @@ OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operato
 
 
 class AgentMode(TextChoices):
-    """The most that an agent may do, from the narrowest mode to the widest."""
+    """The modes of agents, from the narrowest to the widest; a mode limits what an agent may do."""
 
     DRY_RUN = "dry_run"
     DRAFT = "draft"
@@ -39,7 +39,7 @@ class WorkspaceStatus(TextChoices):
 
 @dataclass(frozen=True)
 class WorkspaceAccess:
-    """A user's role in a workspace with the workspace's status, as WORKSPACE_ACCESS_RESOLVER returns it."""
+    """The access of a user to a workspace: the user's role there, and the status of the workspace."""
 
     role: str  # owner, admin or member
     workspace_status: str
@@ -48,7 +48,7 @@ class WorkspaceAccess:
 
 @dataclass
 class Caller:
-    """The authenticated caller of one request or job.
+    """The authenticated caller of one API request or job.
 
     An API key has a fixed `workspace_id`. A user has none until `require` grants access to a workspace.
     """
@@ -83,14 +83,14 @@ class Caller:
 
     @property
     def actor_type(self) -> str:
-        """Return the caller's kind for audit entries. Clients with a workspace key may be cli, mcp or agent_runtime."""
+        """Return the kind of the caller for audit entries, such as an agent, a user or a client with an API key."""
         if self.kind == "claim":  # the holder of a claim token acts as the agent
             return "agent"
         return self.via if self.kind == "api_key" and self.via else self.kind
 
     @property
     def idempotency_actor(self) -> str:
-        """Return the actor that owns the caller's Idempotency-Keys: an agent has its own, which all of its API keys share."""
+        """Return who owns the Idempotency-Keys of a caller: all API keys of one agent share them."""
         return f"{self.kind}:{self.actor_id}"
 
     def has_scope(self, scope: str | AnyOf) -> bool:
@@ -99,12 +99,12 @@ class Caller:
 
 
 def system_caller(workspace_id: str | None = None, *, retention_tier: str = "free") -> Caller:
-    """Return the caller for work of the service itself, in workers and commands."""
+    """Return the Caller for work that the service itself does, in workers and commands."""
     return Caller("system", "system", workspace_id, ALL_SCOPES, retention_tier=retention_tier)
 
 
 def operator_caller(ip: str | None = None) -> Caller:
-    """Return the caller for the holder of ADMIN_TOKEN: no scopes and no workspace, so only operator operations admit it.
+    """Return the Caller for the holder of ADMIN_TOKEN, who may run only the operator operations.
 
     Its audit entries are stored for the longest retention period.
     """
@@ -119,7 +119,7 @@ def operator_caller(ip: str | None = None) -> Caller:
 
 
 def require_operator(caller: Caller) -> None:
-    """Raise Forbidden unless the caller is an operator."""
+    """Raise Forbidden unless the caller of the request is an operator."""
     if not caller.is_operator:
         raise errors.Forbidden("Only an operator of the service may do this.")
 
@@ -133,7 +133,7 @@ def require(
     body_field: str | None = None,
     noun: str = "workspace",
 ) -> None:
-    """Check that the caller may act in the workspace with this scope (None: any scope); raise an ApiError otherwise.
+    """Check that the caller may act in a workspace with this scope (None: any scope); raise an ApiError otherwise.
 
     Raises, in this order: ScopeMissing; NotFound for a workspace that does not exist, was deleted or belongs to others
     (ValidationFailed on `body_field` when its id came in a body); WorkspacePaused for a write to a paused workspace.
@@ -149,19 +149,19 @@ def require(
 
 
 def require_recent_sign_in(caller: Caller) -> None:
-    """Raise ReauthenticationRequired for a person whose last sign-in is older than REAUTHENTICATE_MINUTES."""
+    """Raise ReauthenticationRequired if the caller is a person who signed in too long ago."""
     if caller.is_user and caller.authenticated_at and not is_recent_sign_in(caller.authenticated_at):
         raise errors.ReauthenticationRequired(max_age=settings.REAUTHENTICATE_MINUTES * 60)
 
 
 def is_recent_sign_in(at: datetime) -> bool:
-    """Return whether a sign-in at this time is recent enough; always True when REAUTHENTICATE_MINUTES is 0."""
+    """Return whether a caller's sign-in at this time is recent enough; always True if REAUTHENTICATE_MINUTES is 0."""
     longest = timedelta(minutes=settings.REAUTHENTICATE_MINUTES)
     return not longest or timezone.now() - at <= longest
 
 
 def resolve_workspace_id(caller: Caller, workspace_id: str | None) -> str:
-    """Return the workspace id given in a body, else the API key's own. Raises ValidationFailed when there is neither."""
+    """Return the workspace id that a request body names, or else the workspace of the caller's API key."""
     chosen = workspace_id or caller.workspace_id
     if chosen is None:
         raise errors.ValidationFailed.of("workspace_id", "A signed-in user must name the workspace.", "required")
@@ -169,7 +169,7 @@ def resolve_workspace_id(caller: Caller, workspace_id: str | None) -> str:
 
 
 def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
-    """Raise ScopeMissing (Forbidden for a user) unless the caller has the scope, or one of an AnyOf."""
+    """Raise ScopeMissing (Forbidden for a user) unless the caller has the scope, or one of several (AnyOf)."""
     if scope is None or caller.has_scope(scope):
         return
     wanted = " or ".join(scope) if isinstance(scope, AnyOf) else scope
@@ -179,14 +179,14 @@ def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
 
 
 def not_found_error(body_field: str | None, noun: str) -> errors.ApiError:
-    """Return the error for a missing or foreign id: 422 on its field when it came in a body, else 404."""
+    """Return the error for an id that does not exist or is not the caller's: 422 if the body names it, else 404."""
     if body_field:
         return errors.ValidationFailed.of(body_field, f"There is no such {noun}.", "not_found")
     return errors.NotFound(f"There is no such {noun}.")
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
-    """Return whether the caller may access the workspace; gives a user the scopes of their role there."""
+    """Return whether the caller may access the workspace, and give a user the scopes of their role there."""
     if not caller.is_user:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:
@@ -204,7 +204,7 @@ def _enter(caller: Caller, workspace_id: str) -> bool:
 def require_role(
     caller: Caller, workspace_id: str, *roles: str, write: bool = True, body_field: str | None = None
 ) -> None:
-    """Check as `require` does that the caller is a signed-in person with one of these roles. Raises UserSessionRequired."""
+    """Check that the caller is a signed-in person with one of these roles in the workspace."""
     if not caller.is_user:
         raise errors.UserSessionRequired()
     require(caller, workspace_id, None, write=write, body_field=body_field)
@@ -213,6 +213,6 @@ def require_role(
 
 
 def check_account_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
-    """Raise AccountNotAllowed when the agent's allowlist lacks one of these accounts."""
+    """Raise AccountNotAllowed if the calling agent's allowlist lacks one of these connected accounts."""
     if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
         raise errors.AccountNotAllowed()

@@ -1,4 +1,4 @@
-"""Turns exceptions into API errors: DRF's exception handler, and the error envelope as a plain Django response."""
+"""The error handlers of the API, which turn exceptions into error answers with the common envelope."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[erro
 
 
 def to_api_error(error: Exception) -> errors.ApiError:
-    """Translate any exception into an ApiError. Unexpected exceptions are logged and become INTERNAL_ERROR."""
+    """Translate any exception into an ApiError; unexpected exceptions are logged and become INTERNAL_ERROR."""
     api_error = _translated(error)
     if isinstance(error, DATABASE_ERRORS):
         logger.error("The database failed during a request: %s", error)
@@ -41,7 +41,7 @@ def to_api_error(error: Exception) -> errors.ApiError:
 
 
 def error_code(error: Exception) -> str:
-    """Return the error code that callers get for this exception; the audit log stores it."""
+    """Return the API error code that callers get for an exception; the audit log stores it."""
     return _translated(error).code
 
 
@@ -56,14 +56,14 @@ def _translated(error: Exception) -> errors.ApiError:
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
-    """Convert an exception of a DRF view into an error response (DRF's EXCEPTION_HANDLER)."""
+    """Turn an exception in an API view into an error answer; this is DRF's EXCEPTION_HANDLER."""
     api_error = to_api_error(error)
     metrics.REFUSALS.labels(api_error.code).inc()
     return Response(api_error.envelope(), status=api_error.status, headers=api_error.headers)
 
 
 def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
-    """Flatten DRF's nested validation errors into a list of {field, code, message}."""
+    """Flatten the nested validation errors of DRF into the API error's list of {field, code, message}."""
     if isinstance(detail, dict):
         found = []
         for key, value in detail.items():
@@ -79,7 +79,7 @@ def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
 
 
 def error_response(error: errors.ApiError) -> JsonResponse:
-    """Return the error envelope as a Django response. Sets Content-Length, because not all pass CommonMiddleware."""
+    """Return an API error as a plain Django response with its JSON envelope and Content-Length."""
     response = JsonResponse(error.envelope(), status=error.status, headers=error.headers)
     response["Content-Length"] = str(len(response.content))
     return response

@@ -1,4 +1,4 @@
-"""API errors: one exception class for each error code, all answered in the same JSON envelope.
+"""The errors of the API: one exception class for each error code, all answered in the same JSON envelope.
 
 Errors that belong to one app are defined there (billing: SpendCapExceeded, …) and derive from ApiError.
 """
@@ -12,7 +12,7 @@ from config.api.trace import current_trace_id
 
 
 class ApiError(Exception):
-    """An error answer: `code` for programs, `message` for people, and `suggested_action` as the next step."""
+    """The base class of API errors: `code` for programs, `message` for people, and the next step in `suggested_action`."""
 
     status = 500
     code = "INTERNAL_ERROR"
@@ -36,7 +36,7 @@ class ApiError(Exception):
         super().__init__(self.message)
 
     def envelope(self) -> dict[str, Any]:
-        """Return the JSON body of the error, with `details` where the error has them."""
+        """Return the JSON body of an API error, with `details` if the error has them."""
         body: dict[str, Any] = {
             "code": self.code,
             "message": self.message,
@@ -73,7 +73,7 @@ class ApiKeyRevoked(Unauthenticated):
 
 
 class ReauthenticationRequired(Unauthenticated):
-    """The token is valid, but the sign-in behind it is too old for this operation (RFC 9470)."""
+    """The API error for a valid token whose sign-in is too old for this operation (RFC 9470)."""
 
     code, message = "REAUTHENTICATION_REQUIRED", "This operation needs a recent sign-in."
     suggested_action = "Have the person sign in again (`prompt=login`), then send the request with the new token."
@@ -171,7 +171,7 @@ class UnsupportedMediaType(ApiError):
 
 
 class ValidationFailed(ApiError):
-    """Some fields are invalid. `details` lists `{field, code, message}`; `field` is a path such as `targets[0].platform`."""
+    """The API error for invalid fields: `details` lists `{field, code, message}` for each of them."""
 
     status, code = 422, "VALIDATION_FAILED"
     message = "Some fields are invalid; details lists each."
@@ -180,7 +180,7 @@ class ValidationFailed(ApiError):
 
     @classmethod
     def of(cls, field: str, message: str, code: str = "invalid") -> ValidationFailed:
-        """Return a ValidationFailed error about one field."""
+        """Return the API error ValidationFailed for one invalid field."""
         return cls(details=[{"field": field, "code": code, "message": message}])
 
 

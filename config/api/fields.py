@@ -1,4 +1,4 @@
-"""Strict serializer fields, which never convert types: strings, booleans, integers, times, ids and maps."""
+"""The strict field types of the API's serializers, which never convert a value from another JSON type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMEZONES = frozenset(
 
 
 class Text(serializers.CharField):
-    """A JSON string, stored unchanged: whitespace is not trimmed."""
+    """A serializer field for a JSON string, which is stored unchanged: spaces at its ends are not removed."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"trim_whitespace": False, **kwargs})
@@ -40,7 +40,7 @@ class Text(serializers.CharField):
 
 
 class Name(Text):
-    """A short name for people: 1 to 200 characters, not only whitespace."""
+    """A serializer field for a name that people read: 1 to 200 characters, not only spaces."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"max_length": 200, **kwargs})
@@ -53,7 +53,7 @@ class Name(Text):
 
 
 class Identifier(Text):
-    """An id with the given prefix, such as `acc_01jd…`."""
+    """A serializer field for an id with a given prefix, such as `acc_01jd…`."""
 
     def __init__(self, prefix: str, **kwargs: Any) -> None:
         self.prefix = prefix
@@ -72,7 +72,7 @@ class Identifier(Text):
 
 @extend_schema_field(OpenApiTypes.BOOL)
 class Boolean(serializers.Field):
-    """JSON true or false; strings and numbers are refused."""
+    """A serializer field for JSON true or false; it refuses strings and numbers."""
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
@@ -84,7 +84,7 @@ class Boolean(serializers.Field):
 
 
 class Integer(serializers.IntegerField):
-    """A JSON integer of at most 64 bits."""
+    """A serializer field for a JSON integer of at most 64 bits."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"min_value": -INT64 - 1, "max_value": INT64, **kwargs})
@@ -96,7 +96,7 @@ class Integer(serializers.IntegerField):
 
 
 class Timestamp(serializers.DateTimeField):
-    """An RFC 3339 time with a UTC offset; answers are in UTC and end in Z."""
+    """A serializer field for an RFC 3339 time with a UTC offset; answers are in UTC and end in Z."""
 
     def to_internal_value(self, value: Any) -> datetime:
         if not isinstance(value, str) or not _RFC3339.fullmatch(value):
@@ -113,7 +113,7 @@ class Timestamp(serializers.DateTimeField):
 
 
 class Date(serializers.DateField):
-    """A calendar day, such as 2027-01-31."""
+    """A serializer field for a calendar day, such as 2027-01-31."""
 
     def to_internal_value(self, value: Any) -> date:
         try:
@@ -125,7 +125,7 @@ class Date(serializers.DateField):
 
 
 class Timezone(Text):
-    """The name of an IANA time zone."""
+    """A serializer field for the name of an IANA time zone."""
 
     def to_internal_value(self, data: Any) -> str:
         value = super().to_internal_value(data)
@@ -135,7 +135,7 @@ class Timezone(Text):
 
 
 class Choice(serializers.ChoiceField):
-    """One string of a fixed set."""
+    """A serializer field for one string of a fixed set."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -144,7 +144,7 @@ class Choice(serializers.ChoiceField):
 
 
 class StringMap(serializers.DictField):
-    """A small object of strings: at most 50 entries of 500 characters."""
+    """A serializer field for a JSON object of strings: at most 50 entries of 500 characters."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(child=Text(max_length=500, allow_blank=True), **kwargs)
@@ -158,7 +158,7 @@ class StringMap(serializers.DictField):
 
 
 class QueryInteger(Integer):
-    """An integer in a query string."""
+    """A serializer field for an integer in a query string."""
 
     def to_internal_value(self, data: Any) -> int:
         if not isinstance(data, str) or not re.fullmatch(r"-?[0-9]{1,19}", data):
@@ -167,7 +167,7 @@ class QueryInteger(Integer):
 
 
 class QueryBoolean(Boolean):
-    """`true` or `false` in a query string."""
+    """A serializer field for `true` or `false` in a query string."""
 
     def to_internal_value(self, data: Any) -> bool:
         return super().to_internal_value({"true": True, "false": False}.get(data, data))

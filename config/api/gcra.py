@@ -1,4 +1,4 @@
-"""GCRA, the algorithm of all rate limits: a leaky bucket whose state is one number.
+"""GCRA, the algorithm of all rate limits: a leaky bucket, whose state is one number.
 
 The number is the backlog: the seconds until the bucket is empty. Each event adds `interval` seconds to the backlog, and time
 drains it. An event fits if the backlog stays within `capacity` seconds. Limiters store the time when the bucket is empty.
@@ -17,19 +17,19 @@ ROUNDING = 1e-6  # seconds; sums of intervals are not exact
 
 @dataclass(frozen=True)
 class LeakyBucket:
-    """A rate limit of one event each `interval` seconds; bursts of up to `capacity / interval` events are allowed."""
+    """A GCRA rate limit: one event each `interval` seconds, with bursts of up to `capacity / interval` events."""
 
     interval: float
     capacity: float
 
     def wait(self, backlog: float) -> float:
-        """Return the seconds until the bucket accepts another event; 0 if it accepts one now."""
+        """Return the seconds until the leaky bucket accepts another event; 0 if it accepts one now."""
         return max(backlog + self.interval - self.capacity, 0.0)
 
     def fits(self, backlog: float) -> bool:
-        """Return whether the bucket accepts another event now."""
+        """Return whether the leaky bucket accepts another event now."""
         return self.wait(backlog) <= ROUNDING
 
     def remaining(self, backlog: float) -> int:
-        """Return how many more events the bucket accepts now."""
+        """Return how many more events the leaky bucket accepts now."""
         return max(0, math.floor((self.capacity - backlog) / self.interval + ROUNDING))

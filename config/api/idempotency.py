@@ -1,4 +1,4 @@
-"""Idempotency-Key: runs a request with the same key once, and replays its answer for 24 hours.
+"""Idempotency-Keys: requests with the same key run once, and repeats get the stored answer for 24 hours.
 
 There are two modes. In `transaction` mode the record, the effect and the answer commit together, so a crash leaves
 everything or nothing, and a second request with the key waits on the record's unique id. `lease` mode is for work that
@@ -32,7 +32,7 @@ _LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL: lock_timeout ran out
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """The stored answer of a successful request: its rendered body without secrets, and the id of its resource."""
+    """The stored answer of a successful request with an Idempotency-Key: its body without secrets, and its resource's id."""
 
     status: int
     body: Any
@@ -50,7 +50,7 @@ class KeyedRequest:
 
 
 def read_key(value: str | None) -> str | None:
-    """Return the value of the Idempotency-Key header. Raises ValidationFailed unless it is 1 to 255 printable characters."""
+    """Return a request's Idempotency-Key header. Raises ValidationFailed unless it is 1 to 255 printable characters."""
     if value is None:
         return None
     if not 1 <= len(value) <= 255 or not all(" " <= character <= "~" for character in value):
@@ -59,14 +59,14 @@ def read_key(value: str | None) -> str | None:
 
 
 def keyed_request(*, workspace_id: str, actor: str, operation: str, key: str, request: Any) -> KeyedRequest:
-    """Build a KeyedRequest. `request` is the path and input, whose hash detects a repeated key with different input."""
+    """Return a KeyedRequest for an Idempotency-Key; a hash of path and input detects the key on a different request."""
     scope = "\n".join((workspace_id, actor, operation, key))
     content = json.dumps(request, sort_keys=True, default=str)
     return KeyedRequest(_sha256(scope), operation, _sha256(content))
 
 
 def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer]) -> Any:
-    """Run `work` and store its answer in one transaction; returns its result, or the IdempotencyRecord to replay."""
+    """Run a request with an Idempotency-Key and store its answer in one transaction, or return the earlier record."""
     with transaction.atomic():
         record = _claim(keyed, lease_until=None)
         if record is not None:
@@ -81,7 +81,7 @@ def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: 
 def run_under_lease(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
-    """Run `work` as `run_in_transaction` does, but outside a transaction; other requests with the key wait for it."""
+    """Run a request with an Idempotency-Key outside a transaction; other requests with the same key wait for it."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         lease_until = timezone.now() + lease
@@ -104,14 +104,14 @@ def run_under_lease(
 
 
 def find_answered_record(keyed: KeyedRequest) -> IdempotencyRecord | None:
-    """Return the record of an answered request with this key, or None; records expire after 24 hours."""
+    """Return the record of a request with this Idempotency-Key that was answered in the last 24 hours, or None."""
     return IdempotencyRecord.objects.filter(
         pk=keyed.record_id, answered_at__isnull=False, expires_at__gt=timezone.now()
     ).first()
 
 
 def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyRecord | None:
-    """Reserve the Idempotency-Key; returns None on success, else the existing record. Waits for another open transaction."""
+    """Reserve the Idempotency-Key for this request; return None on success, else the record of the earlier request."""
     now = timezone.now()
     values = {
         "fingerprint": keyed.fingerprint,
@@ -135,7 +135,7 @@ def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyR
 
 
 def _insert(row: IdempotencyRecord) -> bool:
-    """Insert the idempotency record unless it exists; returns whether it was inserted, unlike ignore_conflicts of the ORM."""
+    """Insert the idempotency record of a request unless one exists, and return whether it was inserted."""
     fields = IdempotencyRecord._meta.concrete_fields
     columns = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
@@ -157,7 +157,7 @@ def _settle(keyed: KeyedRequest, answer: StoredAnswer, *, lease_until: datetime 
 
 
 def _running(keyed: KeyedRequest, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
-    """Return the queryset of this request's running record; `lease_until` excludes a request that took the key over."""
+    """Return a queryset of this request's idempotency record, empty if another request has taken the key over."""
     return IdempotencyRecord.objects.filter(pk=keyed.record_id, lease_until=lease_until, answered_at=None)
 
 

@@ -1,4 +1,4 @@
-"""A request body that the server may still be receiving, and the decoder for chunked bodies.
+"""Incoming request bodies, which the server may still be receiving, and the decoder for chunked bodies.
 
 The server (config/runtime) starts a request as soon as its headers have arrived, so that a request without a valid token
 is refused before its body is read. Reading an incomplete body raises `BodyNotReceived`: the server then receives the body
@@ -20,11 +20,11 @@ MAX_TRAILERS = 100
 
 
 class BodyNotReceived(BaseException):
-    """The application reads a body that is not complete. A BaseException, so that `except Exception` does not catch it."""
+    """The exception when code reads an incoming body that is not complete; `except Exception` does not catch it."""
 
 
 class IncomingBody:
-    """The received part of a body; it is read like any `wsgi.input` once it is `ready`.
+    """The received part of an incoming request body; it is read like any `wsgi.input` once it is `ready`.
 
     `length` is the Content-Length, None for a chunked body. `limit` is the most bytes that the application accepts.
     `notes` carries values from the first run of the request to the second. `fault` is the error that reads raise when the
@@ -44,21 +44,21 @@ class IncomingBody:
 
     @property
     def complete(self) -> bool:
-        """Return whether the whole request body was received."""
+        """Return whether the whole incoming request body was received."""
         return self._chunks.ended if self._chunks else self.received == self.length
 
     @property
     def too_long(self) -> bool:
-        """Return whether the request body, or its declared length, exceeds the limit."""
+        """Return whether the incoming request body, or its declared length, exceeds the limit."""
         return max(self.received, self.length or 0) > self.limit
 
     @property
     def ready(self) -> bool:
-        """Return whether reads of the request body can return without waiting for more data."""
+        """Return whether the incoming request body can be read without waiting for more data."""
         return self.complete or self.too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
-        """Store received body data; returns the bytes after the end of the body. Sets `fault` on an error."""
+        """Store received data of an incoming request body; return the bytes after its end. Sets `fault` on an error."""
         try:
             if self._chunks:
                 content, rest = self._chunks.decode(data)
@@ -78,17 +78,17 @@ class IncomingBody:
         return rest
 
     def connection_ended(self) -> None:
-        """Record that the client closed the connection before the end of the body."""
+        """Record that the client closed the connection before the end of its request body."""
         if not self.complete:
             self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes of the body. Raises BodyNotReceived before the body is `ready`, or its `fault`."""
+        """Return the next bytes of the incoming body. Raises BodyNotReceived before the body is `ready`, or its `fault`."""
         self._require_ready()
         return self._file.read(size)
 
     def readline(self, size: int = -1) -> bytes:
-        """Return the next line of the body. Raises as `read` does."""
+        """Return the next line of the incoming body. Raises the same exceptions as `read`."""
         self._require_ready()
         return self._file.readline(size)
 
@@ -101,12 +101,12 @@ class IncomingBody:
             raise BodyNotReceived
 
     def close(self) -> None:
-        """Delete the stored data of the request body."""
+        """Delete the stored data of the incoming request body."""
         self._file.close()
 
 
 class ChunkDecoder:
-    """Decodes a chunked request body (RFC 9112, section 7.1); chunk extensions and trailers are ignored."""
+    """Decodes an incoming request body in chunked encoding (RFC 9112); extensions and trailers are ignored."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -115,7 +115,7 @@ class ChunkDecoder:
         self._trailers: int | None = None
 
     def decode(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return (decoded content, bytes after the end of the body). Raises MalformedRequest."""
+        """Return the decoded content of a chunked request body, and the bytes after its end. Raises MalformedRequest."""
         self._buffer += data
         content = bytearray()
         while not self.ended and (self._take_content(content) if self._missing else self._take_line()):
@@ -124,7 +124,7 @@ class ChunkDecoder:
         return bytes(content), rest
 
     def _take_content(self, content: bytearray) -> bool:
-        """Append the received part of the current chunk to `content`; returns False when more data is needed."""
+        """Append the received part of the current chunk to the body's content; return False if more data is needed."""
         taken = self._buffer[: max(0, self._missing - 2)]
         content += taken
         del self._buffer[: len(taken)]
@@ -138,7 +138,7 @@ class ChunkDecoder:
         return True
 
     def _take_line(self) -> bool:
-        """Read a chunk-size line or a trailer; returns False when more data is needed."""
+        """Read the size line of a chunk of the body, or a trailer; return False if more data is needed."""
         end = self._buffer.find(b"\r\n", 0, MAX_LINE_BYTES + 2)
         if end < 0:
             if len(self._buffer) > MAX_LINE_BYTES + 1:

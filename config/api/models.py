@@ -1,4 +1,4 @@
-"""The model for stored answers of requests with an Idempotency-Key."""
+"""The model of idempotency records: stored answers of API requests with an Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 class IdempotencyRecord(models.Model):
-    """A request with an Idempotency-Key and its answer. `id` is the SHA-256 of workspace, actor, operation and key.
+    """The model of a request with an Idempotency-Key and its answer; `id` is a SHA-256 that includes the key.
 
     Ids are plain text, because this layer knows no app. While a request in lease mode runs, `answered_at` is null and
     `lease_until` is set.

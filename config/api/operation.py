@@ -44,7 +44,7 @@ INPUT_ERRORS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAl
 
 @dataclass(frozen=True)
 class Operation:
-    """The declaration of an API operation, as given to the @operation decorator.
+    """The declaration of an API operation: what was given to the @operation decorator.
 
     `public`: no bearer token is needed; the caller is anonymous. `operator`: only ADMIN_TOKEN is accepted.
     `raw_body`: any JSON object, which the service parses from the request's bytes.
@@ -94,13 +94,13 @@ class Operation:
         return WriteQuery if self.preview and self.query is QuerySerializer else self.query
 
     def writes_by(self, method: str) -> bool:
-        """Return whether a request with this HTTP method may change data; a GET may if the operation has a preview."""
+        """Return whether requests to an API operation with this HTTP method may change data."""
         return self.writes and not self.public and (method not in SAFE_METHODS or self.preview is not None)
 
 
 @dataclass
 class Call:
-    """One request to an operation: its caller and its validated input."""
+    """One request to an API operation: its caller and its validated input."""
 
     caller: Caller
     operation: Operation
@@ -113,7 +113,7 @@ class Call:
 
 @dataclass
 class Reply:
-    """A successful answer: `data` is rendered by the serializer that the operation declares for `status`.
+    """A successful answer of an API operation: the operation's serializer for `status` renders `data`.
 
     `finish` runs after the commit and returns newer data, for `wait` for example. `response` is an answer other than JSON,
     sent unchanged.
@@ -131,7 +131,7 @@ class Reply:
 
 @dataclass
 class Preview:
-    """The answer to a dry run: the resolved input, and what would be created, updated or deleted."""
+    """The answer of an API operation to a dry run: the input, and what would be created, updated or deleted."""
 
     request: Any
     would: Any
@@ -141,7 +141,7 @@ class Preview:
 
 
 def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
-    """Declare a view method `(self, call, **path) -> Reply | Preview` as the operation `resource.verb`."""
+    """Declare a method of an API view, `(self, call, **path) -> Reply | Preview`, as the operation `resource.verb`."""
     declaration = Operation(name, **declared)
     if declaration.body and not declaration.body.__doc__:
         raise TypeError(f"{name}: the serializer of its body needs a docstring.")
@@ -194,7 +194,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
 
 
 def _require_scope(caller: Caller, declared: Operation) -> None:
-    """Check the scope of API keys and agents. Users get their scopes with a workspace, and claim tokens have none."""
+    """Check that the API key or agent has the scope of the API operation; users get their scopes later."""
     if not caller.is_user and caller.kind != "claim":
         require_scope(caller, declared.scope)
 
@@ -228,7 +228,7 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
 
 
 def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> Response | None:
-    """Return the stored answer for an Idempotency-Key although this request's input is invalid, or None.
+    """Return the stored answer for an operation's Idempotency-Key, although the input is now invalid.
 
     None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then
     fails with the validation error. `call.data` is not validated.
@@ -245,7 +245,7 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> 
 
 
 def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
-    """Return the answer to store: rendered and without secrets, or only `replay_data` when `replay` builds the answer."""
+    """Return the answer of an operation as it is stored for its Idempotency-Key, without secrets."""
     reply.body = _render(call, reply.status, reply.data)
     body = reply.replay_data
     if call.operation.replay is None:
@@ -279,7 +279,7 @@ def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
 
 
 def _render(call: Call, status: int, data: Any) -> Any:
-    """Render data with the serializer that the operation declares for this status."""
+    """Render the data of an answer with the serializer that the API operation declares for this status."""
     return shared_serializer(call.operation.responses[status]).to_representation(data)
 
 

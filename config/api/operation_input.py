@@ -1,4 +1,4 @@
-"""Reads and validates the body, query and dry_run flag of a request to an operation."""
+"""The input of an API operation: reads and validates a request's body, query and `dry_run` flag."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_body(declared: Operation, request: Request, spool: Spool) -> Any:
-    """Return the parsed, unvalidated body: {} for an empty body, NO_BODY where the operation reads none.
+    """Return the parsed, unvalidated body of a request; {} if it is empty, NO_BODY if the operation reads none.
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
     """
@@ -35,7 +35,7 @@ def read_body(declared: Operation, request: Request, spool: Spool) -> Any:
 
 
 def check_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
-    """Return the validated body, {} where the operation reads none. Raises DRF's ValidationError."""
+    """Return the validated body of a request to an operation; {} if the operation reads none."""
     if raw is NO_BODY:
         return {}
     if not declared.upload:
@@ -47,7 +47,7 @@ def check_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
 
 
 def check_query(declared: Operation, request: Request) -> dict[str, Any]:
-    """Return the validated query. Raises DRF's ValidationError, and ValidationFailed for a repeated parameter."""
+    """Return the validated query parameters of a request to an operation; a repeated parameter is refused."""
     twice = [name for name, values in request.query_params.lists() if len(values) > 1]
     if twice:
         raise errors.ValidationFailed.of(twice[0], "This parameter is given more than once.", "repeated")
@@ -55,7 +55,7 @@ def check_query(declared: Operation, request: Request) -> dict[str, Any]:
 
 
 def take_dry_run(call: Call) -> bool:
-    """Remove `dry_run` from body and query and return whether the call is a dry run.
+    """Remove `dry_run` from the operation's body and query, and return whether the request is a dry run.
 
     An agent in dry_run mode can only preview. Raises AgentModeForbids when it asks for a real call, and ValidationFailed
     when body and query disagree.
@@ -72,7 +72,7 @@ def take_dry_run(call: Call) -> bool:
 
 
 def asked_for_preview(declared: Operation, request: Request, spool: Spool) -> bool:
-    """Return whether a request with invalid input asks for a dry run, as far as its body and query can be parsed."""
+    """Return whether a request whose input is invalid asks for a dry run, as far as the input can be parsed."""
     if request.query_params.get("dry_run") == "true":
         return True
     if declared.upload:

@@ -1,4 +1,4 @@
-"""Cursor pagination of querysets, by id or by time."""
+"""The paging of API lists: cursor pagination of querysets, by id or by time."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Page(Generic[Entry]):
 
 
 def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return the page of rows after the cursor, newest first; ids sort by time."""
+    """Return one page of a list, newest first: the rows after the cursor, in the order of their ids."""
     rows = list(_after(queryset, cursor).order_by("-pk")[: limit + 1])
     more = len(rows) > limit
     return Page(rows[:limit], _encoded(rows[limit - 1].pk) if more else None)
 
 
 def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return a page of the rows that match `wanted`, reading at most the next `span` rows.
+    """Return one page of the rows that match `wanted`; reads at most `span` rows after the cursor.
 
     The bound limits the work when few rows match. A page may therefore be empty without being the last one.
     """
@@ -45,7 +45,7 @@ def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, 
 
 
 def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return the page of rows after the cursor, earliest first by a time field and then by id."""
+    """Return one page of a list, earliest first: the rows after the cursor, by a time field and then by id."""
     if cursor is not None:
         text, _, pk = _decoded(cursor).partition("|")
         at = _time(text)
@@ -57,12 +57,12 @@ def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor:
 
 
 def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
-    """Return a page of a paginated list as the dict `{plural: rows, "next_cursor": …}` for its `page_of` serializer."""
+    """Return the answer's body for one page of a list: `{plural: rows, "next_cursor": …}`."""
     return {plural: page.rows, "next_cursor": page.next_cursor}
 
 
 def _after(queryset: QuerySet[Row], cursor: str | None) -> QuerySet[Row]:
-    """Filter the queryset to rows after the cursor, in descending id order. Raises ValidationFailed."""
+    """Return the rows after a page's cursor, in descending order of ids. Raises ValidationFailed."""
     if cursor is None:
         return queryset
     pk = _decoded(cursor)
@@ -71,7 +71,7 @@ def _after(queryset: QuerySet[Row], cursor: str | None) -> QuerySet[Row]:
 
 
 def _time(text: str) -> datetime | None:
-    """Parse the time in a cursor; None when it is invalid."""
+    """Return the time in the cursor of a paginated list; None if it is invalid."""
     try:
         return parse_datetime(text) if text.endswith("+00:00") else None
     except ValueError:  # formatted as a time, but no such time exists
@@ -87,7 +87,7 @@ def _encoded(position: str) -> str:
 
 
 def _decoded(cursor: str) -> str:
-    """Decode the position in a cursor. Raises ValidationFailed for an invalid cursor."""
+    """Return the position that the cursor of a paginated list encodes. Raises ValidationFailed for an invalid cursor."""
     try:
         text = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode("ascii")
     except (ValueError, binascii.Error):

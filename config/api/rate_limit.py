@@ -64,7 +64,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class RateLimitVerdict:
-    """The decision of the rate limit for one request, and the values for its RateLimit headers."""
+    """The decision of the rate limit about one request, with the values for the RateLimit headers of the answer."""
 
     allowed: bool
     bucket: Bucket
@@ -88,7 +88,7 @@ class RateLimitVerdict:
 
 
 class LocalLimiter:
-    """Counts requests for the rate limit in the memory of this process."""
+    """The rate limiter that counts requests in the memory of this process."""
 
     def __init__(self) -> None:
         self._empty_at: dict[str, float] = {}
@@ -110,7 +110,7 @@ class LocalLimiter:
 
 
 class SharedLimiter:
-    """Counts requests for the rate limit in Redis, with one round trip; counts in this process while Redis is down."""
+    """The rate limiter that counts requests in Redis for all processes; while Redis is down, in this process."""
 
     def __init__(self, url: str) -> None:
         client = redis.Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
@@ -132,14 +132,14 @@ class SharedLimiter:
 
 
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> RateLimitVerdict:
-    """Return the verdict of the bucket with the fewest requests left, and among equals of the one with the longest wait."""
+    """Return the rate limit's verdict for the bucket with the fewest requests left; of equals, the longest wait."""
     verdicts = [RateLimitVerdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
     return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 
 
 @lru_cache(maxsize=4)
 def limiter(url: str) -> SharedLimiter | LocalLimiter:
-    """Return the process's limiter: shared through the Redis at `url`, or local when `url` is empty."""
+    """Return the rate limiter of this process: one in the Redis at `url`, or a local one if `url` is empty."""
     return SharedLimiter(url) if url else LocalLimiter()
 
 

@@ -1,4 +1,4 @@
-"""Parses request bodies as strict JSON."""
+"""The parser of JSON request bodies, which accepts strict JSON only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class StrictJSONParser(JSONParser):
-    """Parses JSON strictly: UTF-8, unique keys, no NaN, NUL or lone surrogate, at most 32 levels deep."""
+    """The parser of request bodies in strict JSON: UTF-8, unique keys, no NaN or NUL, at most 32 levels deep."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
@@ -26,7 +26,7 @@ class StrictJSONParser(JSONParser):
 
 
 def parse_json(raw: bytes) -> Any:
-    """Parse strict JSON. Raises MalformedRequest, whose message names the problem."""
+    """Parse a request body as strict JSON. Raises MalformedRequest, whose message names the problem."""
     try:
         value = json.loads(
             raw.decode("utf-8"), object_pairs_hook=_object_with_unique_keys, parse_constant=_reject_constant
@@ -53,7 +53,7 @@ def _reject_constant(name: str) -> None:
 
 
 def _check_storable(value: Any) -> None:
-    """Refuse values that the database cannot store. Iterates instead of recursing, because the value may be deeply nested."""
+    """Refuse a request body with values that the database cannot store, such as NUL characters."""
     level, depth = [value], 0
     while level:
         if depth >= MAX_DEPTH and any(isinstance(item, dict | list) for item in level):

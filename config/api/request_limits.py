@@ -1,4 +1,4 @@
-"""Limits on the threads and the CPU time that requests may use, so that one caller cannot slow down the others.
+"""Limits on the threads and the CPU time of requests, so that one caller cannot slow down the others.
 
 A web process has few threads (WEB_THREADS), and a request that waits for another server occupies one of them. Each kind of
 waiting has a `ThreadLimit`: a maximum for the process and a lower one for each workspace. A request over the limit is
@@ -27,7 +27,7 @@ _holds_outbound_slot: ContextVar[bool] = ContextVar("is_outside", default=False)
 
 
 class ThreadLimit:
-    """Allows at most `total` threads of this process at a time, and at most `each` for one workspace."""
+    """A limit on web threads: `total` in this process at a time, and `each` for one workspace."""
 
     def __init__(self, total: int, each: int | None = None) -> None:
         self._total, self._each = max(1, total), each or max(1, total)
@@ -35,7 +35,7 @@ class ThreadLimit:
         self._lock = threading.Lock()
 
     def acquire(self, workspace_id: str = "") -> bool:
-        """Take a thread without waiting; returns False when none is free. Call `release` once for each True."""
+        """Reserve one of the limited threads without waiting; return False if none is free."""
         with self._lock:
             if self._held.total() >= self._total or self._held[workspace_id] >= self._each:
                 return False
@@ -43,7 +43,7 @@ class ThreadLimit:
             return True
 
     def release(self, workspace_id: str = "") -> None:
-        """Give back the thread that `acquire` took."""
+        """Free the thread that `acquire` reserved under the thread limit."""
         with self._lock:
             self._held[workspace_id] -= 1
             if not self._held[workspace_id]:
@@ -51,7 +51,7 @@ class ThreadLimit:
 
     @contextlib.contextmanager
     def held(self, workspace_id: str = "") -> Iterator[None]:
-        """Hold a thread during the block. Raises RateLimited when none is free."""
+        """Reserve one of the limited threads during the block. Raises RateLimited if none is free."""
         if not self.acquire(workspace_id):
             raise errors.RateLimited(
                 "Too many requests are waiting for other servers.",
@@ -72,7 +72,7 @@ operator_chosen_threads = ThreadLimit(settings.WEB_THREADS // 4)
 
 @contextlib.contextmanager
 def outbound_slot(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
-    """Count this web thread as one that makes outbound requests, and limit all requests of the block to OUTBOUND_SECONDS.
+    """Hold one of the limited web threads for outbound requests, which must all end within OUTBOUND_SECONDS.
 
     `workspace_id` may be a user id or client address where there is no workspace. `operator_chosen` is for the identity
     provider and the payment processor, which have their own limit. A nested block reuses the outer slot. Raises
@@ -91,12 +91,12 @@ def outbound_slot(workspace_id: str, *, operator_chosen: bool = False) -> Iterat
 
 
 def start_cpu_timer() -> None:
-    """Start to measure the CPU time of this request; AccessLogMiddleware calls it first."""
+    """Start to measure the CPU time of a request, for its limit; AccessLogMiddleware calls this first."""
     _cpu_at_start.set(time.thread_time())
 
 
 def check_cpu_time() -> None:
-    """Raise PayloadTooLarge when this request has used REQUEST_CPU_SECONDS of CPU time. Called in loops over input."""
+    """Raise PayloadTooLarge if the request has used its limit of CPU time; loops over the input call this."""
     start = _cpu_at_start.get()
     if start is not None and time.thread_time() - start > REQUEST_CPU_SECONDS:
         raise errors.PayloadTooLarge(

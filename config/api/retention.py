@@ -1,4 +1,4 @@
-"""The retention rule that deletes idempotency records after 24 hours."""
+"""The retention rule for idempotency records, which deletes them after 24 hours."""
 
 from __future__ import annotations
 

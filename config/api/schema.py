@@ -1,4 +1,4 @@
-"""Generates the OpenAPI document from the declarations of operations (DRF's DEFAULT_SCHEMA_CLASS)."""
+"""Generates the OpenAPI schema of the API from the declarations of operations (DRF's DEFAULT_SCHEMA_CLASS)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ DOCUMENT_OPERATION = {
 
 
 class IdentifierField(OpenApiSerializerFieldExtension):
-    """Describes Identifier fields as strings with a pattern."""
+    """Describes Identifier fields in the OpenAPI schema as strings with a pattern."""
 
     target_class = "config.api.fields.Identifier"
 
@@ -83,7 +83,7 @@ class IdentifierField(OpenApiSerializerFieldExtension):
 
 
 class TextField(OpenApiSerializerFieldExtension):
-    """Describes Text fields: minLength 1 unless they may be blank."""
+    """Describes Text fields in the OpenAPI schema: minLength is 1 unless they may be empty."""
 
     target_class = "config.api.fields.Text"
     match_subclasses = True
@@ -100,7 +100,7 @@ class TextField(OpenApiSerializerFieldExtension):
 
 
 class OneOfSerializer(OpenApiSerializerExtension):
-    """Describes OneOf serializers as `oneOf` their alternatives."""
+    """Describes OneOf serializers in the OpenAPI schema as `oneOf` their alternatives."""
 
     target_class = "config.api.serializers.OneOf"
     match_subclasses = True
@@ -110,7 +110,7 @@ class OneOfSerializer(OpenApiSerializerExtension):
 
 
 class OperationSchema(AutoSchema):
-    """Describes a view method in the OpenAPI document from its @operation declaration."""
+    """Describes a method of an API view in the OpenAPI schema, from its @operation declaration."""
 
     @property
     def declared(self) -> Operation:
@@ -119,7 +119,7 @@ class OperationSchema(AutoSchema):
         return declared
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Return False always: list answers are objects with a cursor, not bare arrays."""
+        """Return False for the OpenAPI schema of every operation: list answers are objects, not arrays."""
         return False
 
     def get_operation_id(self) -> str:
@@ -139,7 +139,7 @@ class OperationSchema(AutoSchema):
         return "\n\n".join(text)
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
-        """Add `security: []` to public operations, which drf-spectacular omits; it means that no token is needed."""
+        """Return an operation's OpenAPI schema; a public one gets `security: []`, which means that no token is needed."""
         operation = super().get_operation(*args, **kwargs)
         return operation and {**operation, "security": operation.get("security", [])}
 
@@ -155,7 +155,7 @@ class OperationSchema(AutoSchema):
         return [{"bearerAuth": [scope] if scope else []}]
 
     def get_request_serializer(self) -> Any:
-        """Return the body serializer. A POST without a declared body takes `dry_run`; a DELETE takes it in the query."""
+        """Return the serializer of a request body for the OpenAPI schema; a POST with a preview always has a body."""
         if self.declared.raw_body:
             return OpenApiTypes.OBJECT
         if self.declared.upload:
@@ -164,7 +164,7 @@ class OperationSchema(AutoSchema):
         return self.declared.body or (WriteBody if previewed else None)
 
     def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
-        """Return the multipart serializer and the JSON alternatives of an upload."""
+        """Return the serializers of an upload for the OpenAPI schema: the multipart form and the JSON alternatives."""
         name = f"{rules.form.__name__.removesuffix('FormSerializer')}Json"
         json = PolymorphicProxySerializer(name, serializers=list(rules.shapes), resource_type_field_name=None)
         form = OpenApiRequest(rules.form, encoding={FILE_PART: {"contentType": ", ".join(rules.mime_types)}})
@@ -196,7 +196,7 @@ class OperationSchema(AutoSchema):
         return parameters
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
-        """Mark the fields of model serializers as required, except `optional_fields`: answers contain whole rows."""
+        """Mark the fields of model serializers as required in the OpenAPI schema, except `optional_fields`."""
         schema = super()._map_basic_serializer(serializer, direction)
         if isinstance(serializer, ModelSerializer):
             optional = getattr(serializer, "optional_fields", ())
@@ -214,7 +214,7 @@ class OperationSchema(AutoSchema):
         return body
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
-        """Add the preview and the errors to the declared answers. Overrides a private method of drf-spectacular (< 0.31)."""
+        """Return an operation's answers for the OpenAPI schema: declared ones, the preview and the errors."""
         declared = self.declared
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if declared.preview:
@@ -252,7 +252,7 @@ class OperationSchema(AutoSchema):
 
 
 def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Postprocess the document: forbid undeclared fields, add examples, and add /openapi.json itself."""
+    """Complete the OpenAPI document: forbid undeclared fields, add examples, and add /openapi.json itself."""
     for component in result["components"]["schemas"].values():
         if component.get("type") == "object" and "additionalProperties" not in component:
             component["additionalProperties"] = False

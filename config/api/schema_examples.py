@@ -1,4 +1,4 @@
-"""Adds example requests and answers to the OpenAPI document, generated from its schemas.
+"""Adds example requests and answers to the OpenAPI document; they are generated from its schemas.
 
 A field's value comes from SAMPLE_VALUES by its name (the first match of a tuple), otherwise from its schema. Optional
 fields are omitted except those in SHOWN_OPTIONAL_FIELDS. A test validates every example against its schema.
@@ -130,7 +130,7 @@ SHOWN_OPTIONAL_FIELDS = {
 
 
 def add_examples(document: dict[str, Any]) -> None:
-    """Add an example to every JSON request body and every successful answer of the document."""
+    """Add an example to every JSON request body and every successful answer in the OpenAPI document."""
     schemas = document["components"]["schemas"]
     for operation in (one for methods in document["paths"].values() for one in methods.values()):
         for body in _json(operation.get("requestBody", {})):
@@ -151,7 +151,7 @@ def _json(described: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _ExampleBuilder:
-    """Builds example values that match schemas, for one operation."""
+    """Builds example values for the OpenAPI schemas of one operation."""
 
     def __init__(self, schemas: Mapping[str, Any], operation_id: str) -> None:
         self._schemas = schemas
@@ -208,7 +208,7 @@ def _samples(name: str) -> tuple[Any, ...]:
 
 
 def _matches(sample: Any, schema: Mapping[str, Any]) -> bool:
-    """Return whether the sample has the field's type; fields of the same name may differ in type."""
+    """Return whether a sample value for an OpenAPI example has the field's type, as fields of one name may differ."""
     if "enum" in schema:
         return sample in schema["enum"]
     kinds = schema.get("type", [])

@@ -1,4 +1,4 @@
-"""The scopes of API keys and agents."""
+"""The scopes of API keys and agents, such as `posts.read` and `media.upload`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ READ_SCOPES = frozenset(scope for scope in SCOPES if scope.endswith(".read"))
 
 
 class AnyOf(tuple[str, ...]):
-    """A set of scopes of which a caller needs one; the service decides which, depending on the input."""
+    """A set of scopes of which a caller needs only one; the service decides which, depending on the input."""
 
 
 def any_of(*scopes: str) -> AnyOf:
-    """Declare that an operation needs one of these scopes."""
+    """Declare that an API operation needs any one of these scopes."""
     return AnyOf(scopes)

@@ -1,4 +1,4 @@
-"""Base serializers: strict input, pages, previews and the error envelope."""
+"""The base serializers of the API: strict input, pages of lists, previews and the error envelope."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHARED: dict[type[serializers.BaseSerializer], Any] = {}
 
 
 def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
-    """Return one shared instance of a serializer class, because building its fields costs more than using them.
+    """Return the one shared instance of a serializer class, because building its fields is slow.
 
     The instance has no data of its own. Threads share it and call only `run_validation` and `to_representation`.
     """
@@ -28,13 +28,13 @@ def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
 
 
 def _build_fields(made: serializers.BaseSerializer) -> None:
-    """Build all nested fields now, so that two threads do not build them at the same time."""
+    """Build all nested fields of a serializer now, so that two threads do not build them at the same time."""
     for field in getattr(made, "fields", {}).values():
         _build_fields(getattr(field, "child", field))
 
 
 class StrictSerializer(serializers.Serializer):
-    """A body, or an object in one, that refuses unknown fields and values that are not objects."""
+    """A serializer for a request body, or an object in one, that refuses unknown fields and values that are no objects."""
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, dict):
@@ -50,7 +50,7 @@ class StrictSerializer(serializers.Serializer):
 
 
 class StrictList(serializers.ListField):
-    """A JSON array."""
+    """A serializer field for a JSON array."""
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):
@@ -59,23 +59,23 @@ class StrictList(serializers.ListField):
 
 
 class QuerySerializer(StrictSerializer):
-    """Query parameters; each may be given once."""
+    """A serializer for query parameters; each may be given once."""
 
 
 class WriteBody(StrictSerializer):
-    """The body of a write that can be previewed by `dry_run`."""
+    """The request body of a write operation with a preview: `dry_run` asks for the preview."""
 
     dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
 class WriteQuery(QuerySerializer):
-    """The query of a write that can be previewed by `dry_run`."""
+    """The query parameters of a write operation with a preview: `dry_run` asks for the preview."""
 
     dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
 
 class PageQuery(QuerySerializer):
-    """The query parameters of a paginated list."""
+    """The query parameters of an operation that returns a paginated list."""
 
     limit = fields.QueryInteger(
         min_value=1, max_value=200, default=50, help_text="Maximum number of rows (1 to 200, default 50)."
@@ -84,7 +84,7 @@ class PageQuery(QuerySerializer):
 
 
 class RepairHintSerializer(serializers.Serializer):
-    """A change that would fix a content issue; it can be applied as given."""
+    """A change that would fix an issue in a post's content; it can be applied as given."""
 
     action = serializers.CharField()
     field = serializers.CharField()
@@ -93,7 +93,7 @@ class RepairHintSerializer(serializers.Serializer):
 
 
 class ErrorDetailSerializer(serializers.Serializer):
-    """One invalid field. For CONTENT_INVALID it is an issue as POST /posts/validate returns it."""
+    """One invalid field in an error answer; for CONTENT_INVALID an issue as POST /posts/validate returns it."""
 
     field = serializers.CharField()
     code = serializers.CharField()
@@ -104,7 +104,7 @@ class ErrorDetailSerializer(serializers.Serializer):
 
 
 class ErrorEnvelope(serializers.Serializer):
-    """The body of every error answer."""
+    """The error envelope: the body of every error answer."""
 
     code = serializers.CharField(help_text="The error code, for programs.")
     message = serializers.CharField(help_text="A description for people.")
@@ -115,7 +115,7 @@ class ErrorEnvelope(serializers.Serializer):
 
 
 def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
-    """Build the serializer class of a paginated list: `{"<plural>": [...], "next_cursor": string|null}`."""
+    """Build the serializer class for a page of a list: `{"<plural>": [...], "next_cursor": string|null}`."""
     members = {
         plural: item(many=True),
         "next_cursor": serializers.CharField(allow_null=True, help_text="Pass it as `cursor` to get the next page."),
@@ -125,19 +125,19 @@ def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> t
 
 
 class OneOf(serializers.Serializer):
-    """An answer with one of several schemas, chosen by the fields of the data; see `one_of`."""
+    """The base serializer of an answer with one of several schemas, chosen by the fields of the data; see `one_of`."""
 
     alternatives: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 
     def to_representation(self, instance: Any) -> Any:
-        """Render with the serializer whose fields match the keys of the data."""
+        """Render an answer with the serializer whose fields match the keys of the data."""
         shared = map(shared_serializer, self.alternatives)
         serializer = next(each for each in shared if each.fields.keys() == instance.keys())
         return serializer.to_representation(instance)
 
 
 def one_of(name: str, *alternatives: type[serializers.Serializer]) -> type[serializers.Serializer]:
-    """Build the serializer class of an answer with one of these schemas; its data is a dict with all fields of one."""
+    """Build the serializer class of an answer that has one of these schemas."""
     return type(name, (OneOf,), {"alternatives": alternatives, "__module__": __name__})
 
 
@@ -148,7 +148,7 @@ def preview_of(
     extra: dict[str, serializers.Field] | None = None,
     **would: type[serializers.Serializer],
 ) -> type[serializers.Serializer]:
-    """Build the serializer class of a dry run's answer. `would` is would_create, would_update or would_delete.
+    """Build the serializer class of a dry run's answer; `would` is would_create, would_update or would_delete.
 
     A resource that would be created is shown without an `id`, because it does not have one yet.
     """
@@ -170,7 +170,7 @@ def preview_of(
 
 @cache
 def _without_id(serializer: type[serializers.Serializer]) -> type[serializers.Serializer]:
-    """Return the serializer class without `id`, for a row that is not created yet. Cached: the document needs one class."""
+    """Return a serializer class without the field `id`, for the preview of a row that is not created yet."""
     if not issubclass(serializer, serializers.ModelSerializer) or "id" not in serializer.Meta.fields:
         return serializer
 

@@ -1,4 +1,4 @@
-"""Trace ids: one for each request, shown in its headers, errors, log lines, audit entries and events."""
+"""Trace ids: each request has one, which its headers, errors, log lines, audit entries and events show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _current: ContextVar[str] = ContextVar("trace_id", default="")
 
 
 class Actor(Protocol):
-    """The caller of a request as log lines show it; Caller implements this protocol."""
+    """The caller of a traced request, as log lines show it; Caller implements this protocol."""
 
     actor_id: str
     workspace_id: str | None
@@ -25,12 +25,12 @@ _actor: ContextVar[Actor | None] = ContextVar("actor", default=None)
 
 
 def current_trace_id() -> str:
-    """Return the trace id of the current request or job; starts a new trace when there is none."""
+    """Return the trace id of the current request or job; start a new trace if there is none."""
     return _current.get() or start_trace()
 
 
 def start_trace(trace_id: str = "") -> str:
-    """Start a trace in this thread, or continue one: workers continue the trace of the request that created the row."""
+    """Start a trace in this thread, or continue one: a worker continues the trace of the request that created its row."""
     value = trace_id or secrets.token_hex(16)
     _current.set(value)
     _actor.set(None)
@@ -38,18 +38,18 @@ def start_trace(trace_id: str = "") -> str:
 
 
 def set_trace_actor(actor: Actor) -> None:
-    """Set the caller that log lines show until the end of the trace."""
+    """Set the caller of the current trace, whom log lines show until the trace ends."""
     _actor.set(actor)
 
 
 def current_workspace_or_actor_id() -> str:
-    """Return the workspace id of the current request, else the actor's id; "" before authentication."""
+    """Return the workspace id of the current trace, else the id of its caller; "" before authentication."""
     actor = _actor.get()
     return (actor.workspace_id or actor.actor_id) if actor else ""
 
 
 class TraceFilter(logging.Filter):
-    """Adds the trace id, the actor (`api_key:key_…`) and the workspace to every log record."""
+    """The logging filter that adds the trace id, the caller (`api_key:key_…`) and the workspace to every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.trace_id = _current.get() or "-"

@@ -1,4 +1,4 @@
-"""Parses the body of an upload: JSON, or multipart/form-data (RFC 7578) whose file is written to disk as it is received.
+"""The parser of upload bodies: JSON, or multipart/form-data (RFC 7578) whose file is written to disk on arrival.
 
 Forms are parsed more strictly than RFC 2046 requires: part names are unique, and no data follows the last boundary.
 """
@@ -27,7 +27,7 @@ _WELL_FORMED = "Send a well-formed form (RFC 7578): most HTTP libraries make one
 
 
 def read_fields(request: HttpRequest, spool: Spool) -> Any:
-    """Return the parsed, unvalidated fields of an upload's body, including its file.
+    """Return the parsed, unvalidated fields of an upload's body, including the file.
 
     Raises UnsupportedMediaType, MalformedRequest, PayloadTooLarge, and ValidationFailed for a repeated field or a file in
     a part other than `file`.
@@ -40,7 +40,7 @@ def read_fields(request: HttpRequest, spool: Spool) -> Any:
 
 
 def _read_json(request: HttpRequest) -> Any:
-    """Return the parsed JSON body; an empty body is {}, as in all operations."""
+    """Return the parsed JSON body of an upload; an empty body is {}."""
     beginning = request.read(1)
     if not beginning:
         return {}
@@ -62,7 +62,7 @@ def _read_form(request: HttpRequest, spool: Spool) -> dict[str, Any]:
 
 
 def _parse(request: HttpRequest, boundary: bytes, form: _Form) -> None:
-    """Feed the request's multipart body to the parser up to the last boundary. Raises FormParserError."""
+    """Parse the multipart body of an upload up to its last boundary. Raises FormParserError."""
     parser = form.parser(boundary)
     delimiter = b"\r\n--" + boundary
     # RFC 2046 forbids the boundary inside a part. The parser would process each occurrence byte by byte in Python.
@@ -82,7 +82,7 @@ def _parse(request: HttpRequest, boundary: bytes, form: _Form) -> None:
 
 
 class _Form:
-    """Collects the fields of a multipart form from the parser's callbacks."""
+    """Collects the fields of an upload's multipart form while the parser reads it."""
 
     def __init__(self, spool: Spool) -> None:
         self.fields: dict[str, Any] = {}
@@ -93,7 +93,7 @@ class _Form:
         self._part: _Text | UploadInProgress
 
     def parser(self, boundary: bytes) -> MultipartParser:
-        """Return a multipart parser that calls this object's methods."""
+        """Return the multipart parser that fills this form with an upload's fields."""
         return MultipartParser(
             boundary,
             {
@@ -140,7 +140,7 @@ class _Form:
         self._part = self._spool.begin(filename or "") if name == FILE_PART else _Text(name)
 
     def _parameter(self, name: str) -> str | None:
-        """Return a parameter of the part's Content-Disposition header, in plain or RFC 2231 notation, or None."""
+        """Return a parameter of the Content-Disposition header of a part of the multipart upload, or None."""
         try:
             value = self._headers.get_param(name, header="content-disposition")
             if value is None:
@@ -162,14 +162,14 @@ class _Form:
 
 
 class _Text:
-    """Collects the content of a form part other than the file, up to MAX_FIELD_BYTES."""
+    """Collects the text of one field in an upload's multipart form, up to MAX_FIELD_BYTES."""
 
     def __init__(self, name: str) -> None:
         self._name = name[:200]
         self._content = b""
 
     def write(self, piece: bytes) -> None:
-        """Add the next bytes of the text field. Raises PayloadTooLarge."""
+        """Add the next bytes to a text field of the multipart form. Raises PayloadTooLarge."""
         self._content += piece
         if len(self._content) > MAX_FIELD_BYTES:
             raise errors.PayloadTooLarge(
@@ -177,7 +177,7 @@ class _Text:
             )
 
     def finish(self) -> str:
-        """Return the text field's value. Raises FormParserError if it is not UTF-8 or contains NUL."""
+        """Return the value of a text field of the multipart form. Raises FormParserError for NUL or invalid UTF-8."""
         text = _decoded(self._content, f"the field {self._name}")
         if "\0" in text:
             raise FormParserError(f"the field {self._name} holds NUL.")

@@ -41,7 +41,7 @@ BESIDE_THE_FILE_BYTES = 1_000_000  # allowance for the other fields of a form or
 
 
 def max_upload_body_bytes(content_type: str) -> int:
-    """Return the maximum body size of an upload with this content type."""
+    """Return the maximum size of a request body that contains an upload, for this content type."""
     file_bytes = max(settings.MEDIA_MAX_BYTES.values()) if content_type == FORM else MAX_BASE64_LENGTH
     return file_bytes + BESIDE_THE_FILE_BYTES
 
@@ -62,7 +62,7 @@ class UploadRules:
 
 @dataclass(frozen=True)
 class Upload:
-    """A completely received file on this machine's disk. `filename` is the caller's name for it, never used as a path."""
+    """A completely received uploaded file on this machine's disk; `filename` is the caller's name for it, never a path."""
 
     path: Path
     filename: str = field(repr=False)
@@ -70,19 +70,19 @@ class Upload:
     sha256: str
 
     def __str__(self) -> str:
-        """Return the file's SHA-256, by which the file is compared in requests with an Idempotency-Key."""
+        """Return the SHA-256 of an uploaded file, by which requests with the same Idempotency-Key are compared."""
         return self.sha256
 
     @classmethod
     def of(cls, path: Path, filename: str) -> Self:
-        """Return an Upload for the existing file at `path`, with its size and SHA-256."""
+        """Return the Upload for an existing file at `path`, with its size and SHA-256."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return cls(path, filename, path.stat().st_size, digest)
 
 
 class UploadInProgress:
-    """An upload that is being written to disk; its first bytes determine the kind of file and so its maximum size."""
+    """An upload that is being written to disk; its first bytes show the kind of file and so its maximum size."""
 
     def __init__(self, file: IO[bytes], filename: str, most_bytes: Callable[[Path | None], int]) -> None:
         self._file, self._path, self._filename = file, Path(file.name), filename
@@ -92,7 +92,7 @@ class UploadInProgress:
         self._size = 0
 
     def write(self, piece: bytes) -> int:
-        """Add the next bytes of the upload. Raises PayloadTooLarge once it exceeds the limit for its kind of media."""
+        """Add the next bytes to the file of an upload. Raises PayloadTooLarge beyond the limit for its kind of media."""
         before, self._size = self._size, self._size + len(piece)
         self._digest.update(piece)
         with _disk_errors():
@@ -105,7 +105,7 @@ class UploadInProgress:
         return len(piece)
 
     def finish(self) -> Upload:
-        """Close the file and return it as an Upload."""
+        """Close the file of an upload that was received completely, and return it as an Upload."""
         with _disk_errors():
             self._file.close()
         return Upload(self._path, self._filename, self._size, self._digest.hexdigest())
@@ -113,7 +113,7 @@ class UploadInProgress:
 
 @contextlib.contextmanager
 def _disk_errors() -> Iterator[None]:
-    """Raise ServiceUnavailable if the upload cannot be written, for example because the disk is full."""
+    """Raise ServiceUnavailable if the uploaded file cannot be written, for example because the disk is full."""
     try:
         yield
     except OSError as error:
@@ -122,14 +122,14 @@ def _disk_errors() -> Iterator[None]:
 
 
 def too_large(limit: int) -> errors.PayloadTooLarge:
-    """Return the error for a file that is larger than the `limit` for its kind of file."""
+    """Return the API error for an uploaded file that is larger than the `limit` for its kind of file."""
     return errors.PayloadTooLarge(
         f"A file of this kind may have {limit:,} bytes.", suggested_action="Send a smaller or more compressed file."
     )
 
 
 class Spool(contextlib.ExitStack[None]):
-    """The temporary files of one request's upload, in FILE_UPLOAD_TEMP_DIR; deleted when the `with` block ends.
+    """The temporary files of the uploads in one request; they are deleted when the `with` block ends.
 
     `fields` is the parsed, unvalidated form or JSON object, from which the `dry_run` flag of an invalid request is read.
     """
@@ -141,7 +141,7 @@ class Spool(contextlib.ExitStack[None]):
         self._most_bytes = most_bytes
 
     def begin(self, filename: str) -> UploadInProgress:
-        """Create an empty temporary file, readable only by the service's user, and return it for writing."""
+        """Create an empty temporary file for an upload, readable only by the service's user, and open it for writing."""
         if self._most_bytes is None:
             raise TypeError("This operation takes no files.")
         with _disk_errors():
@@ -151,14 +151,14 @@ class Spool(contextlib.ExitStack[None]):
         return UploadInProgress(file, filename, self._most_bytes)
 
     def store(self, content: bytes, filename: str) -> Upload:
-        """Write `content` to a temporary file and return it as an Upload."""
+        """Write `content` to a temporary file, and return it as an uploaded file."""
         file = self.begin(filename)
         file.write(content)
         return file.finish()
 
 
 class FormBoolean(Boolean):
-    """`true` or `false` in a multipart form, in any case: generated Python clients send True and False."""
+    """A serializer field for `true` or `false` in the multipart form of an upload; `True` and `False` are accepted too."""
 
     def to_internal_value(self, data: Any) -> bool:
         return super().to_internal_value({"true": True, "false": False}.get(data.lower(), data))
@@ -166,7 +166,7 @@ class FormBoolean(Boolean):
 
 @extend_schema_field({"type": "string", "format": "binary"})
 class UploadedFile(serializers.Field):
-    """The uploaded file of a multipart form."""
+    """A serializer field for the file in the multipart form of an upload."""
 
     def to_internal_value(self, data: Any) -> Upload:
         if not isinstance(data, Upload):
@@ -183,7 +183,7 @@ class UploadedFile(serializers.Field):
     }
 )
 class Base64File(serializers.Field):
-    """A file in a JSON body: base64 with padding and without line breaks (RFC 4648, section 4); converted to an Upload."""
+    """A serializer field for an uploaded file in a JSON body, in base64 with padding and without line breaks."""
 
     def to_internal_value(self, data: Any) -> Upload:
         if not isinstance(data, str):
@@ -203,7 +203,7 @@ class Base64File(serializers.Field):
 
 
 class NoFiles(FileUploadHandler):
-    """Upload handler that reads and discards all uploaded files; the default in settings.FILE_UPLOAD_HANDLERS."""
+    """Django's upload handler for all requests that may not upload files: it reads and discards the files."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         raise SkipFile
@@ -216,7 +216,7 @@ class NoFiles(FileUploadHandler):
 
 
 def take_files(request: HttpRequest) -> None:
-    """Accept file uploads in this request; call it before the body is read. Raises PayloadTooLarge."""
+    """Accept uploaded files in this request; call this before the body is read. Raises PayloadTooLarge."""
     declared = request.META.get("CONTENT_LENGTH") or "0"
     if not declared.isdecimal() or int(declared) > max_upload_body_bytes(FORM):
         raise errors.PayloadTooLarge(
@@ -226,6 +226,6 @@ def take_files(request: HttpRequest) -> None:
 
 
 def files_of(request: HttpRequest, name: str) -> list[Upload]:
-    """Return the uploaded files of a form field as Uploads; the files are deleted when the request ends."""
+    """Return the files that were uploaded in a form field; they are deleted when the request ends."""
     sent = [file for file in request.FILES.getlist(name) if isinstance(file, TemporaryUploadedFile)]
     return [Upload.of(Path(file.temporary_file_path()), file.name or "") for file in sent]

@@ -32,7 +32,7 @@ _building_threads = ThreadLimit(settings.WEB_THREADS // 4)
 
 
 class OperationViewSet(ViewSet):
-    """A viewset of declared operations; each request is authenticated and rate-limited first."""
+    """The base class of all API views; each request to it is authenticated and rate-limited first."""
 
     http_method_names = ["get", "head", "post", "patch", "delete"]
 
@@ -44,18 +44,18 @@ class OperationViewSet(ViewSet):
 
     @property
     def declared(self) -> Operation | None:
-        """Return the API operation that is declared for the request's method, or None."""
+        """Return the API operation that the view declares for the request's method, or None."""
         return getattr(getattr(self, self.action or "", None), "operation", None)
 
     def _is_public(self) -> bool:
-        """Return whether the request needs no token. Without an operation: whether all operations at the path are public."""
+        """Return whether a request to an API view needs no token, because its operation is public."""
         if self.declared:
             return self.declared.public
         operations = [getattr(getattr(self, action), "operation", None) for action in self.action_map.values()]
         return all(operation and operation.public for operation in operations)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Choose JSON; accept also the other media types of the operation. Errors are always JSON."""
+        """Choose JSON for an API view's answer, even if the client accepts only another type of the operation."""
         others = self.declared.media_types if self.declared else ()
         return super().perform_content_negotiation(request, force or any(map(request.accepts, others)))
 
@@ -82,7 +82,7 @@ class OperationViewSet(ViewSet):
 
 
 def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
-    """Return the rate-limit buckets of a caller: its own, and for an API key also the workspace's."""
+    """Return the rate-limit buckets of an API view's caller: its own, and for an API key also the workspace's."""
     own = rate_limit.Bucket(
         caller.key_id or caller.actor_id, caller.rate_limit_per_minute or settings.RATE_LIMIT_PER_MINUTE
     )
@@ -92,7 +92,7 @@ def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
 
 
 def get_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Let a plain Django view answer GET and HEAD; other methods get METHOD_NOT_ALLOWED in the error envelope."""
+    """Decorate a plain Django view so that it answers GET and HEAD only, and others with METHOD_NOT_ALLOWED."""
 
     @csrf_exempt
     @functools.wraps(view)
@@ -105,7 +105,7 @@ def get_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespons
 
 
 def openapi_document() -> tuple[bytes, str]:
-    """Return the OpenAPI document as bytes with its ETag, built once in each process. Raises ServiceUnavailable.
+    """Return the OpenAPI document as bytes with its ETag; each process builds it once.
 
     Building takes a second or more. At most a quarter of the process's threads wait for it.
     """
@@ -128,7 +128,7 @@ def _build_openapi_document() -> tuple[bytes, str]:
 
 @get_only
 def openapi(request: HttpRequest) -> HttpResponse:
-    """Serve the OpenAPI document (GET /openapi.json); it needs no token."""
+    """The view that serves the OpenAPI document (GET /openapi.json); it needs no token."""
     try:
         body, etag = openapi_document()
     except ServiceUnavailable as error:

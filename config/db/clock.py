@@ -1,4 +1,4 @@
-"""Compares this machine's clock with the database's clock, which all workers share.
+"""Compares the clock of this machine with the clock of the database, which all workers share.
 
 Workers use their own clocks for due times and leases. A clock that is ahead would publish early and take over leases of
 other workers, so a worker whose clock differs too much does no work until the clock is corrected.
@@ -19,14 +19,14 @@ CHECK_SECONDS = 15.0
 
 
 class ClockCheck:
-    """Compares the clocks every CHECK_SECONDS."""
+    """Compares the clocks of this machine and the database every CHECK_SECONDS."""
 
     def __init__(self) -> None:
         self._checked_at = -CHECK_SECONDS
         self._agrees = True
 
     def agrees(self) -> bool:
-        """Return whether the clocks agreed at the last comparison, at most CHECK_SECONDS ago."""
+        """Return whether the clocks of machine and database agreed at the last comparison, at most CHECK_SECONDS ago."""
         if time.monotonic() - self._checked_at < CHECK_SECONDS:
             return self._agrees
         off = abs(timezone.now() - database_time())
@@ -40,7 +40,7 @@ class ClockCheck:
 
 
 def database_time() -> datetime:
-    """Return the database's time; SQLite uses this machine's."""
+    """Return the time of the database's clock; with SQLite this is the clock of this machine."""
     if connection.vendor != "postgresql":
         return timezone.now()
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Persistent database connections: health checks only after a pause, and closing a connection during a network call.
+"""Database connections that stay open: health checks only after a pause, and release before slow network calls.
 
 With CONN_HEALTH_CHECKS Django checks a connection at each request, which costs as much as a small write.
 """
@@ -16,7 +16,7 @@ _thread = threading.local()
 
 
 def trust_if_fresh(**kwargs: Any) -> None:
-    """Skip Django's connection health check when this thread used the connection less than FRESH_SECONDS ago.
+    """Skip Django's health check of a database connection that this thread used in the last FRESH_SECONDS.
 
     Call it after `close_old_connections`. If the database went down in that time, the next query fails, as it would later.
     """
@@ -27,7 +27,7 @@ def trust_if_fresh(**kwargs: Any) -> None:
 
 
 def release_connection() -> None:
-    """Close this thread's connection before a slow network call, unless it is in a transaction.
+    """Close this thread's database connection before a slow network call, unless it is in a transaction.
 
     Many threads may wait for the network at once, and each would hold a connection.
     """

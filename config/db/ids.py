@@ -1,4 +1,4 @@
-"""Prefixed ids (TypeIDs): a prefix, `_`, and a UUIDv7 in 26 characters of Crockford's base32.
+"""Prefixed ids (TypeIDs), such as `pgr_01jd…`: a prefix, `_`, and a UUIDv7 in Crockford's base32.
 
 They sort by time, so index inserts stay local and "newest first" is "highest id first" (TypeID specification 0.3).
 """
@@ -20,17 +20,17 @@ _SUFFIX = re.compile(rf"[0-7][{ALPHABET}]{{25}}")
 
 
 def new_id(prefix: str) -> str:
-    """Create a new id such as `pgr_01jd…` for the prefix `pgr`."""
+    """Create a new prefixed id, such as `pgr_01jd…` for the prefix `pgr`."""
     return _spelled(prefix, uuid_utils.uuid7().int)
 
 
 def first_id(prefix: str, at: datetime) -> str:
-    """Return the lowest id that could be created at this time (RFC 9562: a UUIDv7 starts with Unix milliseconds)."""
+    """Return the lowest prefixed id that could be created at this time, because ids start with their time."""
     return _spelled(prefix, max(0, int(at.timestamp() * 1000)) << 80)
 
 
 def made_at(identifier: str) -> datetime:
-    """Return the creation time of an id, in UTC with millisecond precision."""
+    """Return the creation time that a prefixed id contains, in UTC with millisecond precision."""
     milliseconds = 0
     # 130 bits are spelled, the first two of them 0, the next 48 the time.
     for sign in identifier.rpartition("_")[2][:10]:
@@ -39,14 +39,14 @@ def made_at(identifier: str) -> datetime:
 
 
 def is_id(value: object, prefix: str) -> bool:
-    """Return whether the value is a well-formed id with this prefix."""
+    """Return whether a value is a well-formed id with this prefix."""
     return (
         isinstance(value, str) and value.startswith(f"{prefix}_") and bool(_SUFFIX.fullmatch(value[len(prefix) + 1 :]))
     )
 
 
 class PrefixedIdField(models.CharField):
-    """A primary key that generates prefixed ids: `id = PrefixedIdField("wrk")`."""
+    """The model field for a primary key that generates prefixed ids: `id = PrefixedIdField("wrk")`."""
 
     def __init__(self, prefix: str, **kwargs: Any) -> None:
         self.prefix = prefix
@@ -59,7 +59,7 @@ class PrefixedIdField(models.CharField):
         return name, path, [self.prefix], kwargs
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Use `character varying` on PostgreSQL: for `varchar` Django adds LIKE indexes, also to foreign keys."""
+        """Return the database type of prefixed ids: not `varchar` on PostgreSQL, for which Django adds LIKE indexes."""
         return f"character varying({LENGTH})" if connection.vendor == "postgresql" else super().db_type(connection)
 
     def get_default(self) -> str:

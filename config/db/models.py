@@ -1,4 +1,4 @@
-"""Abstract models for all apps: creation and update times, and rows that are due for a worker."""
+"""Abstract database models for all apps: creation and update times, and rows that are due for a worker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 class TimestampedModel(models.Model):
-    """Adds `created_at` and `updated_at`. A queryset's update() must set `updated_at` explicitly."""
+    """An abstract model with `created_at` and `updated_at`; a queryset's update() must set `updated_at` itself."""
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)
@@ -17,7 +17,7 @@ class TimestampedModel(models.Model):
 
 
 class DueRow(models.Model):
-    """A row that a worker processes at `due_at` (null: nothing to do). See config/jobs/due.py."""
+    """An abstract model for due rows: a worker processes each at its `due_at`, or never while that is null."""
 
     due_at = models.DateTimeField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)

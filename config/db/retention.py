@@ -1,4 +1,4 @@
-"""Base classes for retention rules, which delete expired rows in small transactions.
+"""The base classes of retention rules, which delete expired rows in small transactions.
 
 Each app defines the rules for its own tables in its `retention` module. settings.RETENTION lists them, the highest layer
 first, because rows of a higher layer refer to rows of a lower one. config/console/retention.py runs them.
@@ -14,15 +14,15 @@ from django.db.models import Model, QuerySet
 
 
 class RetentionRule(Protocol):
-    """A rule that deletes one kind of expired rows. `name` identifies it in reports."""
+    """A retention rule, which deletes one kind of expired rows; `name` identifies it in reports."""
 
     name: ClassVar[str]
 
     def count(self) -> int:
-        """Return the number of expired rows."""
+        """Return the number of rows that have expired by this retention rule."""
 
     def purge(self, limit: int) -> int:
-        """Delete up to `limit` expired rows in one short transaction; returns how many were deleted."""
+        """Delete up to `limit` rows that this retention rule calls expired, in one short transaction; return their number."""
 
 
 class ExpiredRows:
@@ -31,18 +31,18 @@ class ExpiredRows:
     name: ClassVar[str]
 
     def expired_rows(self) -> QuerySet[Any]:
-        """Return the expired rows."""
+        """Return the rows that have expired by this retention rule."""
         raise NotImplementedError
 
     def deletable_rows(self) -> QuerySet[Any]:
-        """Return the expired rows that can be deleted now, in the order of deletion."""
+        """Return the expired rows that this retention rule can delete now, in the order of deletion."""
         return self.expired_rows()
 
     def count(self) -> int:
         return self.expired_rows().order_by().count()
 
     def purge(self, limit: int) -> int:
-        """Delete up to `limit` rows. Rows that another transaction has locked are left for the next run."""
+        """Delete up to `limit` expired rows by this retention rule; rows that are locked now wait for the next run."""
         if not self.deletable_rows().exists():  # reading first takes no write lock
             return 0
         with transaction.atomic():

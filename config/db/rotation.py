@@ -1,4 +1,4 @@
-"""Encrypts all secrets again with a new first key of ENCRYPTION_KEYS, while the service runs.
+"""The rotation of encryption keys: encrypts all secrets again with a new first key, while the service runs.
 
 No progress is stored: a value that the first key decrypts is done. An interrupted run can therefore be repeated, and a run
 that finds nothing shows that the old keys are unused. Keep the old keys for another week: publications in progress
@@ -20,7 +20,7 @@ BATCH = 200
 
 @dataclass
 class Rotated:
-    """The result of a key rotation for one field: how many values it has, were encrypted again, and cannot be decrypted."""
+    """The result of a key rotation for one encrypted field: how many values there are, were renewed, and are unreadable."""
 
     name: str
     values: int = 0
@@ -32,7 +32,7 @@ class Rotated:
 
 
 def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
-    """Return every encrypted field of every model."""
+    """Return every encrypted field of every model, for the key rotation."""
     return [
         (model, field)
         for model in apps.get_models()
@@ -42,7 +42,7 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
 
 
 def rotate(*, dry_run: bool = False, report: Callable[[Rotated], None]) -> list[Rotated]:
-    """Encrypt all values of other keys again with the first key; calls `report` with the progress after each batch.
+    """Rotate the encryption key: encrypt all encrypted values again that do not use the first key.
 
     A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.
     """
@@ -73,7 +73,7 @@ def _renew(
 
 
 def _batches(model: type[Model], field: EncryptedJSONField) -> Iterator[list[tuple[object, str]]]:
-    """Yield batches of (primary key, encrypted value), in the order of the keys."""
+    """Return the values of an encrypted field in batches for the key rotation, in the order of the primary keys."""
     rows = model._base_manager.filter(**{f"{field.attname}__isnull": False}).order_by("pk")
     batch = list(rows.values_list("pk", field.attname)[:BATCH])
     while batch:

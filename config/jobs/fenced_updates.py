@@ -1,4 +1,4 @@
-"""Fenced bulk updates: one statement writes different values to many rows, and skips rows whose claim was lost.
+"""Fenced updates: one statement writes different values to many rows, and skips rows that the worker has lost.
 
 A worker that claims a row gets a fence, the number of that claim (config/jobs/due.py). When another worker has claimed the
 row since, the numbers differ and the other worker's values remain. One statement for each row would cost several
@@ -24,7 +24,7 @@ ROWS_PER_STATEMENT = 100  # the driver's parser needs more time for each row of 
 
 @dataclass(frozen=True)
 class Write:
-    """A fenced update of one row: new values by field name.
+    """A fenced update of one row: its new values by field name.
 
     A `DueRow` is written only if its fence in the database equals the one in memory. `states`, if given, are the values of
     its `status` from which it may change.
@@ -36,7 +36,7 @@ class Write:
 
 
 def update_rows(writes: Sequence[Write]) -> list[bool]:
-    """Run fenced updates of rows of one table, in one transaction; returns for each whether the row was changed.
+    """Run fenced updates of many rows of one table in one transaction, and return for each whether it was changed.
 
     Writes to the same fields from the same states share a statement. Rows that were changed get the new values in memory
     too. Rows are sorted by primary key within a statement. Callers whose rows others write at the same
@@ -60,7 +60,7 @@ def update_rows(writes: Sequence[Write]) -> list[bool]:
 
 
 def _update(writes: Sequence[Write], names: Sequence[str], states: Sequence[str]) -> list[str]:
-    """Run fenced updates of the same fields from the same states; returns the primary keys of the changed rows."""
+    """Run the fenced updates that set the same fields; return the primary keys of the changed rows."""
     options, quote = writes[0].row._meta, connection.ops.quote_name
     guards = ["fence"] if isinstance(writes[0].row, DueRow) else []
     fields: list[Any] = [options.get_field(name) for name in names]
@@ -88,5 +88,5 @@ def _update(writes: Sequence[Write], names: Sequence[str], states: Sequence[str]
 
 
 def _cast(value: str, field: Any) -> str:
-    """Cast a value to its column's type; PostgreSQL otherwise reads a column of strings or nulls in VALUES as text."""
+    """Cast a value in a fenced update to its column's type, because PostgreSQL could otherwise read it as text."""
     return f"{value}::{field.db_type(connection)}" if connection.vendor == "postgresql" else value

@@ -1,4 +1,4 @@
-"""The Heartbeat model."""
+"""The Heartbeat model, which records when each worker loop last ran."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """The time when a worker loop last ran in any worker. `duty` is the name of the loop."""
+    """The heartbeat of a worker loop: the last time it ran in any worker. `duty` is the name of the loop."""
 
     duty = models.CharField(primary_key=True, max_length=20)
     beat_at = models.DateTimeField()

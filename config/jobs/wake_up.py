@@ -1,4 +1,4 @@
-"""Wakes worker loops after a commit, because a row may be due.
+"""Wake-ups of worker loops after a commit that may have made a row due.
 
 A wake-up may be lost, duplicated or late, because workers also poll. While the broker is down, work starts at most one poll
 interval later. A request never waits for the broker.
@@ -26,7 +26,7 @@ _silent_until = 0.0
 
 
 def on_wake(loop: str, waker: Callable[[], None] | None) -> None:
-    """Register the function that wakes `loop` in this worker process; None removes it."""
+    """Register the function that a wake-up of the worker loop calls in this process; None removes it."""
     if waker is None:
         _wakers.pop(loop, None)
     else:
@@ -34,12 +34,12 @@ def on_wake(loop: str, waker: Callable[[], None] | None) -> None:
 
 
 def wake(loop: str) -> None:
-    """Wake a worker loop (`publish`, `deliver`) once the running transaction has committed."""
+    """Send a wake-up to a worker loop (`publish` or `deliver`) once the running transaction has committed."""
     transaction.on_commit(lambda: wake_now(loop), robust=True)
 
 
 def wake_now(loop: str) -> None:
-    """Wake the loop in this process if it runs here, otherwise send the wake-up through the broker.
+    """Wake up a worker loop now: in this process if it runs here, otherwise through the broker.
 
     A thread sends it, because a broker that is down blocks the sender for 5 s or more, whatever its time-outs are.
     """

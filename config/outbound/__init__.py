@@ -1,4 +1,4 @@
-"""The HTTP client for all outbound requests: to platforms and to URLs that users supply."""
+"""The client for all outbound HTTP requests: to platforms, and to URLs that users supply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP client for requests to platforms; the type of an error shows whether the request may be repeated.
+"""The HTTP client for requests to platforms; the type of its errors shows whether a request may be repeated.
 
 The requests library prepares the request, and a pinned connection sends it: no redirects, proxies, netrc or cookies. Every
 request uses a new connection. A reused one may be closing at the server, and the resulting reset could not be
@@ -33,14 +33,14 @@ _FAULTS = (HTTPError, http.client.HTTPException, OSError, ValueError)
 
 @dataclass(frozen=True)
 class Response:
-    """An HTTP answer of any status; `headers` is case-insensitive."""
+    """The answer to a request of the HTTP client, with any status; `headers` is case-insensitive."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def json(self) -> Any:
-        """Return the body's JSON object or array; raise ValueError if it is anything else."""
+        """Return the JSON object or array in the answer's body; raise ValueError if the body is anything else."""
         try:
             value = jsonlib.loads(self.body)
         except RecursionError as error:
@@ -62,7 +62,7 @@ def request(
     timeout: float = 30.0,
     max_bytes: int = 1_000_000,
 ) -> Response:
-    """Send one HTTP request and return its answer; a 3xx is an answer like any other.
+    """Send one HTTP request to a platform and return its answer; redirects are returned, not followed.
 
     `json`, `data`, `files` and `params` are those of requests: `data` may be bytes, a form or an open file, which is
     streamed. `timeout` limits the whole exchange in seconds, from the DNS lookup to the last byte.
@@ -85,7 +85,7 @@ def download(
     max_bytes: int,
     cut: bool = False,
 ) -> Response:
-    """Fetch `url` and write the answer's body to the file `to`; the body of the returned Response is empty.
+    """Download `url` into the file `to`; the body of the returned Response is empty.
 
     `cut`: read only the first `max_bytes` of a longer body instead of raising. The caller must check the status before it
     uses the file. Raises as `request` does.
@@ -94,7 +94,7 @@ def download(
 
 
 def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
-    """Build a multipart/form-data body that streams its files; pass it as `data`.
+    """Build a multipart/form-data body for a request of the HTTP client, which streams the files.
 
     A file is `(filename, opened file, mime type)`. Send the body's `content_type` as the Content-Type header.
     """

@@ -1,4 +1,4 @@
-"""Connections that go only to checked addresses and end at a total deadline.
+"""Outbound connections, which go only to checked addresses and end at a total deadline.
 
 The host is resolved and checked when the socket is created, and the connection goes to exactly that address. The host
 name is still used for SNI, the certificate check and the Host header.
@@ -36,7 +36,7 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings 
 
 @dataclass
 class Exchange:
-    """The limits and the progress of one request and its answer."""
+    """The exchange of one request and its answer on an outbound connection: its deadline, its limits and its progress."""
 
     deadline: float  # time.monotonic()
     readable: int  # bytes of the answer that may still be read, headers and framing included
@@ -44,7 +44,7 @@ class Exchange:
     ended: bool = False  # the other end has closed
 
     def seconds_left(self) -> float:
-        """Return the seconds until the deadline; raise TimeoutError after it."""
+        """Return the seconds until the deadline of the connection's exchange; raise TimeoutError after it."""
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
             raise TimeoutError("the deadline has passed")
@@ -52,7 +52,7 @@ class Exchange:
 
 
 class _DeadlineSocket(socket.socket):
-    """A socket that applies the exchange's deadline to all reads and writes; a usual time-out restarts at each."""
+    """The socket of an outbound connection: one deadline applies to all its reads and writes together."""
 
     exchange: Exchange
 
@@ -75,12 +75,12 @@ class _DeadlineSocket(socket.socket):
 
 
 class _DeadlineTLSSocket(_DeadlineSocket, ssl.SSLSocket):
-    """A _DeadlineSocket over TLS."""
+    """The socket of an outbound TLS connection: one deadline applies to all its reads and writes together."""
 
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """Return the one TLS context of the process: certificates and names are always checked.
+    """Return the TLS context of all outbound connections of this process, which checks certificates and names.
 
     It trusts the machine's certificate store, where an operator may add an authority, and certifi's: slim images have none.
     """
@@ -91,7 +91,7 @@ def tls_context() -> ssl.SSLContext:
 
 
 class PinnedConnection(HTTPConnection):
-    """An HTTP connection for one exchange with one destination."""
+    """An outbound HTTP connection for one exchange, which goes only to checked addresses of its destination."""
 
     def __init__(self, destination: Destination, exchange: Exchange, **kwargs: Any) -> None:
         super().__init__(destination.host, destination.port, **kwargs)
@@ -99,17 +99,17 @@ class PinnedConnection(HTTPConnection):
         self._exchange = exchange
 
     def connect(self) -> None:
-        """Open the connection, including TLS. Raises DestinationNotAllowed, DestinationUnresolved, OSError."""
+        """Open the outbound connection, including TLS. Raises DestinationNotAllowed, DestinationUnresolved, OSError."""
         super().connect()
         cast(_DeadlineSocket, self.sock).exchange = self._exchange
 
     def send(self, data: Any) -> None:
-        """Write data to the connection. From now on the request counts as possibly sent."""
+        """Write data to the outbound connection, and record that the request may have been sent."""
         self._exchange.begun = True
         super().send(data)
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 does
-        """Return the answer. Raises RemoteDisconnected if its headers are incomplete, which http.client does not detect."""
+        """Return the answer on an outbound connection. Raises RemoteDisconnected if its headers are incomplete."""
         answer = super().getresponse()
         if self._exchange.ended or answer.status < 200:
             raise http.client.RemoteDisconnected("the answer's headers are incomplete")
@@ -139,14 +139,14 @@ class PinnedConnection(HTTPConnection):
 
 
 class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
-    """A PinnedConnection over TLS, which checks the certificate against the destination's name."""
+    """An outbound HTTPS connection (see PinnedConnection), which checks the certificate against the host's name."""
 
     def __init__(self, destination: Destination, exchange: Exchange) -> None:
         super().__init__(destination, exchange, ssl_context=tls_context())
 
 
 def connection_to(destination: Destination, exchange: Exchange) -> PinnedConnection:
-    """Return an unopened connection to `destination`, with or without TLS by its scheme."""
+    """Return an unopened outbound connection to a destination, with TLS if its scheme is https."""
     if destination.scheme == "https":
         return PinnedTLSConnection(destination, exchange)
     return PinnedConnection(destination, exchange)

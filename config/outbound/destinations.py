@@ -1,4 +1,4 @@
-"""Checks where outbound requests may go: the URL's syntax, and every IP address that its host resolves to.
+"""Checks the destinations of outbound requests: the syntax of the URL, and every IP address of its host.
 
 The syntax is matched by one strict pattern, so that two URL parsers cannot disagree about what was checked. Hosts refused
 by name would also be refused by address; the name check only gives a clearer reason.
@@ -48,7 +48,7 @@ _LOOPBACK_V6 = IPv6Address("::1")
 
 
 class DestinationNotAllowed(Exception):
-    """The service must not connect to this URL; `reason` is a sentence for the person who entered it."""
+    """The error for a destination to which the service must not connect; `reason` is a sentence for people."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -57,7 +57,7 @@ class DestinationNotAllowed(Exception):
 
 @dataclass(frozen=True)
 class Destination:
-    """The scheme, host and port of a URL; `host` is lower case, and an IPv6 address has no brackets."""
+    """The destination of an outbound request: scheme, host and port of its URL, with the host in lower case."""
 
     scheme: str
     host: str
@@ -66,7 +66,7 @@ class Destination:
 
 
 def check_url(url: str) -> Destination:
-    """Check the syntax of `url` without network access and return its destination. Raises DestinationNotAllowed."""
+    """Check the syntax of a URL without network access, and return its destination. Raises DestinationNotAllowed."""
     if len(url) > MAX_URL_LENGTH:
         raise DestinationNotAllowed(f"The URL is longer than {MAX_URL_LENGTH} characters.")
     if not _PRINTABLE.fullmatch(url):
@@ -87,7 +87,7 @@ def check_url(url: str) -> Destination:
 
 
 def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
-    """Check `urls` and all addresses of their hosts when a user enters them. Raises DestinationNotAllowed.
+    """Check URLs that a user enters as destinations, and all addresses of their hosts.
 
     All names are resolved at once. A name that does not resolve within `seconds` is accepted: connections check again.
     """
@@ -100,7 +100,7 @@ def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
 
 
 def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
-    """Resolve the destination and return its checked addresses, in order of preference.
+    """Resolve the host of a destination and return its checked addresses, in order of preference.
 
     Raises DestinationUnresolved, and DestinationNotAllowed if any address is not allowed.
     """
@@ -113,7 +113,7 @@ def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECO
 
 
 def require_allowed(host: str, addresses: list[str]) -> None:
-    """Raise DestinationNotAllowed unless all `addresses` are allowed for `host`.
+    """Raise DestinationNotAllowed unless outbound requests to all these addresses of `host` are allowed.
 
     Only a loopback host may have loopback addresses, and it may have no others.
     """
@@ -123,7 +123,7 @@ def require_allowed(host: str, addresses: list[str]) -> None:
 
 
 def _canonical_host(text: str) -> tuple[str, bool]:
-    """Return the host in canonical form, and whether it is an IP address."""
+    """Return the host of a destination in canonical form, and whether it is an IP address."""
     try:
         if text.startswith("["):
             return str(IPv6Address(text[1:-1])), True
@@ -158,7 +158,7 @@ def _admitted_loopback(host: str) -> bool:
 
 
 def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether `ip` is a public unicast address; False when it does not parse."""
+    """Return whether an IP address is a public unicast address; False if it is no valid address."""
     address = _parse_address(ip)
     if address is None or any(address in network for network in _REFUSED):
         return False
@@ -168,7 +168,7 @@ def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
 
 
 def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether `ip` is in 127.0.0.0/8 or is ::1; an IPv4-mapped loopback address is not."""
+    """Return whether an IP address is in 127.0.0.0/8 or is ::1; an IPv4-mapped loopback address is not."""
     address = _parse_address(ip)
     if isinstance(address, IPv4Address):
         return address.is_loopback
@@ -176,7 +176,7 @@ def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
 
 
 def address_allowed(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether connections to `ip` are allowed: public addresses, and loopback if OUTBOUND_ALLOW_LOOPBACK is set."""
+    """Return whether destinations may have this IP address: a public one, or loopback if OUTBOUND_ALLOW_LOOPBACK."""
     return is_public_address(ip) or (settings.OUTBOUND_ALLOW_LOOPBACK and is_loopback_address(ip))
 
 

@@ -1,4 +1,4 @@
-"""Errors of outbound requests, by whether the request may be repeated.
+"""The errors of outbound requests; their type shows whether the request may be repeated.
 
 OutboundError
   NotSent               no part of the request was sent: it may be repeated
@@ -12,30 +12,30 @@ from __future__ import annotations
 
 
 class OutboundError(Exception):
-    """An outbound request did not get a complete answer."""
+    """The base class of errors of an outbound request that got no complete answer."""
 
 
 class NotSent(OutboundError):
-    """No byte of the request was sent: the DNS lookup, the connection or the TLS handshake failed."""
+    """The error when no byte of an outbound request was sent: the DNS lookup, the connection or TLS failed."""
 
 
 class DestinationRefused(NotSent):
-    """The destination is not allowed; the exception's cause is the DestinationNotAllowed."""
+    """The error when an outbound request's destination is not allowed; its cause is a DestinationNotAllowed."""
 
 
 class DestinationUnresolved(NotSent):
-    """The host name has no address, or the name servers did not answer in time."""
+    """The error when the host of an outbound request has no address, or the name servers were too slow."""
 
 
 class NoAnswer(OutboundError):
-    """The request was sent, at least in part, but no complete answer came: time-out, reset or invalid body."""
+    """The error when an outbound request was sent, at least in part, but no complete answer came."""
 
 
 class ResponseTooLarge(NoAnswer):
-    """The answer's body is longer than the caller allows."""
+    """The error when the answer to an outbound request is longer than the caller allows."""
 
 
 def error_summary(fault: Exception) -> str:
-    """Describe an exception by its type and system message. A library's own message may contain a header with a token."""
+    """Describe an exception of an outbound request by its type and system message, without a library's own message."""
     words = getattr(fault, "strerror", None)
     return f"{type(fault).__name__}: {words}" if words else type(fault).__name__

@@ -1,1 +1,1 @@
-"""Shared parts of all dashboard pages: navigation, template tags, static files, security headers. Imports no other app."""
+"""Shared parts of all dashboard pages: navigation, template tags, static files and security headers. Imports no other app."""

@@ -1,4 +1,4 @@
-"""The registry of the dashboard's pages (settings.NAVIGATION): the menu, and pages that lower apps link to."""
+"""The navigation of the dashboard: its menu, and the other pages to which templates of lower apps may link."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 99  # higher counts are shown as 99+
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered dashboard page, to which templates may link by `{% page_link %}`. A page with a label is also in the menu.
+    """A dashboard page in the navigation, to which templates may link by `{% page_link %}`; one with a label is in the menu.
 
     `waiting` takes a workspace id and returns how many items on the page wait for a person, counted up to MOST + 1.
     `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
@@ -37,7 +37,7 @@ class Link:
 
 
 class _Page(Protocol):
-    """The attributes of a workspace's dashboard page (workspaces.workspace_page.WorkspacePage) that navigation uses."""
+    """The attributes of a workspace's dashboard page that the navigation uses (workspaces.workspace_page.WorkspacePage)."""
 
     request: HttpRequest
     workspace: Any
@@ -46,18 +46,18 @@ class _Page(Protocol):
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: adds `navigation`, the menu of a workspace's page; counts are queried only if it is rendered."""
+    """Context processor: adds `navigation`, the menu for templates of a workspace's dashboard pages."""
     page: _Page | None = getattr(request, "workspace_page", None)
     return {"navigation": SimpleLazyObject(lambda: links(page))} if page else {}
 
 
 def entries() -> list[Entry]:
-    """Return all registered dashboard pages, in the menu's order."""
+    """Return all dashboard pages of the navigation, in the order of the menu."""
     return [import_string(path) for path in settings.NAVIGATION]
 
 
 def links(page: _Page) -> list[Link]:
-    """Return the menu's links. The open page's link is the one whose route is the first segment of the path."""
+    """Return the links of the dashboard's menu; the link of the open page is marked."""
     first = page.request.path.removeprefix(page.path("home")).strip("/").partition("/")[0]
     return [
         Link(

@@ -1,4 +1,4 @@
-"""Template tags and filters of all dashboard pages: times, money, statuses, links and pagination."""
+"""The template tags and filters of all dashboard pages: times, money, statuses, links and pagination."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WORDS = {
 
 @register.simple_tag
 def when(moment: datetime | None, date_pattern: str = "j M Y, H:i") -> SafeString | str:
-    """Render a time in the workspace's time zone, with UTC on hover."""
+    """Template tag: render a time in the workspace's time zone, with UTC on hover."""
     if moment is None:
         return "–"
     at = moment.astimezone(UTC)
@@ -54,7 +54,7 @@ def when(moment: datetime | None, date_pattern: str = "j M Y, H:i") -> SafeStrin
 
 @register.filter
 def money(cents: int | None) -> str:
-    """Format cents as US dollars, such as $1,234.50."""
+    """Template filter: format cents as US dollars, such as $1,234.50."""
     if cents is None:
         return "–"
     sign = "−" if cents < 0 else ""
@@ -63,25 +63,25 @@ def money(cents: int | None) -> str:
 
 @register.simple_tag
 def pill(state: str, words: str = "") -> SafeString:
-    """Render a status as a coloured label with text."""
+    """Template tag: render a status as a coloured label with text."""
     return format_html('<span class="pill {}">{}</span>', _TONE_OF.get(state, "over"), words or state_words(state))
 
 
 @register.filter
 def state_words(state: str) -> str:
-    """Return the display name of a status."""
+    """Template filter: return the display name of a status."""
     return _WORDS.get(state) or state.replace("_", " ").capitalize()
 
 
 @register.filter
 def platform_label(name: str) -> str:
-    """Return the display name of a platform."""
+    """Template filter: return the display name of a platform."""
     return str(import_string(settings.PLATFORM_LABEL)(name))
 
 
 @register.simple_tag(takes_context=True)
 def query(context: dict[str, Any], **changed: Any) -> str:
-    """Return the current page's query string with some parameters changed; None or "" removes a parameter."""
+    """Template tag: return the page's query string with some parameters changed; None or "" removes a parameter."""
     given = {name: value for name, value in context["request"].GET.items() if name not in changed}
     given |= {name: value for name, value in changed.items() if value not in (None, "")}
     return f"?{urlencode(given)}" if given else "?"
@@ -89,7 +89,7 @@ def query(context: dict[str, Any], **changed: Any) -> str:
 
 @register.simple_block_tag
 def page_link(content: str, route: str, *arguments: str, css_class: str = "", **query: str) -> SafeString:
-    """Link the content to a page of a higher app; show the content alone if no app has registered the page."""
+    """Template tag: link the content to a dashboard page, or show it without link if no app has registered the page."""
     if all(entry.route != route for entry in entries()):
         return format_html("{}", content)
     address = reverse(route, args=arguments, query=query)
@@ -98,6 +98,6 @@ def page_link(content: str, route: str, *arguments: str, css_class: str = "", **
 
 @register.inclusion_tag("pages/pager.html", takes_context=True)
 def pager(context: dict[str, Any], next_cursor: str | None) -> dict[str, Any]:
-    """Render the links to the first and the next page of a list with cursor pagination."""
+    """Template tag: render the links to the first and the next page of a list with cursor pagination."""
     request = context["request"]
     return {"request": request, "next_cursor": next_cursor, "further": "cursor" in request.GET}
