@@ -1,4 +1,4 @@
-"""Dashboard pages that list connected accounts, show one of them, and check or disconnect it."""
+"""Dashboard pages that list connected accounts and show one account, and actions that check or disconnect an account."""
 
 from __future__ import annotations
 

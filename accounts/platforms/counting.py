@@ -74,7 +74,7 @@ def threads_length(text: str) -> int:
 
 
 def x_weighted_length(text: str) -> int:
-    """The weighted length of a text as X counts it: 23 for a URL, 2 for an emoji, 1 for a Latin letter, and so on.
+    """The weighted length of a text as X counts it: 23 for a URL, 1 for a Latin or similar character, 2 for all others.
 
     Characters similar to Latin letters count 1, all others 2. The result equals that of `twitter_text.parse_tweet`, whose
     running time is quadratic in the length of the text.
@@ -93,7 +93,10 @@ def has_linked_url(text: str) -> bool:
 
 
 def mastodon_length(text: str) -> int:
-    """The length of a text as Mastodon counts it: in graphemes, but 23 for a URL and only `@user` for @user@domain."""
+    """The length of a text as Mastodon counts it: a URL counts 23, and of a mention @user@domain only `@user` counts.
+
+    The rest is counted in graphemes.
+    """
     urls = (span for span in link_spans(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
     shown = ("x" * URL_LENGTH).join(_around(text, urls))
     return graphemes(_REMOTE_MENTION.sub(r"@\1", shown))
@@ -176,7 +179,7 @@ def _normalized(text: str) -> str:
 
 
 def _around(text: str, spans: Iterable[Span]) -> list[str]:
-    """The parts of a text before, between and after these spans (start, end), because URLs are counted differently."""
+    """The parts of a text before, between and after spans (start, end) that a platform counts differently, such as URLs."""
     pieces, position = [], 0
     for start, end in spans:
         pieces.append(text[position:start])

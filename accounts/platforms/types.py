@@ -246,7 +246,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far publishing a post has progressed; this is stored before the adapter takes the next step.
+    """How far publishing a post has progressed; it is stored before the adapter takes the next publishing step.
 
     `phase` names the next step, `state` is what that step needs (ids and frozen records, never bytes). `ready_at` postpones
     the step (a platform that transcodes). After an attempt of a phase in the platform's `irreversible`, the phase is repeated

@@ -25,7 +25,10 @@ def open_address(sealed: str, *, key: str) -> str | None:
 
 
 def is_own_or_platform_host(address: str, api: str, domain: str) -> bool:
-    """Return whether an upload URL belongs to the platform: at the API's host, or by https at a host of its domain."""
+    """Return whether an upload URL belongs to the platform, so that files may be sent there.
+
+    It does at the API's host, or by https at a host of the platform's domain.
+    """
     try:
         parts, own = urlsplit(address), urlsplit(api)
         at_domain = (

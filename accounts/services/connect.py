@@ -94,7 +94,10 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
 
 
 def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
-    """Return the API errors for one violation of the JSON Schema in credentials, as (end of field path, code, message)."""
+    """Return the API errors for one violation of the JSON Schema in credentials that a caller submitted.
+
+    Each is (end of the field's path, code, message).
+    """
     rule, value, instance = str(problem.validator), problem.validator_value, problem.instance
     if rule == "required":
         return [(f".{name}", "required", "This field is required.") for name in value if name not in instance]

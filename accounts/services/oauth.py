@@ -40,7 +40,7 @@ class AccountChoices:
 
 @dataclass(frozen=True)
 class OAuthReturn:
-    """The result for a browser that returns from OAuth: the account that was attached, or the accounts to choose from."""
+    """The result when a browser returns from OAuth: the account that was attached, or the accounts to choose from."""
 
     attempt: ConnectionAttempt
     connections: tuple[Connection, ...] = ()

@@ -1,4 +1,4 @@
-"""Reads the input of the dashboard's post pages and validates it with the API's serializers."""
+"""Reads the input of the dashboard's post pages and validates it with the serializers of the API."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Attempt:
         return Content(target.id, target.shown_text, target.options, target.round_attempts, self.media)
 
     def state(self, progress: Progress) -> State:
-        """Return what is known about the target before the publishing step `progress`, for the decision what to do."""
+        """Return what is known about the target before the publishing step `progress`, as the input of a decision."""
         state = state_of(self.target, self.adapter, progress, unanswered=self.unanswered)
         return replace(state, tokens_renewed=self.tokens_renewed)
 

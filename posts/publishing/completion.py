@@ -19,7 +19,7 @@ from webhooks.services import NewEvent, emit_many
 
 
 def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
-    """Write the final outcomes of published or failed targets; returns for each whether this worker still had the target."""
+    """Write the final outcomes of published or failed targets; returns for each whether this worker still owned it."""
     with transaction.atomic():
         groups = lock_groups(target.group_id for target, _ in outcomes)
         now = timezone.now()

@@ -58,7 +58,7 @@ MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried 
 
 
 def decide(state: State, fact: Fact) -> Decision:
-    """Return the decision what follows for a target that is being published, after this newly learnt fact.
+    """Decide what to do next with a target that is being published, after a newly learnt fact.
 
     The module's docstring has a table of all cases.
     """

@@ -1,4 +1,4 @@
-"""The types of decision.py: what is known about a target (State), newly learnt facts, and decisions what follows."""
+"""The types of decision.py: what is known about a target (State), newly learnt facts, and the decisions that follow."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Searched:
-    """The fact that the service searched the platform for a post and did not find it.
+    """The fact that the service searched the platform for a post without finding it.
 
     If `error` is set, that proves nothing. Until `settled_at` the platform may still carry out the request of the last
     attempt; `settled`: that time has passed.
@@ -85,7 +85,7 @@ class TokensBeingRenewed:
 
 @dataclass(frozen=True)
 class WorkerDied:
-    """The fact that an earlier worker died while publishing the target, or got no clear answer from the platform.
+    """The fact that an earlier worker died while publishing the target, or that the platform gave it no clear answer.
 
     `losses` counts the workers that died.
     """

@@ -44,7 +44,7 @@ class ClaimLost(Exception):
 
 
 def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
-    """Commit that the next publishing steps of several targets begin; returns for each whether it is still this worker's.
+    """Commit that the next publishing steps of several targets begin; returns for each whether this worker still owns it.
 
     A scheduled group becomes publishing with its first target.
     """

@@ -155,7 +155,10 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
 
 
 def _hold_money(plans: Sequence[PostPlan]) -> None:
-    """Hold the price of created posts against the spend caps, always in the order of time so that batches cannot deadlock."""
+    """Hold the price of created posts against the spend caps, always in the order of time to avoid deadlocks.
+
+    Concurrent batches then lock the spend counters in one order.
+    """
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
     for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
         first, *others = of_day

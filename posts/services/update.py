@@ -122,7 +122,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
 
 
 def _write_targets(group: PostGroup, plan: PostPlan) -> None:
-    """Save the targets of an edited post group; targets at accounts that it had before keep their ids."""
+    """Save the targets of an edited post group; a target whose account was not removed keeps its id."""
     before, after = {each.id for each in group.targets.all()}, {row.id for row in plan.targets}
     PostTarget.objects.filter(pk__in=before - after).delete()
     for row in plan.targets:

@@ -1,4 +1,4 @@
-"""Waiting until a post group is finished, for API requests with `wait: true`."""
+"""Waiting until a post group is finished, for API requests that set `wait: true`."""
 
 from __future__ import annotations
 
