@@ -85,7 +85,7 @@ class TargetInput:
 
     @property
     def content_key(self) -> tuple[str, str, bool]:
-        """Return the key by which validation finds repeated posts: account id, content hash, and whether it is simulated."""
+        """Return the key by which validation finds repeated posts: account id, content hash, and a flag for simulation."""
         return self.account.id, self.duplicate_sha256, self.sandbox
 
     @property

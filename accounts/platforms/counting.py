@@ -76,8 +76,7 @@ def threads_length(text: str) -> int:
 def x_weighted_length(text: str) -> int:
     """The weighted length of a text as X counts it: 23 for a URL, 1 for a Latin or similar character, 2 for all others.
 
-    Characters similar to Latin letters count 1, all others 2. The result equals that of `twitter_text.parse_tweet`, whose
-    running time is quadratic in the length of the text.
+    The result equals that of `twitter_text.parse_tweet`, whose running time is quadratic in the length of the text.
     """
     text = _normalized(text)
     pieces = _around(text, link_spans(text))
