@@ -1,4 +1,4 @@
-"""API errors for callers that connect accounts, and for failed calls to social platforms."""
+"""API errors about connecting accounts, and about failed calls to social platforms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class CredentialsRejected(ApiError):
 
 
 class OAuthStateInvalid(ApiError):
-    """API error for an OAuth state that was never issued, has been used or has expired; callers cannot tell which."""
+    """API error for an OAuth `state` value that is unknown, used or expired; the error does not tell which."""
 
     status, code = 422, "OAUTH_STATE_INVALID"
     message = "This state belongs to no connection that was begun here and is still open."
@@ -37,7 +37,7 @@ class PlatformFault(ApiError):
 
 
 def as_api_error(error: platform_errors.PlatformError) -> ApiError:
-    """Convert an error of a platform adapter to the accounts API's error for the caller."""
+    """Convert an error that a platform adapter raised to an API error for the caller, such as CREDENTIALS_REJECTED."""
     if isinstance(error, platform_errors.CredentialsRejected | platform_errors.AccountDisconnected):
         return CredentialsRejected(error.message, suggested_action=error.suggested_action)
     if isinstance(error, platform_errors.ConnectionUnavailable):

@@ -13,12 +13,12 @@ from workspaces.models import Workspace
 
 
 class ConnectedAccount(TimestampedModel):
-    """The model of a workspace's account on a social platform; `credentials` and `tokens` are encrypted for this row only.
+    """The model of a workspace's account on a social platform.
 
-    `refresh_lease_until` is set by the worker that renews the tokens. `refresh_at` is the time of the next renewal before
-    expiry (services/tokens.py). `paced_until` is the end of the turns that posts have reserved, and `held_until` the end of a
-    pause that the platform asked for (services/pace.py). `limits` are the limits of the account's server, when last read, on
-    platforms whose servers differ.
+    `credentials` and `tokens` are encrypted for this row only. `refresh_lease_until` is set by the worker that renews the
+    tokens. `refresh_at` is the time of the next renewal before expiry (services/tokens.py). `paced_until` is the end of the
+    turns that posts have reserved, and `held_until` the end of a pause that the platform asked for (services/pace.py).
+    `limits` are the limits of the account's server, when last read, on platforms whose servers differ.
     """
 
     class Status(models.TextChoices):
@@ -73,18 +73,18 @@ class ConnectedAccount(TimestampedModel):
         return f"{self.platform} {self.handle} ({self.id})"
 
     def details(self) -> AccountDetails:
-        """Return the properties of a connected account that decide which posts its platform accepts."""
+        """Return the data of a connected account that decide which posts its platform accepts, such as OAuth scopes."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
     def grant(self) -> Grant:
-        """Return the decrypted credentials and tokens of the account. Raises SealedValueError if no key decrypts them."""
+        """Return the decrypted credentials and OAuth tokens of the account. Raises SealedValueError if decryption fails."""
         return Grant(
             self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits
         )
 
 
 class ConnectionAttempt(TimestampedModel):
-    """The model of an OAuth connection attempt, which is usable until `expires_at` and is deleted afterwards.
+    """The model of an OAuth connection attempt, which can be completed until `expires_at` and is then deleted.
 
     The state and the code are stored only as SHA-256 digests. Three values are stored encrypted: `begun` {state,
     authorization_url}, for a repeat of the call that began the attempt; `stored`, the values that the exchange needs;

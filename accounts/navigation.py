@@ -7,7 +7,10 @@ from config.pages.navigation import MOST, Entry
 
 
 def count_accounts_to_reconnect(workspace_id: str) -> int:
-    """Return the number of accounts that must be connected again, for the navigation menu, counted only up to MOST + 1."""
+    """Return the number of accounts that a person must connect again, for the navigation menu; counted up to a maximum.
+
+    The maximum is MOST + 1.
+    """
     lost = ConnectedAccount.objects.filter(workspace_id=workspace_id, status=ConnectedAccount.Status.NEEDS_REAUTH)
     return lost[: MOST + 1].count()
 

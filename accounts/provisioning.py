@@ -1,4 +1,7 @@
-"""Creation of the sandbox accounts that every new workspace gets, one for each platform (settings.WORKSPACE_PROVISIONERS)."""
+"""Creation of the sandbox accounts that every new workspace gets, one for each platform.
+
+They are listed in settings.WORKSPACE_PROVISIONERS.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from workspaces.models import Workspace
 
 
 class SandboxAccounts:
-    """Creates a workspace's sandbox accounts, which publish to a simulator, so that callers can test without real posts."""
+    """Creates a workspace's sandbox accounts, with which callers can test: they publish to a simulator."""
 
     def preview(self) -> dict[str, Any]:
         return {"sandbox_accounts": {"count": len(PLATFORMS), "platforms": list(PLATFORMS)}}

@@ -23,7 +23,7 @@ class ExpiredConnectionAttempts(ExpiredRows):
 
 
 class PurgedWorkspaceAccounts(ExpiredRows):
-    """The retention rule that deletes a purged workspace's connected accounts when none of their post targets is left."""
+    """The retention rule that deletes a purged workspace's connected accounts once all their post targets are deleted."""
 
     name = "accounts"
 

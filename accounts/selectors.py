@@ -22,12 +22,15 @@ from workspaces.models import User
 def accounts_of(
     *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None, **filters: Any
 ) -> Page[ConnectedAccount]:
-    """Return a page of the workspace's connected accounts, without disconnected ones. Raises ScopeMissing, NotFound."""
+    """Return a page of the accounts that are connected to the workspace. Raises ScopeMissing, NotFound.
+
+    Disconnected accounts are left out.
+    """
     return paginate(_connected(caller, workspace_id, **filters), limit=limit, cursor=cursor)
 
 
 def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAccount]:
-    """Return the workspace's sandbox accounts by platform, without disconnected ones. Raises ScopeMissing, NotFound."""
+    """Return the workspace's connected sandbox accounts, ordered by platform. Raises ScopeMissing, NotFound."""
     return list(_connected(caller, workspace_id, sandbox=True).order_by("platform", "pk"))
 
 
@@ -58,7 +61,7 @@ def name_of_initiator(attempt: ConnectionAttempt) -> str:
 
 
 def setup_of_method(platform: Platform, method: str) -> dict[str, Any]:
-    """Return what a method of connecting accounts requires of the account's owner and of the service's operator.
+    """Return what a method of connecting accounts requires from an account's owner and from the service's operator.
 
     The operator of the service registers the applications; each includes its complete redirect URI.
     """

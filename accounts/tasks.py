@@ -1,4 +1,4 @@
-"""Periodic Celery tasks for connected accounts: disconnecting, token renewal and deletion of connection attempts."""
+"""Periodic Celery tasks for connected accounts: disconnecting, renewing tokens, and deleting connection attempts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Django admin pages of post groups and post targets, with actions that retry, cancel or resolve them."""
+"""Django admin pages of post groups and of post targets, with actions that retry, cancel or resolve targets."""
 
 from __future__ import annotations
 

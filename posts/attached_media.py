@@ -17,7 +17,10 @@ from posts.models import PostGroup
 
 @dataclass(frozen=True)
 class AttachedMedia:
-    """A media asset attached to a post; if its `alt_text` is None, the post uses the asset's own alt text."""
+    """A media asset attached to a post, with the post's alternative text for it.
+
+    If `alt_text` is None, the post uses the asset's own alternative text.
+    """
 
     asset: MediaAsset
     alt_text: str | None = None
@@ -28,7 +31,7 @@ class AttachedMedia:
 
 
 class MediaGone(Exception):
-    """Error for media assets that were deleted although a post has them attached; `media_ids` lists them."""
+    """Error for a post whose attached media assets were deleted; `media_ids` lists the deleted assets."""
 
     def __init__(self, media_ids: Sequence[str]) -> None:
         super().__init__(f"These media assets were deleted: {', '.join(media_ids)}.")
@@ -36,15 +39,19 @@ class MediaGone(Exception):
 
 
 def find_attached_assets(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
-    """Return, by id, the media assets that are attached in the `media` arrays of API requests, with at most one query."""
+    """Return a dictionary from ids to the media assets that API requests name in their `media` arrays.
+
+    Runs at most one query.
+    """
     ids = _ids(media)
     return get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
 def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
-    """Convert the `media` array of an API request into AttachedMedia, in order; `assets` are the assets found for it.
+    """Convert the `media` array of an API request into a list of AttachedMedia in the same order.
 
-    Raises ValidationFailed naming each asset that does not exist and each that occurs twice.
+    `assets` are the assets that were found for the array. Raises ValidationFailed naming each asset that does not exist and
+    each that occurs twice.
     """
     ids, problems = _ids(media), []
     for index, media_id in enumerate(ids):
@@ -61,7 +68,10 @@ def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, Media
 
 
 def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
-    """Return a post group's attached media as files for platform adapters, with at most one query. Raises MediaGone."""
+    """Return a post group's attached media as files for platform adapters. Raises MediaGone if media were deleted.
+
+    Runs at most one query.
+    """
     assets = find_attached_assets(group.workspace_id, group.media)
     if gone := [media_id for media_id in _ids(group.media) if media_id not in assets]:
         raise MediaGone(gone)
@@ -79,7 +89,7 @@ def reserve_group_media(group: PostGroup) -> None:
 
 
 def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
-    """Lock the media attached to several post groups in a fixed order, so that concurrent batches cannot deadlock."""
+    """Lock the media attached to several post groups in a fixed order, so that concurrent requests cannot deadlock."""
     if ids := {media_id for group in groups for media_id in _ids(group.media)}:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 

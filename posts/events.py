@@ -1,4 +1,4 @@
-"""Webhook events of post groups and their targets; a group's event follows the events of its targets."""
+"""Webhook events of post groups and of post targets; the event of a group is sent after the events of its targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetS
 
 
 def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
-    """Emit a webhook event of a post group: of the given kind, otherwise `post.<status>` with the group's status."""
+    """Emit a webhook event of a post group; without `kind`, the event is named after the group's status: `post.<status>`."""
     group.event_sequence += 1
     event = build_group_event(group, kind)
     PostGroup.objects.filter(pk=group.pk).update(event_sequence=group.event_sequence)
@@ -21,7 +21,7 @@ def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
 
 
 def build_group_event(group: PostGroup, kind: str | None = None, target_id: str | None = None) -> NewEvent:
-    """Return an unsaved webhook event of a post group: of the given kind, otherwise `post.<status>` with its status."""
+    """Return an unsaved webhook event of a post group; without `kind`, it is named after the group's status."""
     return NewEvent(
         workspace_id=group.workspace_id,
         kind=kind or f"post.{group.status}",
@@ -36,7 +36,7 @@ def build_group_event(group: PostGroup, kind: str | None = None, target_id: str 
 
 
 def build_outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
-    """Return the webhook events for finished targets, and for their post group if it has a new final status (`ended`).
+    """Return the webhook events for finished post targets, and for their post group if it is finished, too (`ended`).
 
     Raises `event_sequence` on the group. The caller holds the group's row lock, stores the sequence and emits the events.
     """

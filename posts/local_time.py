@@ -14,7 +14,10 @@ SECOND = timedelta(seconds=1)
 
 
 def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
-    """Return the UTC instants at which a local day and the next one begin. Raises ValidationFailed near years 1 and 9999."""
+    """Return the UTC instants at which a local day and the following day begin.
+
+    Raises ValidationFailed near the years 1 and 9999.
+    """
     zone = ZoneInfo(timezone)
     try:
         return start_of_local_day(day, zone), start_of_local_day(day + timedelta(days=1), zone)
@@ -44,7 +47,7 @@ def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
 
 
 def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetime]:
-    """Return all UTC instants at which the clocks of the time zone show this local time.
+    """Return all UTC instants at which clocks of a time zone show a given local time: two when clocks are set back.
 
     Usually one; two if clocks are set back over the time, none if they are set forward over it.
     """
@@ -57,5 +60,5 @@ def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetim
 
 
 def shift_past_clock_change(local_time: datetime, zone: ZoneInfo) -> datetime:
-    """Return a local time that the clocks skip, moved forward by the length of the clock change."""
+    """Return the local time, moved forward by the length of the clock change if clocks skip the time."""
     return local_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

@@ -1,4 +1,7 @@
-"""Models of post groups and post targets; a target is a row that the publisher claims when it is due (config/jobs/due.py)."""
+"""Models of post groups and of post targets; a target is one account that a post group is published to.
+
+A target is also a row that the publisher claims when it is due (config/jobs/due.py).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from workspaces.models import Workspace
 
 
 class PostGroup(TimestampedModel):
-    """The model of a post: a text with media for one or more accounts; `event_url`, also an agent's, receives its events."""
+    """The model of a post: a text with media for one or more accounts.
+
+    `event_url` receives the post's webhook events; it may be the URL of the agent that created the post.
+    """
 
     id = PrefixedIdField("pgr")
     workspace = models.ForeignKey(
@@ -144,7 +150,7 @@ class PostTarget(DueRow, TimestampedModel):
 
     @property
     def steps_done(self) -> Progress:
-        """Return how far publishing this post target has progressed, and which step is next."""
+        """Return how far publishing this post target has progressed, and which publishing step follows."""
         return Progress(self.phase, self.progress)
 
     @property

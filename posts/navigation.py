@@ -8,7 +8,10 @@ from posts.states import GroupStatus
 
 
 def count_posts_awaiting_approval(workspace_id: str) -> int:
-    """Return the number of posts awaiting approval for the navigation menu, counted only up to MOST + 1."""
+    """Return the number of posts awaiting approval for the navigation menu, which is counted only up to a maximum.
+
+    The maximum is MOST + 1.
+    """
     waiting = PostGroup.objects.filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return waiting[: MOST + 1].count()
 

@@ -1,4 +1,4 @@
-"""Planning of post groups before they are saved: the rows to create, what they cost, and which validation issues they have.
+"""Planning of post groups before they are saved: the rows to create, their price, and the post's validation issues.
 
 A dry run returns the plan and a real call commits the same plan, so previews are exact.
 """
@@ -36,7 +36,7 @@ MAX_SCHEDULE_AHEAD = timedelta(days=366)
 
 @dataclass(frozen=True)
 class PostPlan:
-    """The plan of a post group: its unsaved rows, with their validation, charges and due time."""
+    """The plan of a post group that is not saved yet: its rows, validation result, charges, and the time of publishing."""
 
     group: PostGroup
     targets: list[PostTarget]
@@ -46,7 +46,10 @@ class PostPlan:
 
     @property
     def released(self) -> bool:
-        """Return whether the planned post is published without further approval; if so, its price is held now."""
+        """Return whether the planned post will be published without further approval.
+
+        If so, the post's price is held when the post is saved.
+        """
         return self.group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
@@ -107,9 +110,10 @@ def build_plan(
     validation: Validation,
     existing_ids: Mapping[str, str] | None = None,
 ) -> PostPlan:
-    """Build the plan of a post group with its target rows; if the group is released, they are due at its time, or now.
+    """Build the plan of a post group, with the rows of its targets.
 
-    `existing_ids` are the ids of existing targets by account id, which an edit reuses.
+    If the group is released, its targets are due at the group's time, or now. `existing_ids` are the ids of existing targets
+    by account id, which an edit reuses.
     """
     due = group.scheduled_at or timezone.now()
     rows = [
@@ -124,7 +128,7 @@ def build_plan(
 
 
 def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
-    """Return the status of a planned post: the wanted one, or pending_confirmation if the agent's mode requires approval.
+    """Return the status of a new post: the wanted status, or pending_confirmation if the agent needs a person's approval.
 
     Raises AgentModeForbids.
     """
@@ -136,7 +140,7 @@ def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
 
 
 def check_schedule(scheduled_at: datetime | None) -> None:
-    """Check that a publishing time is at most 60 seconds ago and at most 366 days ahead. Raises ValidationFailed."""
+    """Raise ValidationFailed if a publishing time is more than 60 seconds ago or more than 366 days ahead."""
     now = timezone.now()
     if scheduled_at and scheduled_at < now - PAST_TOLERANCE:
         raise ValidationFailed.of("scheduled_at", "Must not be more than 60 seconds in the past.", "past")
@@ -145,7 +149,10 @@ def check_schedule(scheduled_at: datetime | None) -> None:
 
 
 def find_target_accounts(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
-    """Return, by id, the workspace's accounts that a request names as targets of its posts, with one query."""
+    """Return a dictionary from ids to the workspace's accounts that a request names as targets of posts.
+
+    Runs one query.
+    """
     ids = [target["connected_account_id"] for target in targets]
     return ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
 
@@ -224,7 +231,7 @@ def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
 
 
 def require_publishing_mode(caller: Caller) -> None:
-    """Raise AgentModeForbids if the calling agent may not publish posts without a person; dry runs are allowed."""
+    """Raise AgentModeForbids if a calling agent needs a person's approval to publish posts; dry runs are allowed."""
     if caller.agent_id and caller.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN):
         raise AgentModeForbids(
             "This agent may not publish without a person's approval.",
@@ -233,7 +240,7 @@ def require_publishing_mode(caller: Caller) -> None:
 
 
 def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, group_id: str = "") -> Validation:
-    """Validate the content of a planned post group. Raises ContentInvalid for errors unless it is a `draft`.
+    """Validate the content of a planned post group. Raises ContentInvalid for errors; a draft may have errors.
 
     `group_id` is the id of a stored group, which is not reported as a duplicate of itself.
     """
@@ -258,7 +265,7 @@ def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[Ma
 
 
 def _agent_url(caller: Caller) -> str | None:
-    """Return the webhook URL of the calling agent, which is used for posts without a URL of their own."""
+    """Return the webhook URL of the calling agent, which receives events of posts that have no webhook URL."""
     if caller.agent_id is None:
         return None
     return Agent.objects.filter(pk=caller.agent_id).values_list("webhook_url", flat=True).first()

@@ -56,5 +56,8 @@ def post_target_json(target: PostTarget) -> dict[str, Any]:
 
 
 def format_timestamp(value: datetime | None) -> str | None:
-    """Format a time in a post's JSON as ISO 8601 in UTC with a trailing Z, as `fields.Timestamp` does."""
+    """Format a time in a post's JSON as ISO 8601 in UTC with a trailing Z.
+
+    The format is that of `fields.Timestamp`.
+    """
     return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")

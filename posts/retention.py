@@ -1,4 +1,4 @@
-"""Retention rule for posts, which are stored until some time after their workspace was deleted.
+"""The rule by which posts are deleted from the database some time after their workspace was deleted.
 
 Posts of other workspaces are stored for good.
 """
@@ -17,7 +17,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 class PurgedWorkspacePosts(ExpiredRows):
-    """The retention rule that deletes the finished posts of purged workspaces and releases money that is still held."""
+    """The retention rule that deletes the finished posts of purged workspaces and releases money still held for them."""
 
     name = "post_groups"
 

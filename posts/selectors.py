@@ -30,7 +30,7 @@ MAX_SELECTABLE_ACCOUNTS = 200
 
 
 def groups_with_targets() -> QuerySet[PostGroup]:
-    """Return a queryset of post groups that also loads their targets, in order."""
+    """Return a queryset of post groups that also loads each group's targets, in their order."""
     return PostGroup.objects.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))
 
 
@@ -39,7 +39,7 @@ _targets = Prepared(lambda group_id: PostTarget.objects.filter(group_id=group_id
 
 
 def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
-    """Set these rows as a post group's loaded targets, so that reading `targets` runs no query."""
+    """Make these rows the loaded targets of a post group, so that reading `targets` runs no query."""
     rows = group.targets.all()
     rows._result_cache = list(targets)
     vars(group).setdefault("_prefetched_objects_cache", {})["targets"] = rows
@@ -96,9 +96,10 @@ def posts_on_day(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
-    """Return a page of the post groups scheduled on a day, earliest first; without drafts, rejected or cancelled groups.
+    """Return a page of the post groups scheduled on a day, earliest first.
 
-    Raises ScopeMissing, NotFound (also for an account of another workspace).
+    Drafts, rejected and cancelled groups are left out. Raises ScopeMissing, NotFound (also for an account of another
+    workspace).
     """
     require(caller, workspace_id, "posts.read", write=False)
     _require_in_workspace(workspace_id, account_id=account_id)
@@ -140,7 +141,7 @@ def calendar_days(
     agent_id: str | None = None,
     per_day: int,
 ) -> list[PostGroup]:
-    """Return the first `per_day` post groups of each local day that the dashboard's calendar shows.
+    """Return the first `per_day` post groups of each day that the dashboard's calendar shows, in local time.
 
     Annotates the group's local `day` and `on_day`, the number of groups on it, besides what `calendar_day` annotates. Raises
     ScopeMissing, NotFound.
@@ -163,9 +164,10 @@ def posts_awaiting_approval(
 
 
 def selectable_accounts(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
-    """Return the accounts offered for a post: up to 200 connected ones, real ones first, and those in `chosen`.
+    """Return the accounts that the composer offers for a post: up to 200 connected accounts, and those in `chosen`.
 
-    `chosen` accounts are included even if disconnected. Raises ScopeMissing, NotFound.
+    Real accounts come before sandbox accounts. `chosen` accounts are included even if disconnected. Raises ScopeMissing,
+    NotFound.
     """
     require(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id).defer("credentials", "tokens")
@@ -209,7 +211,7 @@ def search_posts(
 
 
 def workspace_timezone(*, workspace_id: str) -> str:
-    """Return the workspace's default time zone, in which its posts are listed."""
+    """Return the workspace's default time zone, which lists of posts use for local times."""
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
 

@@ -8,7 +8,7 @@ from django.db.models import TextChoices
 
 
 class GroupStatus(TextChoices):
-    """The status of a post group; after its release, it follows from the statuses of its targets."""
+    """The status of a post group; once the group is released for publishing, it follows from its targets' statuses."""
 
     DRAFT = "draft"
     PENDING_CONFIRMATION = "pending_confirmation"
@@ -63,12 +63,15 @@ UNFINISHED_TARGET_STATUSES = frozenset(
 
 
 def statuses_before(*after: str) -> list[str]:
-    """Return the target statuses from which a target may change to every one of these statuses."""
+    """Return the statuses from which a post target may change to each of the statuses `after`."""
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
 
 
 def roll_up(targets: Iterable[str]) -> GroupStatus:
-    """Return the status of a released post group from its targets' statuses; cancelled targets count only if all are."""
+    """Return the status of a released post group, which follows from its targets' statuses.
+
+    Cancelled targets count only if all are cancelled.
+    """
     statuses = {status for status in targets if status != TargetStatus.CANCELLED}
     if not statuses:
         return GroupStatus.CANCELLED

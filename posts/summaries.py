@@ -1,4 +1,4 @@
-"""Summaries of post groups for lists: only a few columns of each, because loading full models made lists slow."""
+"""Summaries of post groups for lists, with only the columns that lists show, because loading full models made lists slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation of posts against their platforms' rules; the issues have repair hints, many of which a client can apply."""
+"""Validation of posts against their platforms' rules; issues have repair hints, many of which a program can apply."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TargetInput:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """Return what the target's account accepts: the platform's limits, narrowed by its server and granted permissions."""
+        """Return what the target's account accepts: the platform's limits for the account's server and OAuth scopes."""
         return platform(self.account.platform).capabilities_for(self.account.details())
 
     @property
@@ -49,7 +49,7 @@ class TargetInput:
 
     @property
     def text_limit(self) -> int:
-        """Return the maximum length of the target's text with its media and options."""
+        """Return the maximum length of the target's text, which may depend on its media and platform options."""
         return text_limit(self.capabilities.text, self.options, self.media_kinds)
 
     @property
@@ -59,7 +59,7 @@ class TargetInput:
 
     @property
     def link_card_url(self) -> str | None:
-        """Return the URL for which the service makes a link card in the target's post; None for no card."""
+        """Return the URL in the target's text for which the service makes a link card; None if it makes no card."""
         adapter = platform(self.account.platform)
         return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
 
@@ -78,29 +78,29 @@ class TargetInput:
 
     @property
     def duplicate_sha256(self) -> str:
-        """Return the hash of the target's texts, poll choices and media ids, by which repeated posts are found."""
+        """Return the hash of the target's texts, poll choices and media ids, by which repeated posts are recognized."""
         texts = [self.shown_text, *further_segment_texts(self.options), *choices_of(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
     def content_key(self) -> tuple[str, str, bool]:
-        """Return the key by which validation finds repeated posts: account id, content hash, and whether it is simulated."""
+        """Return the key by which validation finds repeated posts: account id, content hash, and a flag for simulation."""
         return self.account.id, self.duplicate_sha256, self.sandbox
 
     @property
     def url_posts(self) -> int:
-        """Return the number of this target's billed posts that contain a URL; 0 in the sandbox."""
+        """Return how many of the posts billed for this target contain a URL; 0 for a simulated target."""
         return sum(self._billed)
 
     @property
     def price_cents(self) -> int:
-        """Return the price in cents of all posts that this target is billed for."""
+        """Return the price in cents of all posts that are billed for this target, such as the posts of a thread."""
         return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed)
 
     @cached_property
     def _billed(self) -> list[bool]:
-        """Return one boolean for each billed post of this target: True if the post contains a URL."""
+        """Return one boolean for each post that is billed for this target: True if the post contains a URL."""
         if self.sandbox:
             return []
         links_url = self.capabilities.links_url
@@ -146,10 +146,10 @@ class Validation:
 
 
 def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validation:
-    """Validate each target of a post against its platform's capabilities; one query finds duplicates of earlier posts.
+    """Validate each target of a post against its platform's capabilities.
 
-    `group_id` is the group that has this content already; it does not count as sent before. Raises PayloadTooLarge if the
-    validation takes too much CPU time.
+    One query finds duplicates of earlier posts. `group_id` is the group that has this content already; it does not count as
+    sent before. Raises PayloadTooLarge if the validation takes too much CPU time.
     """
     earlier = selectors.find_duplicate_posts(
         contents=[target.content_key for target in targets if target.shown_text or target.media],
@@ -164,7 +164,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
 
 
 def _target_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
-    """Return all validation issues of one target; `path` is its place in the request, such as `targets[0]`."""
+    """Return all validation issues of one target; `path` says where the request has the target, such as `targets[0]`."""
     name, capabilities, options = target.account.platform, target.capabilities, target.options
     where, with_media = f"{path}.options", bool(target.media)
     return [

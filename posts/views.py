@@ -55,12 +55,12 @@ RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "W
 
 
 def _replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the data for a repeated API request that already changed a post group: the group's current state."""
+    """Return the response data for a repeated API request that has already changed a post group: its current state."""
     return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
 
 
 def _replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the data for a repeated API request that already created a batch: its post groups' current state."""
+    """Return the response data for a repeated API request that has already created a batch: the current post groups."""
     ids: list[str] = record.body or []
     found = selectors.groups_with_targets().in_bulk(ids)
     return {"post_groups": [found[group_id] for group_id in ids]}
@@ -256,7 +256,7 @@ def _planned(plan: PostPlan) -> dict[str, Any]:
 
 
 def _group_reply(call: Call, group: PostGroup, *, status: int = 200, wait: bool = False) -> Reply | Preview:
-    """Return the API response with a created or changed post group, or with the preview of its change for a dry run.
+    """Return the API response with a created or changed post group, or with a preview if the request was a dry run.
 
     With `wait`, the response is sent once the group is finished.
     """

@@ -1,4 +1,4 @@
-"""Dashboard pages that list connected accounts, show one of them, and check or disconnect it."""
+"""Dashboard pages that list connected accounts and show one account, and actions that check or disconnect an account."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ShownAccount:
 
     @property
     def name(self) -> str:
-        """Return the account's display name: its handle, or else another name or id from the platform."""
+        """Return the account's display name: the handle, or else another name or id that the platform has for the account."""
         return self.row.handle or self.row.display_name or self.row.external_id
 
 
@@ -58,7 +58,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Dashboard page that shows one connected account with its platform's limits."""
+    """Dashboard page that shows one connected account with the limits of its platform for posts."""
     row = page_account(page, account_id)
     capabilities = platform(row.platform).capabilities_for(row.details())
     return page.render(
@@ -82,13 +82,13 @@ def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Dashboard action that disconnects an account: it deletes the stored secrets and revokes them at the platform."""
+    """Dashboard action that disconnects an account: its stored secrets are deleted, and revoked at the platform."""
     row = services.disconnect_account(caller=page.caller, account_id=page_account(page, account_id).id)
     return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
 
 
 def page_account(page: WorkspacePage, account_id: str) -> ConnectedAccount:
-    """Return the connected account that a dashboard page shows. Raises NotFound, also for another workspace's account."""
+    """Return the connected account that a dashboard page shows. Raises NotFound for an account of another workspace."""
     row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
     if row.workspace_id != page.workspace.id:
         raise not_found_error(None, "account")
@@ -100,7 +100,7 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 
 def _obstacle(each: Platform) -> str | None:
-    """Return the reason why no account of this platform can be connected now; None if accounts can be connected."""
+    """Return the reason why no account of this platform can be connected at present, or None if there is no obstacle."""
     reasons = [each.unavailable_reason(method) for method in each.methods]
     return None if None in reasons else reasons[0]
 

@@ -59,7 +59,7 @@ def begin_oauth(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @never_cache
 def oauth_callback(request: HttpRequest) -> HttpResponse:
-    """Dashboard page to which a platform redirects the browser after OAuth, and where a person then chooses an account."""
+    """Dashboard page to which a platform redirects the browser after OAuth, and on which a person chooses an account."""
     if "error" in request.GET:
         return _denied(request, request.GET["error"])
     return _complete(request, request.GET.get("state", ""), request.GET.get("code", ""))
@@ -94,7 +94,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
 
 
 def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt) -> bool:
-    """Return whether the person who returns from OAuth has begun this connection attempt in the same browser session."""
+    """Return whether the person returning from OAuth began this connection attempt in the same browser session."""
     return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_HERE, [])
 
 
@@ -104,9 +104,10 @@ def _attached(request: HttpRequest, account: ConnectedAccount) -> HttpResponse:
 
 
 def _denied(request: HttpRequest, error: str) -> HttpResponse:
-    """Show a dashboard page which says that OAuth access was denied, with the platform's error code if it is well-formed.
+    """Show a dashboard page which says that the platform denied access by OAuth.
 
-    The other query parameters are not shown: anybody could have written them.
+    It names the platform's error code if the code is well-formed. The other query parameters are not shown: anybody could
+    have written them.
     """
     error_code = error if _ERROR.fullmatch(error) else ""
     return render(request, "accounts/not_connected.html", {"denied": True, "platform_error": error_code})

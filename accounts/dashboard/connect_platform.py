@@ -25,7 +25,7 @@ NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": 
 
 
 class ConnectForm(forms.Form):
-    """HTML form for a platform's credentials, with a field for each property of the JSON Schema that has no default.
+    """HTML form for a platform's credentials, with a field for each value of the JSON Schema that has no default.
 
     All values are strings. Secrets are not shown again, not even when the form has errors.
     """
@@ -58,7 +58,7 @@ class ConnectionMethod:
 
 @workspace_page("GET", "POST", operation=CONNECT)
 def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
-    """Dashboard page that shows how to connect an account of a platform; on POST it connects one with credentials.
+    """Dashboard page that shows how to connect an account of a platform; a submitted form connects it with credentials.
 
     The HTML form of the OAuth method is sent to /dashboard/connect instead.
     """
@@ -89,7 +89,10 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
 
 
 def _connect_page(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
-    """Render the dashboard's connect page of a platform, with this credentials form if the platform accepts credentials."""
+    """Render the dashboard page for connecting an account of a platform.
+
+    It has this credentials form if the platform accepts credentials.
+    """
     shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
     methods = [
         ConnectionMethod(

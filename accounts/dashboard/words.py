@@ -1,4 +1,7 @@
-"""Descriptions in plain English of the texts, media and polls that a platform accepts, for dashboard and platforms.md."""
+"""Descriptions in plain English of the texts, media and polls that a platform accepts.
+
+They are shown in the dashboard and in docs/platforms.md.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ FORMATS = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
 
 
 def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
-    """Describe a platform's capabilities as (label, limits in words), one pair for each kind of content."""
+    """Describe what a platform accepts as pairs (label, limits in words), one for each kind of content."""
     more = [feature.replace("_", " ") for feature in found.features if not DESCRIBED_FEATURES.fullmatch(feature)]
     return [
         ("Text", _text(found.text)),
@@ -83,7 +86,7 @@ def _most(limit: int, unit: str) -> str:
 
 
 def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
-    """Describe in words the media that a platform accepts; yields nothing if it accepts none."""
+    """Yield descriptions in words of the media that a platform accepts; nothing if the platform accepts no media."""
     if rules.images:
         yield "Pictures", _images(rules.images)
     if rules.gifs:

@@ -1,1 +1,4 @@
-"""Adapters that publish posts to the social platforms. They take and return plain values and use no Django models."""
+"""Adapters that publish posts to the social platforms.
+
+They take and return plain values and use no Django models.
+"""

@@ -26,10 +26,11 @@ START = Progress("start")
 
 
 class Platform:
-    """Base class of all platform adapters; an instance has no state and can be used by several threads at once.
+    """Base class of all platform adapters.
 
-    Methods raise only the errors of accounts/platforms/errors.py. An adapter implements those of its `methods` of connection:
-    `connect` for credentials, `authorize` and `exchange` for oauth.
+    An instance has no state and can be used by several threads at once. Methods raise only the errors of
+    accounts/platforms/errors.py. An adapter implements those of its `methods` of connection: `connect` for credentials,
+    `authorize` and `exchange` for oauth.
     """
 
     name: ClassVar[str]
@@ -43,23 +44,23 @@ class Platform:
     settles_seconds: ClassVar[float] = 60.0  # how long the platform may still carry out a request that got no answer
 
     def unavailable_reason(self, method: str) -> str | None:
-        """The reason why no account of the platform can be connected by this method now; None if one can."""
+        """The reason why accounts of the platform cannot be connected by this method at present; None if they can."""
         return None
 
     @property
     def oauth_schema(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of what an owner enters before an OAuth connection (such as a server); None if there is nothing.
+        """The JSON Schema of what an account's owner enters before OAuth, such as a server; None if nothing is needed.
 
         The schema has the format of `credentials_schema`. A property with a `default` may be left out.
         """
         return None
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """The platform's capabilities for one account, which may depend on its server and on the scopes of its grant."""
+        """What the platform accepts from one account, which may depend on the account's server and OAuth scopes."""
         return self.capabilities
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """The page for which the service makes a link card in a post with this text; None if the post gets no card."""
+        """The URL of the web page for which the service makes a link card in a post with this text; None for no card."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
@@ -70,45 +71,55 @@ class Platform:
         raise ConnectionUnavailable("This platform takes no credentials.")
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """The platform's URL at which the owner grants access by OAuth; `given` is what the owner entered (`oauth_schema`).
+        """The platform's URL at which an account's owner grants access by OAuth.
 
-        Raises CredentialsRejected (given), Transient.
+        `given` is what the owner entered (`oauth_schema`). Raises CredentialsRejected (given), Transient.
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """Exchange an OAuth code at the platform for connections to all accounts of the grant: pages, boards or channels.
+        """Exchange an OAuth code at the platform for connections to all accounts to which the owner gave access.
 
-        The owner chooses if there are several. Raises CredentialsRejected (an invalid code, a scope not granted), Transient.
+        These may be pages, boards or channels. The owner chooses if there are several. Raises CredentialsRejected (an invalid
+        code, a scope not granted), Transient.
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the platform to which account the grant gives access. Raises TokenExpired, AccountDisconnected, Transient."""
+        """Ask the platform to which account these credentials and tokens give access.
+
+        Raises TokenExpired, AccountDisconnected, Transient.
+        """
         raise ConnectionUnavailable("This platform cannot be asked.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Return an account's grant with new tokens. Raises AccountDisconnected if a person must reconnect, or Transient."""
+        """Return an account's secrets with new OAuth tokens. Raises AccountDisconnected if a person must reconnect it.
+
+        Raises Transient for other failures.
+        """
         raise AccountDisconnected(f"Access to this {self.label} account cannot be renewed by the service.")
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke an account's grant at the platform, if the platform allows it. Raises Transient for every error."""
+        """Revoke the access that an account's owner gave to the service, if the platform allows it.
+
+        Raises Transient for every error.
+        """
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take one step of publishing a post at the platform; `progress.phase` names the step, and the first is `start`.
+        """Take one step of publishing a post at the platform, such as an upload.
 
-        Steps may be repeated unless they are irreversible. Raises ContentRejected, TokenExpired, AccountDisconnected,
-        Transient (nothing was done), OutcomeUnknown.
+        `progress.phase` names the step; the first is `start`. Steps may be repeated unless they are irreversible. Raises
+        ContentRejected, TokenExpired, AccountDisconnected, Transient (nothing was done), OutcomeUnknown.
         """
         raise ConnectionUnavailable("This platform cannot be published to.")
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Ask the platform whether an earlier attempt at the irreversible step `progress.phase` has published the post.
+        """Ask the platform whether an earlier attempt has published the post, although the service got no clear answer.
 
-        Only `verifiable` platforms have this method. If the attempt has published, the result is that of the step, which may
-        be another step (the next segment of a thread). Absent means that the post certainly does not exist, so the step may
-        be repeated. Raises OutcomeUnknown if neither is certain, TokenExpired, AccountDisconnected, Transient (ask again
-        later).
+        `progress.phase` is the irreversible step that was attempted. Only `verifiable` platforms have this method. If the
+        attempt has published, the result is that of the step, which may be another step (the next segment of a thread).
+        Absent means that the post certainly does not exist, so the step may be repeated. Raises OutcomeUnknown if neither is
+        certain, TokenExpired, AccountDisconnected, Transient (ask again later).
         """
         raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
 

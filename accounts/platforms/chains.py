@@ -1,4 +1,4 @@
-"""Threads, which are chains of posts: the option `thread`, its validation, and the texts of the segments.
+"""Threads, which are chains of posts: the option `thread`, its validation, and the texts of the posts (segments).
 
 A thread is a post and segments that reply to it one after another. On every platform with threads the option has the format
 `[{"text": …}, …]`, which lists the segments after the target's own text. Media and options belong to the first segment,
@@ -21,7 +21,7 @@ MAX_SEGMENT_LENGTH = 100_000  # the maximum length of a post's text
 
 
 def thread_option(rules: ThreadRules) -> dict[str, Any]:
-    """The JSON Schema of the option `thread`; the length of each segment is checked by `thread_issues`."""
+    """The JSON Schema of the option `thread`; `thread_issues` checks the length of each further text."""
     return {
         "type": "array",
         "description": "Further posts, each a reply to the one before it and as long as a post may be.",
@@ -35,17 +35,17 @@ def thread_option(rules: ThreadRules) -> dict[str, Any]:
 
 
 def segment_texts(content: Content) -> tuple[str, ...]:
-    """The texts of all segments of a thread, in the order in which they are published as separate posts."""
+    """The texts of all posts of a thread, in the order in which they are published."""
     return content.text, *further_segment_texts(content.options)
 
 
 def further_segment_texts(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts of a thread's segments after the first; empty if the option `thread` is missing or not a list of segments."""
+    """The texts of a thread's posts after the first; empty if the option `thread` is missing or invalid."""
     return tuple(text for _, text in _further(options))
 
 
 def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts that a target is charged for: of all posts of a thread if the platform bills each, otherwise of the first."""
+    """The texts of the posts that are billed for a target: all posts of a thread if the platform bills each, or the first."""
     rules = capabilities.thread
     if rules is None or not rules.each_billed:
         return (text,)
@@ -55,7 +55,7 @@ def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, An
 def thread_issues(
     platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: CallCache
 ) -> list[Issue]:
-    """The validation issues of all segments of a thread but the first; `field` is the path of the target's options.
+    """The validation issues of all posts of a thread but the first; `field` is the path of the target's options.
 
     The JSON Schema of the options reports values that are not segments, texts that are too long to count, and segments beyond
     the platform's maximum.
@@ -81,7 +81,7 @@ def thread_issues(
 
 
 def check_segments(content: Content, capabilities: Capabilities, label: str) -> None:
-    """Raise ContentRejected before a thread is published if the platform would refuse one of its further segments.
+    """Raise ContentRejected before a thread is published if the platform would refuse one of its further posts.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.
     """
@@ -91,7 +91,7 @@ def check_segments(content: Content, capabilities: Capabilities, label: str) -> 
 
 
 def _further(options: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """The texts of a thread's segments after the first, each with its index; segments without a text are omitted."""
+    """The texts of a thread's posts after the first, each with its index; posts without a text are omitted."""
     given = options.get(OPTION)
     for index, segment in enumerate(given if isinstance(given, list) else ()):
         text = segment.get("text") if isinstance(segment, dict) else None

@@ -47,13 +47,13 @@ def code_points(text: str) -> int:
 
 
 def clusters(text: str) -> list[str]:
-    """The extended grapheme clusters of a text (Unicode UAX #29), which readers see as single characters."""
+    """The extended grapheme clusters of a text (Unicode UAX #29), each of which readers see as one character."""
     found: list[str] = _CLUSTER.findall(text)
     return found
 
 
 def graphemes(text: str) -> int:
-    """The length of a text in extended grapheme clusters, which readers see as single characters."""
+    """The length of a text in extended grapheme clusters, each of which readers see as one character."""
     return len(text) - text.count("\r\n") if text.isascii() else len(clusters(text))
 
 
@@ -68,13 +68,13 @@ def utf16_units(text: str) -> int:
 
 
 def threads_length(text: str) -> int:
-    """The length of a text as Threads counts it: in code points, but an emoji counts its bytes in UTF-8."""
+    """The length of a text as the platform Threads counts it: in code points, but an emoji counts its bytes in UTF-8."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
     return len(text) - len(emoji) + utf8_bytes(emoji)
 
 
 def x_weighted_length(text: str) -> int:
-    """The weighted length of a text as X counts it: 23 for a URL, 2 for an emoji, 1 for a Latin or similar character, else 2.
+    """The weighted length of a text as X counts it: 23 for a URL, 1 for a Latin or similar character, 2 for all others.
 
     The result equals that of `twitter_text.parse_tweet`, whose running time is quadratic in the length of the text.
     """
@@ -87,12 +87,15 @@ def x_weighted_length(text: str) -> int:
 
 
 def has_linked_url(text: str) -> bool:
-    """Return whether X would turn a part of the text into a link, which it also does with domains such as example.com."""
+    """Return whether X would turn a part of the text into a link, such as a URL or the domain example.com."""
     return next(link_spans(_normalized(text)), None) is not None
 
 
 def mastodon_length(text: str) -> int:
-    """The length of a text as Mastodon counts it: in graphemes, but 23 for a URL and only `@user` for @user@domain."""
+    """The length of a text as Mastodon counts it: a URL counts 23, and of a mention @user@domain only `@user` counts.
+
+    The rest is counted in graphemes.
+    """
     urls = (span for span in link_spans(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
     shown = ("x" * URL_LENGTH).join(_around(text, urls))
     return graphemes(_REMOTE_MENTION.sub(r"@\1", shown))
@@ -118,9 +121,10 @@ def cut_to_limit(text: str, limit: int, count: Callable[[str], int], length: int
 
 
 def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[list[int], list[int]]:
-    """The positions at which a text that is too long may be cut: after each word, and after each cluster that is no space.
+    """The positions at which a too long text may be cut: after each word, and after each character that is no space.
 
-    Reading stops where the text no longer fits, so that the rest of a long text costs no time.
+    Characters are grapheme clusters. Reading stops where the text no longer fits, so that the rest of a long text costs no
+    time.
     """
     ends: list[int] = []
     word_ends: list[int] = []
@@ -138,7 +142,7 @@ def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[lis
 
 
 def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], int]) -> int:
-    """The last of the positions `ends` at which a text can be cut so that it fits the limit with its ellipsis; 0 if none.
+    """The last of the positions `ends` at which a cut text with an ellipsis is within the limit; 0 if there is none.
 
     The search doubles its range before it halves it, so that it counts only texts of about the limit's length.
     """
@@ -162,19 +166,19 @@ def nfc_normalized(text: str) -> str:
 
 
 def _in_order(marks: str) -> str:
-    """The combining marks of a text, decomposed and in canonical order; `unicodedata` is too slow for a long run of them."""
+    """The combining marks of a text, decomposed and in canonical order; `unicodedata` is too slow for many marks."""
     decomposed = "".join(unicodedata.normalize("NFD", mark) for mark in marks)
     runs = groupby(decomposed, key=lambda mark: unicodedata.combining(mark) > 0)
     return "".join("".join(sorted(run, key=unicodedata.combining) if combining else run) for combining, run in runs)
 
 
 def _normalized(text: str) -> str:
-    """The text in the form in which X counts its characters: composed, and with one character at the end of each line."""
+    """The text in the form in which X counts its characters: in NFC, and with one character for each line ending."""
     return _LINE_ENDING.sub("\n", nfc_normalized(text))
 
 
 def _around(text: str, spans: Iterable[Span]) -> list[str]:
-    """The parts of a text before, between and after these spans (start, end), which are counted separately."""
+    """The parts of a text before, between and after spans (start, end) that a platform counts differently, such as URLs."""
     pieces, position = [], 0
     for start, end in spans:
         pieces.append(text[position:start])

@@ -66,7 +66,10 @@ class ConnectionUnavailable(PlatformError):
 
 
 class OutcomeUnknown(PlatformError):
-    """The platform error for a post that may have been published; if `final`, asking the platform cannot settle it."""
+    """The platform error for a post that may or may not have been published.
+
+    If `final`, asking the platform cannot settle it.
+    """
 
     suggested_action = "Look at the account: the post may be there. Then resolve or retry it."
 
@@ -76,10 +79,10 @@ class OutcomeUnknown(PlatformError):
 
 
 def report_unmapped_code(platform: str, code: object) -> None:
-    """Report to the operator an error code of a platform that the adapter's tables do not contain, each time that it occurs.
+    """Report to the operator that a platform returned an error code which the adapter does not know.
 
-    `platform` is the registry's name; `code` is the platform's status or error code, never its message, which may quote a
-    post.
+    Every occurrence is reported. `platform` is the registry's name; `code` is the platform's status or error code, never its
+    message, which may quote a post.
     """
     shown = "".join(char if char.isprintable() else " " for char in str(code)[:100]).strip()
     logger.warning("%s gave an answer that this service does not know: %s", platform, shown)

@@ -1,4 +1,7 @@
-"""Types of validation issues and of their repair hints, which clients can apply; used by media, posts and dashboard pages."""
+"""Types of validation issues and of their repair hints, which API clients can apply to a post.
+
+Media, posts and dashboard pages use them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RepairHint:
-    """The repair hint of a validation issue: what to do with `field`, and the new value, if the service can name one."""
+    """The repair hint of a validation issue: what to do with `field`, and a new value if the service knows one."""
 
     action: str
     field: str
@@ -44,7 +47,10 @@ def issue_with_hint(
     value: str | None = None,
     severity: str = "error",
 ) -> Issue:
-    """A validation issue with a repair hint for the same field; if a value is given, a client can apply the hint itself."""
+    """A validation issue with a repair hint for the same field.
+
+    If a value is given, a client can apply the hint itself.
+    """
     hint = RepairHint(action, field, explanation, value)
     return Issue(code, severity, field, message, auto_fixable=value is not None, repair_hint=hint)
 

@@ -1,4 +1,4 @@
-"""Link cards that the service creates: the option `link_card` and its validation.
+"""Link cards that the service creates for URLs in posts: the option `link_card` and its validation.
 
 If the platform does not fetch the links of a post (`Capabilities.link_preview` is "service"), the service fetches the page
 and attaches a card. A post has one embed, so a post with media has no card.

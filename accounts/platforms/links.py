@@ -1,8 +1,9 @@
-"""Finding the URLs in a text that X and Mastodon count as links, as the library twitter-text does, but in linear time.
+"""Finding the URLs in a text that X and Mastodon count as links.
 
-twitter-text's own extractor tries every character as the start of a URL and reads on from each to the end of the host.
-Here the text is split into hosts first, and each host is read once. The characters, top-level domains, paths and queries
-are those of twitter-text's own patterns; a property test compares the spans with the extractor's.
+It finds the same URLs as the library twitter-text, but in linear time. twitter-text's own extractor tries every character as
+the start of a URL and reads on from each to the end of the host. Here the text is split into hosts first, and each host is
+read once. The characters, top-level domains, paths and queries are those of twitter-text's own patterns; a property test
+compares the spans with the extractor's.
 
 What the extractor has read as a URL cannot be part of another one, even where it then decides that it is no link. So
 these are found as well, and left out at the end.
@@ -36,10 +37,10 @@ Span = tuple[int, int]
 
 
 def any_word_pattern(words: Iterable[str]) -> str:
-    """A regular expression for finding links that matches any of `words`, longer words before the words that they begin with.
+    """A regular expression that matches any of `words`, such as top-level domains.
 
-    In the pattern words share their beginnings, and alternatives start with different characters, so that matching costs time
-    by the length of a word, not by their number.
+    Longer words come before the words that they begin with. In the pattern words share their beginnings, and alternatives
+    start with different characters, so that matching costs time by the length of a word, not by their number.
     """
     rests: defaultdict[str, set[str]] = defaultdict(set)
     is_word = False
@@ -56,7 +57,7 @@ def any_word_pattern(words: Iterable[str]) -> str:
 
 
 def _words(pattern: str) -> list[str]:
-    """The top-level domains of one kind, such as country codes, in twitter-text's pattern for links."""
+    """The top-level domains of one kind, such as country codes, read from the regular expressions of twitter-text."""
     return pattern.removeprefix("(?:(?:").removesuffix(")(?=[^0-9a-zA-Z@+-]|$))").split("|")
 
 
@@ -114,7 +115,7 @@ def link_spans(text: str) -> Iterator[Span]:
 
 
 def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
-    """The start and the domain of the first URL in the host at `start:end` of a text; None if there is no URL.
+    """The start and the domain of the first URL in the part `start:end` of a text; None if it contains no URL.
 
     The domain extends to the last top-level domain that may end it.
     """
@@ -133,14 +134,14 @@ def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Matc
 
 
 def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
-    """Return whether the text at `start:end` is a protocol, such as `https://`, at a place where a URL may begin."""
+    """Return whether the part `start:end` of a text is a protocol, such as `https://`, where a URL may begin."""
     if start < 0 or not _PROTOCOL.fullmatch(text, start, end):
         return False
     return start == 0 or (start > read and _BEFORE.fullmatch(text, start - 1, start) is not None)
 
 
 def _end_of_last_url(text: str, start: int, end: int) -> int:
-    """The end of the last URL in `start:end`, the rest of a host; 0 if there is no URL, or one that ends before `end`.
+    """The end of the last URL in `start:end`, the rest of a host name; 0 if no URL reaches to `end`.
 
     The URL is not a link: the label before its top-level domain has an underscore, and its domain begins after that.
     """
@@ -150,13 +151,13 @@ def _end_of_last_url(text: str, start: int, end: int) -> int:
 
 
 def _after_domain(text: str, position: int) -> tuple[int, bool]:
-    """The position at which a URL ends whose domain ends at `position`, and whether the URL has a path."""
+    """The end of a URL, and whether the URL has a path; `position` is the end of the URL's domain."""
     rest = _AFTER_DOMAIN.match(text, position)
     return (rest.end(), rest[1] is not None) if rest else (position, False)
 
 
 def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
-    """The end of the URL with this start and domain, and the links that twitter-text's extractor finds in the URL."""
+    """The end of a URL with this start and domain, and the parts of the URL that twitter-text takes for links."""
     end, has_path = _after_domain(text, domain[1])
     url, name, protocol_length = text[start:end], text[slice(*domain)], domain[0] - start
     if not protocol_length:
@@ -169,7 +170,10 @@ def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
 
 
 def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]:
-    """The links in a URL without a protocol: one for each ASCII domain in its host; the URL's path belongs to the last."""
+    """The links in a URL without a protocol: one for each ASCII domain in its host name.
+
+    The URL's path belongs to the last link.
+    """
     spans = [(0, len(domain))]
     if not _ONLY_ASCII.fullmatch(domain):
         spans = [found.span() for found in _ASCII_LABELS.finditer(domain) if found[1]]
@@ -190,10 +194,10 @@ def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
 
 
 def idna_length(domain: str) -> int:
-    """The length of a URL's domain in IDNA's ASCII encoding (RFC 3490); 0 if a label is empty or cannot be encoded.
+    """The length of a URL's domain in IDNA's ASCII encoding (RFC 3490); 0 if the domain cannot be encoded.
 
-    It is that of `domain.encode("idna")`, which takes time quadratic in the length of a label, even of one that is far too
-    long.
+    A domain with an empty label cannot be encoded. The length is that of `domain.encode("idna")`, which takes time quadratic
+    in the length of a label, even of one that is far too long.
     """
     if domain.isascii():
         return 0 if _LONG_LABEL.search(domain) else len(domain)
@@ -224,7 +228,7 @@ def _international_length(label: str) -> int:
 
 
 def punycode_length(text: str) -> int:
-    """The length of a domain's label in Punycode (RFC 3492), as `text.encode("punycode")` would return it."""
+    """The length of a domain's label in Punycode (RFC 3492), equal to that of `text.encode("punycode")`."""
     basic = sum(character < "\x80" for character in text)
     return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))
 

@@ -47,7 +47,10 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
 
 
 def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media") -> list[Issue]:
-    """The validation issues of a post's media assets taken together, and of their alt texts; `field` is the list's path."""
+    """The validation issues of a post's media as a list, such as too many images, and of the alternative texts.
+
+    `field` is the path of the list.
+    """
     if not assets:
         return [_media_required(platform, rules, field)] if rules.required else []
     return [
@@ -63,7 +66,7 @@ def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], 
 
 
 def _counted_as(rules: MediaRules, asset: MediaInfo) -> MediaKind:
-    """The kind of media whose rules apply to an asset: a GIF counts as an image if the platform has no rules for GIFs."""
+    """The kind of media whose rules apply to an asset: `image` for a GIF if the platform has no rules for GIFs."""
     return "image" if asset.kind == "gif" and rules.gifs is None else asset.kind
 
 
@@ -81,7 +84,7 @@ def _type_issues(platform: str, rules: MediaRules, own: FileRules, asset: MediaI
 
 
 def _to_video(rules: MediaRules, asset: MediaInfo, field: str) -> RepairHint | None:
-    """The repair hint that converts a GIF into a video, for a platform on which a GIF would become a still image."""
+    """The repair hint to convert a GIF into a video, because the platform would show the GIF as a still image."""
     if asset.kind != "gif" or not rules.videos:
         return None
     wanted = _format(rules.videos.mime_types[0])
@@ -188,7 +191,7 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 
 def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """The validation issue of an alt text that is too long or missing; none if the platform has no limit for alt texts."""
+    """The validation issue of an alternative text that is missing or too long; none if the platform has no limit."""
     most, length = rules.alt_text_max_length, code_points(asset.alt_text)
     if most is None:
         return []

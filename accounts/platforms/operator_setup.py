@@ -1,4 +1,4 @@
-"""Setup of platforms: what the operator registers and what account owners need before accounts can be connected.
+"""What the service's operator and the owners of accounts must set up before accounts of a platform can be connected.
 
 Each platform's adapter has a value `SETUP` as its `setup`. The capabilities endpoint, the pages of the dashboard and
 docs/platforms.md read it.
@@ -37,7 +37,7 @@ class PlatformApplication:
 
 @dataclass(frozen=True)
 class OperatorSetup:
-    """A platform's setup: what owners need for each connection method, and the OAuth applications that operators register.
+    """What a platform requires before accounts can be connected: things that owners need, and OAuth applications.
 
     Without applications the operator has nothing to register.
     """
@@ -46,5 +46,5 @@ class OperatorSetup:
     applications: tuple[PlatformApplication, ...] = ()
 
     def applications_for(self, method: str) -> tuple[PlatformApplication, ...]:
-        """The OAuth applications that the operator registers for a connection method; none for `credentials`."""
+        """The OAuth applications that the operator registers for a method of connecting; none for `credentials`."""
         return self.applications if method == OAUTH else ()

@@ -1,4 +1,7 @@
-"""The PollRules of a platform; the option `poll` itself and its validation are in accounts/platforms/polls.py."""
+"""The dataclass PollRules, which holds a platform's limits for polls.
+
+The option `poll` itself and its validation are in accounts/platforms/polls.py.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class PollRules:
-    """A platform's rules for polls, such as the number and length of a poll's choices and its duration.
+    """A platform's rules for polls: the number and length of the choices, and the duration of voting.
 
     The post's text is the question. `count` counts a choice, in the unit `counted_as`. A duration is a multiple of
     `duration_step_minutes`; `open_ended`: it may be left out, and the poll stays open. `distinct`: a choice that repeats

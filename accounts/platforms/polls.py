@@ -27,7 +27,7 @@ _REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "
 
 
 def poll_option(rules: PollRules) -> dict[str, Any]:
-    """The JSON Schema of the option `poll`; the length of the choices is checked by `poll_issues`."""
+    """The JSON Schema of the option `poll`; `poll_issues` checks the length of the choices."""
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
@@ -56,7 +56,7 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
 
 
 def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The poll in a target's options before they are validated; None if there is no poll."""
+    """The poll in a target's options, which may still be invalid; None if there is no poll."""
     poll = options.get(OPTION)
     return poll if isinstance(poll, dict) else None
 
@@ -87,7 +87,7 @@ def poll_issues(
 
 
 def reported_by_poll_issues(violation: ValidationError) -> bool:
-    """Return whether `poll_issues` reports this violation of the poll's JSON Schema with a better message."""
+    """Return whether `poll_issues` has a better message for this violation of the poll's JSON Schema."""
     path = list(violation.absolute_path)
     return path[:1] == [OPTION] and violation.validator in _REPORTED_BY_ISSUES
 

@@ -1,4 +1,4 @@
-"""Waiting while a platform processes an upload: the adapter asks for its status after growing pauses, up to a limit."""
+"""Waiting while a platform processes an upload: the adapter asks for the upload's status after growing pauses."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from accounts.platforms.types import Progress
 def ask_again(
     phase: str, state: Mapping[str, Any], *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
-    """The publishing step that asks a platform again whether it has processed an upload; `looks` in the state counts checks.
+    """The publishing step that asks a platform again whether an upload is processed, up to `max_checks` times.
 
-    The pause before it grows from `first` to `longest` seconds, doubling each time. Raises `timeout` after `max_checks`.
+    `looks` in the state counts the checks. The pause before it grows from `first` to `longest` seconds, doubling each time.
+    Raises `timeout` after `max_checks`.
     """
     if state.get("looks", 0) >= max_checks:
         raise timeout
@@ -25,11 +26,11 @@ def ask_again(
 
 
 def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: float) -> Progress:
-    """The publishing step that asks a platform again about an upload, however often the platform was asked before."""
+    """The publishing step that asks a platform again about an upload, without a limit for the number of checks."""
     checks = state.get("looks", 0)
     return step_after_pause(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
 
 
 def step_after_pause(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
-    """The publishing step that continues a phase, such as the platform's processing, after a pause of `seconds`."""
+    """The publishing step that continues after a pause of `seconds`, such as a check whether an upload is processed."""
     return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

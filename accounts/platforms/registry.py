@@ -1,4 +1,7 @@
-"""The registry of all platform adapters by name; a new platform needs one line in this file."""
+"""The registry of all platform adapters by name.
+
+A new platform needs one line in this file.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def platform(name: str) -> Platform:
 
 @cache
 def publisher(name: str, *, sandbox: bool) -> Platform:
-    """Return the adapter that publishes for a platform: its own, or the simulator for sandbox accounts and sandbox posts."""
+    """Return the adapter that publishes for a platform; for sandbox accounts and sandbox posts, the simulator."""
     return Sandbox(platform(name)) if sandbox else platform(name)
 
 
@@ -45,5 +48,5 @@ def platforms() -> list[Platform]:
 
 
 def label_of(name: str) -> str:
-    """Return a registered platform's name for people, such as YouTube; for unknown platforms, the capitalized name."""
+    """Return a platform's name as people write it, such as YouTube; for unknown platforms, the capitalized name."""
     return platform(name).label if name in PLATFORMS else name.capitalize()

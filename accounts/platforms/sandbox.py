@@ -1,4 +1,4 @@
-"""The sandbox adapter, which simulates a platform: it sends no requests and publishes nothing; markers in texts cause errors.
+"""The sandbox adapter, which simulates a platform and sends no requests; markers in texts make it raise errors.
 
 Markers in a post's text, or in the text of a thread's segment, let callers test how they handle failures:
 
@@ -45,15 +45,15 @@ class Sandbox(Platform):
         return self._identity(f"sandbox-{workspace_id}")
 
     def identify(self, grant: Grant) -> Identity:
-        """Return the sandbox account that `external_id` in the grant names."""
+        """Return the sandbox account whose `external_id` is in the account's credentials."""
         return self._identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Return the grant of a sandbox account unchanged."""
+        """Return the secrets of a sandbox account unchanged, because a sandbox account has no OAuth tokens to renew."""
         return grant
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Simulate publishing the next segment of a post, or raise the error that a marker in its text asks for."""
+        """Simulate publishing a post or the next post of a thread, or raise the error that a marker in the text asks for."""
         sent, texts = list(progress.state.get("sent", ())), segment_texts(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):
@@ -71,7 +71,7 @@ class Sandbox(Platform):
 
 
 def _fault(text: str, attempt: int) -> PlatformError | None:
-    """Return the error that a marker in the text makes the sandbox raise at this attempt; None if there is no such marker."""
+    """Return the error that a marker in the text makes the sandbox raise at this attempt, or None."""
     faults: dict[str, PlatformError] = {
         "reject": ContentRejected("The sandbox rejects this post, as its text asks."),
         "rate_limit": RateLimited("The sandbox's rate limit is used up, as the text asks."),

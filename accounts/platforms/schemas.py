@@ -31,7 +31,7 @@ def schema_violations(schema: Mapping[str, Any], value: Any) -> list[ValidationE
 
 
 def _within(keyword: str, limit: str) -> Any:
-    """Return the validator's check of the JSON Schema `keyword`, skipped for values longer than the schema's `limit`."""
+    """Return a JSON Schema check of `keyword` that skips values longer than `limit`, which would take too long."""
     check = Draft202012Validator.VALIDATORS[keyword]
 
     def bounded(validator: Any, rule: Any, value: Any, schema: Mapping[str, Any]) -> Iterator[ValidationError]:

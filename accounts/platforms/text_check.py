@@ -1,4 +1,4 @@
-"""Validation of a text's length against a platform's TextRules, for posts, segments of threads, and dashboard pages."""
+"""Validation of a text's length against a platform's TextRules, for posts, threads and dashboard pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class CallCache:
-    """A cache of function results for validating one post's texts: a call with the same arguments is made only once."""
+    """A cache of function results while one post's texts are validated: the same call is made only once."""
 
     def __init__(self) -> None:
         self._results: dict[tuple[Hashable, ...], Any] = {}
@@ -28,15 +28,16 @@ class CallCache:
 
 
 def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind] = ()) -> int:
-    """The maximum length of a text in the unit of the platform's TextRules, for a post with these options and kinds of media.
+    """The maximum length of a text in the unit of the platform's TextRules.
 
-    Media or a poll may have a limit of their own, and options may take up a part of the length.
+    It is for a post with these options and kinds of media. Media or a poll may have a limit of their own, and options may
+    take up a part of the length.
     """
     return _limit_and_reason(rules, options, media)[0]
 
 
 def _limit_and_reason(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind]) -> tuple[int, str]:
-    """The maximum length of a post's text, and the reason for the message if media or options reduce it."""
+    """The maximum length of a post's text, and the reason if media or options reduce the length."""
     most, reason = rules.max_length, ""
     if rules.max_length_with_poll is not None and poll_of(options) is not None:
         most, reason = rules.max_length_with_poll, " as the question of a poll"
@@ -60,11 +61,11 @@ def length_issues(
     subject: str = "The text",
     scope: str = "",
 ) -> list[Issue]:
-    """The validation issues of a text that is too long, with a shortened text as repair hint; may also return warnings.
+    """The validation issues of a text that is too long, with a shortened text as repair hint.
 
-    The text in the hint fits the limits of all units. `media` are the kinds of the post's media. `cached` counts and cuts
-    each text only once. `subject` is what the message calls the text, `scope` what the hint adds about where the shorter text
-    would be valid.
+    A text within the limit may get a warning. The text in the hint fits the limits of all units. `media` are the kinds of the
+    post's media. `cached` counts and cuts each text only once. `subject` is what the message calls the text, `scope` what the
+    hint adds about where the shorter text would be valid.
     """
     most, reason = _limit_and_reason(rules, options, media)
     limits = [(rules.counted_as, most, rules.count), *rules.also]

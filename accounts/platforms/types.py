@@ -21,7 +21,7 @@ TAKEN, OUT = "taken", "out"  # keys in it
 
 @dataclass(frozen=True)
 class TextRules:
-    """A platform's limits for the length of a text: `count` measures it; `also` has the limits in a second unit.
+    """A platform's limits for the length of a text, which the function `count` measures; `also` has limits in other units.
 
     `max_length_with_media` is the limit of a text that is the caption of media, if it differs; `max_length_with_images` that
     with images alone; `max_length_with_poll` that of a poll's question. `advised` are recommended limits, given as in `also`;
@@ -42,7 +42,7 @@ class TextRules:
 
 @dataclass(frozen=True)
 class ThreadRules:
-    """A platform's rules for threads, in which each further segment of a post is a reply to the one before.
+    """A platform's rules for threads, which are chains of posts (segments), each a reply to the post before.
 
     `max_segments` counts the post itself; a segment's length limit is that of a post of text alone. `distinct`: the platform
     refuses repeated segments. `each_billed`: the platform bills every segment as a post. `unproven`: a sentence for people
@@ -66,7 +66,7 @@ class FileRules:
 
 @dataclass(frozen=True)
 class ImageRules(FileRules):
-    """A platform's rules for images and animated GIFs: sides in pixels, and ratios of width to height."""
+    """A platform's rules for images and animated GIFs: the sides in pixels, and the ratio of width to height."""
 
     max_pixels: int | None = None
     max_side_sum: int | None = None  # width plus height
@@ -82,7 +82,7 @@ class VideoRules(FileRules):
 
 @dataclass(frozen=True)
 class MediaRules:
-    """A platform's rules for the media of a post; a kind without rules is refused, and `mixed` allows several kinds together.
+    """A platform's rules for the media of a post; media of a kind without rules are refused.
 
     `gifs` None: an animated GIF is accepted as an image (some platforms show its first frame only). `none_because` explains
     to people why an account accepts no media, if other accounts of the platform do.
@@ -131,13 +131,13 @@ class Capabilities:
     withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_for(self, options: Mapping[str, Any]) -> MediaRules:
-        """Return the platform's media rules for a post with these options, which are not validated yet."""
+        """Return the platform's media rules for a post with these platform options, which may still be invalid."""
         return self.media_with(options) if self.media_with else self.media
 
 
 @dataclass(frozen=True)
 class Identity:
-    """The identity of an account at its platform; its `external_id` never changes, but its handle and names may.
+    """The identity of an account at its platform: an `external_id` that never changes, and the current handle and names.
 
     `limits` are those of the account's own server (AccountDetails); empty if servers do not differ or did not answer.
     """
@@ -152,7 +152,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class AccountDetails:
-    """The data of a connected account that an adapter may use and that is not secret: its server's limits and its scopes."""
+    """The data of a connected account that an adapter may use and that are not secret: server limits and OAuth scopes."""
 
     external_id: str
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Authorization:
-    """The start of an OAuth connection: the URL at which an owner grants access, and data for the exchange of the code."""
+    """The start of an OAuth connection: the URL at which an account's owner grants access, and data to store for later."""
 
     url: str
     stored: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -183,7 +183,7 @@ class Authorization:
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection that the platform has accepted: the account's identity and the grant that gives access to the account."""
+    """A connection that the platform has accepted: the account's identity, and the secrets that give access to it."""
 
     identity: Identity
     grant: Grant
@@ -237,7 +237,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Published:
-    """A published post, as the adapter returns it; `note` tells people what is missing, such as a first comment or URL."""
+    """A published post, as the adapter returns it; `note` tells people what is missing, such as the first comment."""
 
     external_id: str
     permalink: str
@@ -246,7 +246,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of publishing a post between two adapter steps; it is stored before the next step begins.
+    """How far publishing a post has progressed; it is stored before the adapter takes the next publishing step.
 
     `phase` names the next step, `state` is what that step needs (ids and frozen records, never bytes). `ready_at` postpones
     the step (a platform that transcodes). After an attempt of a phase in the platform's `irreversible`, the phase is repeated
@@ -260,30 +260,30 @@ class Progress:
 
     @property
     def segments(self) -> int:
-        """The number of published segments of a thread; if it is above 0, publishing never begins again at the first."""
+        """The number of published posts of a thread; if it is above 0, publishing never begins again at the first post."""
         return len(self.state.get("sent", ()))
 
     @property
     def accepted(self) -> bool:
-        """Return whether the platform has accepted the post, so that only a rejection by the platform can prevent it."""
+        """Return whether the platform has accepted the post, so that only the platform itself can still reject the post."""
         return TAKEN in self.state
 
     @property
     def published(self) -> Published | None:
-        """The published post, if only later steps such as the first comment are still missing; those may fail."""
+        """The published post, if only a later addition such as the first comment is still missing, which may fail."""
         return Published(**self.state[OUT]) if OUT in self.state else None
 
 
 @dataclass(frozen=True)
 class AskedById:
-    """Proof that a post is absent: the platform's `status` of the object that becomes the post shows it is unpublished."""
+    """Proof that a post is not published: the platform's `status` of the uploaded object from which the post is made."""
 
     status: str
 
 
 @dataclass(frozen=True)
 class CompleteList:
-    """Proof that a post is absent: the platform's complete list of the account's posts does not contain the post.
+    """Proof that a post is not published: the platform's complete list of the account's posts does not contain the post.
 
     `back_to`: how far the list was read, which is before the first attempt. `kind_evidence`: why the list contains posts of
     this kind for this account: such a post was seen in it, or the platform documents it.
@@ -295,6 +295,6 @@ class CompleteList:
 
 @dataclass(frozen=True)
 class Absent:
-    """An adapter's proof that the platform does not have a post; a search that merely found nothing is no proof."""
+    """An adapter's proof that the platform does not have a post; a search without a result alone is no proof."""
 
     proof: AskedById | CompleteList

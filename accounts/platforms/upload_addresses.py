@@ -1,4 +1,4 @@
-"""Upload addresses: URLs that a platform issues for one upload, encrypted before they are stored.
+"""Upload URLs, which a platform issues for one upload each, and which are encrypted before they are stored.
 
 Anybody who has such a URL may upload to it. So a publication's state has it encrypted, readable for that publication only.
 The service calls it only at the platform's own hosts, since files and sometimes a token are sent there.
@@ -12,12 +12,12 @@ from config.sealing import SealedValueError, open_sealed, seal
 
 
 def seal_address(address: str, *, key: str) -> str:
-    """Encrypt the upload address of a media file, so that it can be stored with the publication that has this key."""
+    """Encrypt the upload URL of a media file for one publication, whose `key` is needed to decrypt the URL."""
     return seal(f"upload:{key}", address)
 
 
 def open_address(sealed: str, *, key: str) -> str | None:
-    """Decrypt a stored upload address; returns None if no key of the service can decrypt it."""
+    """Decrypt a stored upload URL; returns None if no encryption key of the service can decrypt the URL."""
     try:
         return str(open_sealed(f"upload:{key}", sealed))
     except SealedValueError:
@@ -25,7 +25,10 @@ def open_address(sealed: str, *, key: str) -> str | None:
 
 
 def is_own_or_platform_host(address: str, api: str, domain: str) -> bool:
-    """Return whether an upload address belongs to the platform: at the API's host, or by https at a host of its domain."""
+    """Return whether an upload URL belongs to the platform, so that files may be sent there.
+
+    It does at the API's host, or by https at a host of the platform's domain.
+    """
     try:
         parts, own = urlsplit(address), urlsplit(api)
         at_domain = (

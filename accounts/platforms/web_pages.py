@@ -1,4 +1,4 @@
-"""Reading untrusted web pages for link cards: a page's title, its description and the address of its picture.
+"""Reading untrusted web pages for link cards: a page's title, its description and the URL of its picture.
 
 The page is untrusted: it is fetched through config/outbound, this module follows redirects itself, and everything is bounded:
 bytes, seconds, tags. Nothing in the page is executed. Sources: ogp.me, Twitter's cards markup, HTML's own elements.
@@ -54,12 +54,18 @@ _NAMES = frozenset({*_TITLES, *_DESCRIPTIONS, *_PICTURES})
 
 
 class PageUnavailable(Exception):
-    """Error for a web page that cannot be read for a link card; its message is the end of a sentence about the page."""
+    """Error for a web page that cannot be read for a link card.
+
+    Its message is the end of a sentence about the page.
+    """
 
 
 @dataclass(frozen=True)
 class PageMetadata:
-    """The metadata of a web page for its link card; missing values are empty, and `picture` is a URL not fetched yet."""
+    """The metadata of a web page for its link card; missing values are empty.
+
+    `picture` is a URL that is not fetched yet.
+    """
 
     title: str = ""
     description: str = ""
@@ -85,12 +91,15 @@ def read_page(link: str) -> PageMetadata:
 
 
 def fetch_picture(address: str) -> bytes:
-    """Fetch the bytes of a web page's picture without checking that they are an image. Raises PageUnavailable."""
+    """Fetch the bytes of a web page's picture, which may not be an image. Raises PageUnavailable."""
     return _fetch(address, accept="image/*", seconds=PICTURE_SECONDS, max_bytes=MAX_PICTURE_BYTES, cut_off=False)[2]
 
 
 def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: bool) -> tuple[URL, Response, bytes]:
-    """Fetch a web page, with the same checks for each redirect; returns the last URL, the response and its body."""
+    """Fetch a web page and return the last URL, the response and its body.
+
+    Each redirect is checked like the first URL.
+    """
     address = page_address(link)
     with total_deadline(seconds):
         for _ in range(MAX_REDIRECTS + 1):
@@ -115,7 +124,7 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
 
 
 def page_address(link: str) -> URL:
-    """Return the URL with which a web page is requested: in ASCII, without fragment, and by https if http is not allowed."""
+    """Return the URL with which a web page is requested: in ASCII, without fragment, and by https unless http is allowed."""
     try:
         address = URL(link).with_fragment(None)
         if address.scheme == "http":
@@ -129,7 +138,7 @@ def page_address(link: str) -> URL:
 
 
 def _joined(address: URL, place: str) -> str:
-    """Return the absolute URL of a relative address in a web page or redirect; empty if the result is not a valid URL."""
+    """Return the absolute URL of a relative URL in a web page or redirect; empty if the result is not valid."""
     try:
         return str(address.join(URL(place.strip()))) if place.strip() else ""
     except (ValueError, UnicodeError):
@@ -137,7 +146,7 @@ def _joined(address: URL, place: str) -> str:
 
 
 def _decoded(content: bytes, content_type: str) -> str:
-    """Decode a web page's bytes by its byte order mark, its HTTP header, its own charset declaration, or as UTF-8."""
+    """Decode a web page's bytes with the charset of its byte order mark, HTTP header or HTML, or else as UTF-8."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", "replace")
     own = _CHARSET.search(content[:2048])
@@ -157,7 +166,7 @@ def _encoding(name: str) -> str:
 
 
 def _parsed(text: str) -> _Head:
-    """Parse the head of a web page in pieces, so that parsing stops at the time limit."""
+    """Parse the head of a web page in pieces, so that the time limit can stop parsing."""
     head, deadline = _Head(), time.thread_time() + _PARSER_SECONDS
     for start in range(0, len(text), _PARSED_AT_ONCE):
         if head.is_over or time.thread_time() > deadline:
@@ -168,7 +177,7 @@ def _parsed(text: str) -> _Head:
 
 
 class _Head(HTMLParser):
-    """HTML parser for the title and the named `meta` elements in a web page's head."""
+    """HTML parser for the title and the `meta` elements with certain names in a web page's head."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -63,7 +63,7 @@ class AccountsQuery(PageQuery):
     }
 )
 class CredentialsField(serializers.JSONField):
-    """A serializer field for an account's credentials, or for the values needed before OAuth, as a JSON object."""
+    """A serializer field for a JSON object with an account's credentials, or with values needed before OAuth."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
@@ -81,7 +81,7 @@ class ConnectSerializer(WriteBody):
 
 
 class AuthorizationSerializer(serializers.Serializer):
-    """The answer to a connect request by OAuth: the account's owner grants access at `authorization_url`."""
+    """The response to a request to connect by OAuth: the account's owner grants access at `authorization_url`."""
 
     authorization_url = serializers.CharField(
         allow_null=True, help_text="Open it in a browser. Null in a replay once it can no longer be used."
@@ -96,7 +96,7 @@ ConnectAnswer = one_of("ConnectAnswer", AccountEnvelope, AuthorizationSerializer
 
 
 class ConnectionChoiceSerializer(serializers.Serializer):
-    """One of several accounts to which the OAuth grant gives access, for the caller to choose from."""
+    """One of several accounts to which an owner gave access by OAuth, for the caller to choose from."""
 
     external_id = serializers.CharField(help_text="Give it as `choice`.")
     handle = serializers.CharField()
@@ -106,7 +106,10 @@ class ConnectionChoiceSerializer(serializers.Serializer):
 
 
 class ConnectionChoicesSerializer(serializers.Serializer):
-    """The accounts of an OAuth grant, none connected yet: repeat the call with one as `choice`."""
+    """The accounts to which an owner gave access by OAuth: the caller repeats the request with one of them as `choice`.
+
+    None is connected yet.
+    """
 
     choices = ConnectionChoiceSerializer(many=True)
     expires_at = serializers.DateTimeField(help_text="Until then each of them can be attached, one by a call.")
@@ -126,7 +129,7 @@ class OAuthCallbackQuery(WriteQuery):
 
 
 class ConnectRequestShown(ConnectSerializer):
-    """The request to connect an account as its dry run returns it, without the secret credentials."""
+    """The copy of a request to connect an account in the response to its dry run, without the secret credentials."""
 
     credentials = None  # type: ignore[assignment]
 
@@ -137,7 +140,7 @@ DisconnectPreview = preview_of("AccountDisconnect", would_update=AccountSerializ
 
 
 class IssueSerializer(serializers.Serializer):
-    """A validation issue of a post or media asset at a platform, with a hint how to repair it."""
+    """A validation issue of a post or media asset at a platform, with a hint how to repair the issue."""
 
     code = serializers.CharField()
     severity = serializers.ChoiceField(choices=["error", "warning"])

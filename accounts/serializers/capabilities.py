@@ -164,7 +164,7 @@ class PlatformApplicationSerializer(serializers.Serializer):
 
 
 class OperatorSetupSerializer(serializers.Serializer):
-    """What owners and the service's operator have to prepare before accounts can be connected by a method."""
+    """What an account's owner and the service's operator must prepare before a method can connect accounts."""
 
     owner_brings = serializers.CharField(help_text="What the owner of an account brings.")
     applications = PlatformApplicationSerializer(

@@ -1,4 +1,4 @@
-"""OAuth connection attempts: begin one, exchange the platform's authorization code, and delete expired attempts.
+"""OAuth connection attempts: beginning them, exchanging the platform's authorization code, and deleting expired attempts.
 
 An attempt expires ten minutes after it begins, or ten minutes after its code was exchanged. Each OAuth state allows one
 exchange. If the platform cannot be reached, the state stays usable, because the code may still be valid. Any other error
@@ -36,7 +36,7 @@ OPEN_FOR = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class BegunAttempt:
-    """The result of beginning an OAuth connection: the URL to open in the browser, and the state of the redirect."""
+    """The result of beginning an OAuth connection: the URL to open in the browser, and the OAuth `state` value."""
 
     attempt_id: str
     authorization_url: str = field(repr=False)
@@ -45,7 +45,7 @@ class BegunAttempt:
 
 
 def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunAttempt:
-    """Begin an OAuth connection attempt outside of any transaction, because the platform may have to be called.
+    """Begin an OAuth connection attempt outside of any database transaction, because the platform may have to be called.
 
     Raises CredentialsRejected (given), ConnectionUnavailable, PlatformFault, RateLimited.
     """
@@ -79,7 +79,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
 
 
 def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
-    """Return the authorization URL and state of an OAuth connection attempt, for a repeat of the request that began it.
+    """Return the stored authorization URL and `state` of an OAuth connection attempt, when a request is repeated.
 
     Both are None once the attempt has been used or has expired.
     """
@@ -89,18 +89,18 @@ def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
 
 
 def find_open_attempt(state: str) -> ConnectionAttempt | None:
-    """Return the unexpired OAuth connection attempt with this state, even if its code has been exchanged."""
+    """Return the unexpired OAuth connection attempt with this OAuth `state`, even if its code has been exchanged."""
     rows = ConnectionAttempt.objects.select_related("workspace", "account")
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
 
 
 def was_exchanged_with(attempt: ConnectionAttempt, code: str) -> bool:
-    """Return whether this authorization code is the one with which the OAuth connection attempt was completed."""
+    """Return whether the OAuth connection attempt was completed with this authorization code."""
     return secrets.compare_digest(attempt.code_sha256, _digest(code))
 
 
 def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
-    """Raise OAuthStateInvalid if this authorization code can no longer complete the OAuth connection attempt.
+    """Raise OAuthStateInvalid if this authorization code cannot complete the OAuth connection attempt any more.
 
     A code is usable if none was exchanged yet, or if this code was exchanged and an account can still be attached.
     """

@@ -64,7 +64,7 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
 
 
 def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:
-    """Set a connected account to needs_reauth if no key can decrypt its secrets, unless it was reconnected meanwhile."""
+    """Set an account to needs_reauth because its secrets cannot be decrypted, unless it was reconnected meanwhile."""
     logger.error("%s has to be connected again: %s", account.id, error)
     now = timezone.now()
     changes: dict[str, Any] = {"last_checked_at": now}
@@ -76,5 +76,5 @@ def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> C
 
 
 def _connected_row(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """Return the queryset of the checked account; empty if the account was disconnected during the check."""
+    """Return the queryset of the account that is checked; empty if it was disconnected during the check."""
     return ConnectedAccount.objects.filter(pk=account.pk).exclude(status=ConnectedAccount.Status.DISCONNECTED)

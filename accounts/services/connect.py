@@ -1,4 +1,4 @@
-"""Connecting an account on a social platform: with credentials in one step, or with OAuth in two steps."""
+"""Connecting an account on a social platform: with credentials in one request, or with OAuth in two requests."""
 
 from __future__ import annotations
 
@@ -94,7 +94,10 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
 
 
 def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
-    """Return the API errors for one violation of the JSON Schema in credentials: (end of the field's path, code, message)."""
+    """Return the API errors for one violation of the JSON Schema in credentials that a caller submitted.
+
+    Each is (end of the field's path, code, message).
+    """
     rule, value, instance = str(problem.validator), problem.validator_value, problem.instance
     if rule == "required":
         return [(f".{name}", "required", "This field is required.") for name in value if name not in instance]
@@ -109,7 +112,7 @@ def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
 
 
 def save_account(workspace_id: str, platform_name: str, method: str, connection: Connection) -> ConnectedAccount:
-    """Insert or update the row of a connected account, in the caller's transaction.
+    """Insert or update the row of a connected account, in the caller's database transaction.
 
     The row is locked, so that two simultaneous connections produce one account.
     """

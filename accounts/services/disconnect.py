@@ -1,4 +1,4 @@
-"""Disconnecting accounts: deletes their stored secrets, and revokes these at platforms that support it."""
+"""Disconnecting accounts: deletes the stored secrets, and revokes them at platforms that support revocation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLEARED_FIELDS = dict.fromkeys(("credentials", "tokens", "token_expires_at", "re
 
 
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
-    """Disconnect an account: delete its stored secrets, and revoke these at the platform if the platform supports it.
+    """Disconnect an account: delete its stored secrets, and revoke them if the platform supports revocation.
 
     Raises NotFound, ScopeMissing, AccountNotAllowed, WorkspacePaused, RateLimited (then nothing is changed).
     """
@@ -79,7 +79,7 @@ def disconnect_accounts_of_deleted_workspaces(*, limit: int = 200) -> int:
 
 
 def _decrypted_grant(account: ConnectedAccount) -> Grant | None:
-    """Return the secrets of an account to be disconnected, with which it is revoked; None if no key decrypts them."""
+    """Return the secrets of an account, which are needed to revoke its access; None if they cannot be decrypted."""
     try:
         return account.grant()
     except SealedValueError as error:

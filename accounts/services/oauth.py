@@ -28,7 +28,7 @@ SCOPE = "accounts.write"
 
 @dataclass(frozen=True)
 class AccountChoices:
-    """The accounts from which a person chooses after OAuth, if the login gives access to several.
+    """The accounts from which a person chooses after OAuth, if the login at the platform gives access to several.
 
     Each is attached by a call with its `external_id`, the state and the code.
     """
@@ -40,7 +40,7 @@ class AccountChoices:
 
 @dataclass(frozen=True)
 class OAuthReturn:
-    """The result for a browser that returns from OAuth: the account that was attached, or the accounts to choose from."""
+    """The result when a browser returns from OAuth: the account that was attached, or the accounts to choose from."""
 
     attempt: ConnectionAttempt
     connections: tuple[Connection, ...] = ()
@@ -50,11 +50,12 @@ class OAuthReturn:
 def complete_connection(
     *, caller: Caller, state: str, code: str, choice: str | None = None, dry_run: bool = False
 ) -> ConnectedAccount | AccountChoices:
-    """Complete an OAuth connection with the platform's code; returns the attached account, or the accounts to choose from.
+    """Complete an OAuth connection with the platform's code.
 
-    Choices are returned if the login has several accounts and `choice` is None. A dry run calls no platform and uses nothing
-    up. Raises ScopeMissing, WorkspacePaused, OAuthStateInvalid (also for the state of another caller), ValidationFailed
-    (choice), CredentialsRejected, ConnectionUnavailable, PlatformFault.
+    Returns the attached account, or the accounts to choose from. Choices are returned if the login has several accounts and
+    `choice` is None. A dry run calls no platform and uses nothing up. Raises ScopeMissing, WorkspacePaused, OAuthStateInvalid
+    (also for the state of another caller), ValidationFailed (choice), CredentialsRejected, ConnectionUnavailable,
+    PlatformFault.
     """
     if caller.workspace_id:
         require(caller, caller.workspace_id, SCOPE)
@@ -72,7 +73,7 @@ def complete_connection(
 
 
 def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
-    """Return the accounts to which an OAuth return gives access, for a person who may connect accounts in the workspace.
+    """Return the accounts from which a person, on return from OAuth, may choose one to connect to the workspace.
 
     Attaches nothing. Raises OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right),
     WorkspacePaused, CredentialsRejected, ConnectionUnavailable, PlatformFault.
@@ -87,7 +88,7 @@ def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
-    """Attach the account that a person chose after OAuth to the workspace.
+    """Connect the account that a person chose after OAuth to the workspace.
 
     Raises ValidationFailed (choice), and the errors of `read_oauth_return`.
     """

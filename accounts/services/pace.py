@@ -20,7 +20,7 @@ from config.jobs.fenced_updates import Write, update_rows
 
 
 def reserve_turns(wanted: Sequence[tuple[str, PostingPace]]) -> list[datetime]:
-    """Reserve for each post a time at which it may be published to its account without exceeding the platform's rate.
+    """Reserve for each post a time at which it may be published without exceeding the platform's rate for the account.
 
     An account may occur several times. Takes three statements for any number of posts.
     """
@@ -42,7 +42,10 @@ def _next_turn(account: ConnectedAccount, pace: PostingPace, now: datetime) -> d
 
 
 def pause_account(*, account_id: str, seconds: float) -> None:
-    """Stop posts to an account for `seconds`, because the platform asked for a pause; times reserved earlier wait, too."""
+    """Delay all posts to an account for `seconds`, because the platform asked for a pause.
+
+    Posts with a time reserved earlier wait, too.
+    """
     until = timezone.now() + timedelta(seconds=seconds)
     earlier = Q(held_until=None) | Q(held_until__lt=until)
     ConnectedAccount.objects.filter(earlier, pk=account_id).update(held_until=until)

@@ -1,9 +1,10 @@
-"""Refresh of OAuth tokens: only one worker at a time renews an account's tokens, and calls the platform outside transactions.
+"""Renewal of OAuth tokens, which only one worker at a time does for an account.
 
-Platforms that rotate refresh tokens accept each token once. If the answer of such a platform is lost, the new tokens are
-lost with it. The old refresh token is then tried again, which some platforms allow for a while. Only when the platform says
-that it is no longer valid does the account become needs_reauth. New tokens are stored even if the database is down for a
-while. A periodic task renews tokens before they expire, so that posts find valid tokens and unused accounts stay connected.
+The platform is called outside of transactions. Platforms that rotate refresh tokens accept each token once. If the answer of
+such a platform is lost, the new tokens are lost with it. The old refresh token is then tried again, which some platforms
+allow for a while. Only when the platform says that it is no longer valid does the account become needs_reauth. New tokens are
+stored even if the database is down for a while. A periodic task renews tokens before they expire, so that posts find valid
+tokens and unused accounts stay connected.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class RenewalInProgress(Transient):
 
 
 def renewal_time(expires_at: datetime | None) -> datetime | None:
-    """Return the time at which an OAuth token issued now has to be renewed; None for a token that does not expire."""
+    """Return when an OAuth token that is issued now has to be renewed; None for a token that does not expire."""
     if expires_at is None:
         return None
     now = timezone.now()
@@ -45,7 +46,7 @@ def renewal_time(expires_at: datetime | None) -> datetime | None:
 
 
 def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Grant:
-    """Renew the OAuth tokens of an account's grant that is too old, and return the new grant.
+    """Renew the OAuth tokens of an account whose tokens are too old, and return the account's new secrets.
 
     If another worker has renewed them since, that worker's tokens are returned. While another worker is renewing them, the
     account is read up to `checks` times. Raises RenewalInProgress if the tokens are not renewed by then, AccountDisconnected
@@ -66,9 +67,10 @@ def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Gra
 
 
 def renew_unless_taken(*, account_id: str, stale: Grant) -> bool:
-    """Renew an account's OAuth tokens unless another worker has or does; returns whether this call renewed them.
+    """Renew an account's OAuth tokens unless another worker renews them; returns whether this call renewed them.
 
-    Raises AccountDisconnected (without changing the account's status: the old token may still work), Transient.
+    It also does nothing if they were renewed since `stale` was read. Raises AccountDisconnected (without changing the
+    account's status: the old token may still work), Transient.
     """
     account = _connected(account_id)
     lease = _take_lease(account) if account.grant() == stale else None
@@ -85,7 +87,7 @@ def _connected(account_id: str) -> ConnectedAccount:
 
 
 def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
-    """Set a connected account to needs_reauth, unless its tokens were renewed since this grant was read."""
+    """Set a connected account to needs_reauth, unless its OAuth tokens were renewed since `stale` was read."""
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.grant() == stale:
         ConnectedAccount.objects.filter(
@@ -94,7 +96,10 @@ def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
 
 
 def _take_lease(account: ConnectedAccount) -> datetime | None:
-    """Reserve an account's token renewal for this worker; returns the lease's end, None if another worker was faster."""
+    """Reserve the renewal of an account's OAuth tokens for this worker; returns the end of the reservation (lease).
+
+    Returns None if another worker was faster.
+    """
     now = timezone.now()
     held = account.refresh_lease_until
     if held is not None and held > now:
@@ -133,7 +138,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
 
 
 def refresh_ahead(*, limit: int = 200, seconds: float = 45.0) -> int:
-    """Renew the OAuth tokens of connected accounts before they expire; returns the number of renewed accounts.
+    """Renew OAuth tokens of connected accounts before they expire; returns the number of accounts with new tokens.
 
     Handles at most `limit` accounts and takes about `seconds`. If a platform does not answer, its other accounts wait for the
     next run, so that it delays no other platform. A failed renewal is tried again after a pause that doubles. Only a refusal
@@ -179,7 +184,7 @@ def _renew_due(account: ConnectedAccount) -> bool:
 
 
 def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
-    """Handle a platform's refusal to renew tokens: set the account to needs_reauth unless its access token still works.
+    """Set an account to needs_reauth after the platform refused to renew its tokens, unless its access token still works.
 
     An account whose token still works is tried again when that token expires. Raises PlatformError.
     """
@@ -195,7 +200,7 @@ def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
 
 
 def _postpone(account: ConnectedAccount, fault: Exception) -> None:
-    """Postpone the token renewal of a connected account after a failed attempt."""
+    """Postpone the next renewal of an account's OAuth tokens, because a renewal failed."""
     pause = doubling_pause(
         account.refresh_failures + 1,
         first=FIRST_PAUSE_SECONDS,
@@ -206,5 +211,5 @@ def _postpone(account: ConnectedAccount, fault: Exception) -> None:
 
 
 def _unchanged(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """Return the queryset of an account to renew; empty if its tokens were renewed after the account was read."""
+    """Return the queryset of an account whose tokens are to be renewed; empty if they were renewed meanwhile."""
     return ConnectedAccount.objects.filter(pk=account.pk, refresh_at=account.refresh_at)

@@ -40,7 +40,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.confirm")
 def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action that approves a post, if it was not changed since the page was shown."""
+    """Dashboard action that approves a post, unless the post was changed after the page was shown."""
     group = page_post_group(page, post_group_id)
     version = submitted_content_version(page)
     confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version)

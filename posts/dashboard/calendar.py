@@ -41,7 +41,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Span:
-    """The days that the calendar page shows, with the title, and the dates for its links to the previous and next page."""
+    """The days that the calendar page shows, with the page's title and the dates of its previous and next links."""
 
     first: date
     days: int

@@ -1,4 +1,7 @@
-"""Dashboard views of the composer page, where a post is written or edited; every button submits the form to the same URL."""
+"""Dashboard views of the composer page, on which a person writes or edits a post.
+
+Every button submits the form to the same URL.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def compose(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation="posts.update", files=True)
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard page on which a person edits a draft, a scheduled post, or a post awaiting approval in the composer."""
+    """Dashboard page with the composer, in which a person edits a draft, a scheduled post or a post awaiting approval."""
     group = page_post_group(page, post_group_id)
     if page.request.method != "POST" and (group.status not in EDITABLE or group.was_attempted):
         raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
@@ -99,7 +102,10 @@ def _save(composer: Composer, how: str) -> HttpResponse:
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> Any:
-    """Save the composer's content: create the post group, or update it and, with the button for it, approve it."""
+    """Save the composer's content as a new or changed post group.
+
+    Every button but the one for saving also approves a changed post group that awaits approval or is a draft.
+    """
     caller, body = composer.page.caller, dict(composer.composition.body)
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
@@ -118,7 +124,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
 
 
 def _changed_scheduled_at(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
-    """Return the composer's publishing time as API request data if it must be validated again, otherwise nothing."""
+    """Return the composer's publishing time as API request data, or no data if the time was not changed."""
     if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
         return _scheduled_at_field(timezone.now())
     if how == SCHEDULE or at != group.scheduled_at:

@@ -45,7 +45,7 @@ MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
 
 @dataclass(frozen=True)
 class ChosenTarget:
-    """An account chosen in the composer, with its text and options, as the composer's form shows them."""
+    """A social account chosen in the composer, with the text and options that the composer's form has for this account."""
 
     account: ConnectedAccount
     label: str
@@ -76,7 +76,10 @@ class CheckedTarget:
 
 @dataclass
 class Preview:
-    """The composer's preview of one version of the text and its accounts; `left_out` counts characters that are not shown."""
+    """The composer's preview of one version of the post's text, with the accounts that publish this version.
+
+    `left_out` counts the characters that are not shown.
+    """
 
     texts: list[str]
     left_out: int
@@ -86,7 +89,10 @@ class Preview:
 
 @dataclass
 class Composer:
-    """The state of one rendering of the composer page; `group` is the post being edited, or None for a new post."""
+    """The state of the composer page while it is rendered once.
+
+    `group` is the post being edited, or None for a new post.
+    """
 
     page: WorkspacePage
     group: PostGroup | None
@@ -102,7 +108,10 @@ class Composer:
 
     @classmethod
     def of(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
-        """Build the composer's state from the submitted form, or else from the stored post group, or else empty."""
+        """Build the composer's state from the submitted form, or from the stored post group if no form was submitted.
+
+        Without either, the state is empty.
+        """
         sent = page.request.POST if page.request.method == "POST" else None
         before = Composition.of_group(group) if group else Composition()
         chosen = before.chosen if sent is None else sent.getlist("account")
@@ -121,14 +130,17 @@ class Composer:
         self._drop_deleted_media()
 
     def add_files(self, files: Iterable[Upload]) -> None:
-        """Upload the files of the composer's form and attach them; `media_problems` says which were refused and why."""
+        """Upload the files submitted in the composer's form and attach them to the post.
+
+        `media_problems` says which files were refused and why.
+        """
         taken, problems = upload_files(self.page, files)
         for asset in taken:
             self.attach(asset.id)
         self.media_problems += problems
 
     def repair(self, name: str) -> None:
-        """Apply the repair hint of a validation issue to the composer's content, if the issue still exists."""
+        """Apply the repair hint of a validation issue to the composer's content, if the content still has that issue."""
         issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
@@ -139,7 +151,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """Validate the composer's content as POST /posts/validate does; None without accounts, or if the API refuses it."""
+        """Validate the composer's content like POST /posts/validate; None without accounts, or if the API refuses it."""
         if not self.composition.targets:
             return None
         try:
@@ -182,7 +194,7 @@ class Composer:
 
     @cached_property
     def library(self) -> Any:
-        """Return the media assets that the composer offers to attach, one page with the cursor of the next page."""
+        """Return one page of the media assets that the composer offers to attach, with the cursor of the next page."""
         found = media.list_assets(
             caller=self.page.caller,
             workspace_id=self.page.workspace.id,
@@ -194,7 +206,7 @@ class Composer:
 
     @property
     def stays_simulated(self) -> bool:
-        """Return whether the composer warns that a post created for the simulator stays simulated at real accounts."""
+        """Return whether the composer warns that the edited post remains a simulation although real accounts are chosen."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
         return simulated and not real.isdisjoint(self.composition.chosen)
@@ -214,7 +226,7 @@ class Composer:
         )
 
     def _drop_deleted_media(self) -> None:
-        """Remove deleted media from the composer's content, and alt texts that are the same as the asset's own."""
+        """Remove deleted media from the composer's content, and alternative texts that only repeat the asset's own."""
         attached = []
         for each in self.composition.media:
             asset = self.assets.get(each["media_id"])
@@ -252,7 +264,10 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
 
 
 def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
-    """Return the composer's preview of each distinct text, with at most MAX_PREVIEW_CHARACTERS in all previews together."""
+    """Return the composer's preview of each distinct text of the post.
+
+    All previews together have at most MAX_PREVIEW_CHARACTERS.
+    """
     found: dict[tuple[tuple[str, ...], ...], Preview] = {}
     remaining = MAX_PREVIEW_CHARACTERS
     for check in checks:
@@ -276,6 +291,6 @@ def _poll_choices(target: TargetInput) -> tuple[str, ...]:
 
 
 def _requested_time(page: WorkspacePage) -> datetime | None:
-    """Return the publishing time in the composer page's query string, which links of the calendar set."""
+    """Return the publishing time in the query string of the composer page, as links from the calendar page set it."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
     return form.at if form.is_valid() else None

@@ -28,7 +28,10 @@ SET, REMOVE_MEDIA, REMOVE_OPTION = (
 
 @dataclass
 class Composition:
-    """The content of the composer's form: a post's text, targets and media; the latter two in the format of API requests."""
+    """The content of the composer's form: a post's text, targets and media.
+
+    Targets and media are in the format of API requests.
+    """
 
     text: str = ""
     targets: list[dict[str, Any]] = field(default_factory=list)
@@ -40,7 +43,7 @@ class Composition:
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
-        """Read the content from the composer's submitted form; targets whose account is not in `accounts` are omitted."""
+        """Read the content from the composer's submitted form, without targets at accounts that are not in `accounts`."""
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_text(sent.get("text", "")),
@@ -71,7 +74,7 @@ class Composition:
             self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
 
     def repair(self, issue: Issue) -> None:
-        """Apply the repair hint of a validation issue to the composer's content, if a button can apply it."""
+        """Apply the repair hint of a validation issue to the composer's content, if it is a hint that a button can apply."""
         hint = issue.repair_hint
         if hint is None or not is_repairable(issue):
             return
@@ -91,7 +94,10 @@ class Composition:
 
 
 def is_repairable(issue: Issue) -> bool:
-    """Return whether a button of the composer can repair the issue: by setting a value, or by removing an asset or option."""
+    """Return whether a button of the composer can repair this validation issue of a post.
+
+    Buttons can set a value, and remove an asset or option.
+    """
     hint = issue.repair_hint
     if hint is None:
         return False
@@ -101,7 +107,7 @@ def is_repairable(issue: Issue) -> bool:
 
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
-    """Return the validation issue that a repair button of the composer names, or None if it no longer exists."""
+    """Return the validation issue that a clicked repair button of the composer names, or None if the issue is gone."""
     return next((issue for issue in validation.all_issues if issue_key(issue) == name), None)
 
 

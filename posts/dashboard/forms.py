@@ -24,7 +24,10 @@ _BOOLEAN = (("", "Not set"), ("true", "Yes"), ("false", "No"))
 
 
 class ScheduleForm(forms.Form):
-    """Form for a publishing time in the workspace's time zone; when clocks are set back, `which` selects the instant."""
+    """Form for a post's publishing time in the workspace's time zone.
+
+    When clocks are set back, a time occurs twice; the field `which` then selects the first or the second.
+    """
 
     when = forms.CharField(
         label="When to publish",
@@ -51,7 +54,10 @@ class ScheduleForm(forms.Form):
 
     @property
     def at(self) -> datetime | None:
-        """Return the instant chosen in the schedule form, or None; if it is unchanged, it has the same seconds as before."""
+        """Return the publishing time chosen in the schedule form, or None if none was chosen.
+
+        The form has no seconds: an unchanged time keeps the seconds that it had before.
+        """
         if not self.instants:
             return None
         at = self.instants[int(self.cleaned_data.get("which", 0))]
@@ -90,7 +96,7 @@ class LinesField(forms.CharField):
 
 
 class OptionsForm(forms.Form):
-    """Form for a target's platform options, generated from the platform's JSON Schema.
+    """Form for the platform options of a post target, generated from the platform's JSON Schema.
 
     Texts, choices, numbers, booleans, lists of texts, and objects of such values get fields; an object's fields are named
     `option.part`. Options of other types are passed through unchanged as JSON in a hidden field.
@@ -120,7 +126,10 @@ class OptionsForm(forms.Form):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the options submitted in the form with the types of the JSON Schema; invalid values remain text."""
+        """Return the platform options submitted in the form, converted to the types of the JSON Schema.
+
+        Invalid values remain text.
+        """
         self.is_valid()
         values = {name: self.cleaned_data.get(name, self[name].value()) for name in self.fields}
         options = _parse_object(values.pop("unshown") or "")
@@ -135,7 +144,10 @@ class OptionsForm(forms.Form):
 
 
 def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], dict[str, forms.Field]]]:
-    """Return the options that the form can show, each with its JSON Schema and fields; objects need a field for each part."""
+    """Return the platform options that the form can show, each with its JSON Schema and its form fields.
+
+    An option that is a JSON object can be shown only if there is a field for each of its parts.
+    """
     found = {}
     for name, rule in schema.get("properties", {}).items():
         parts = {f"{name}.{part}": each for part, each in rule["properties"].items()} if "properties" in rule else {}
@@ -147,7 +159,10 @@ def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], 
 
 
 def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field | None:
-    """Return the form field for a platform option's JSON Schema, with label and help text; None for unsupported types."""
+    """Return the form field for a platform option's JSON Schema, or None for a type that forms do not support.
+
+    The field has a label and a help text.
+    """
     field = _plain_field(rule)
     if field:
         field.label = _label(name.rpartition(".")[2], rule) + (" (needed)" if needed else "")
@@ -161,7 +176,10 @@ def _label(name: str, rule: Mapping[str, Any]) -> str:
 
 
 def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
-    """Return the form field for a plain value or a list of texts, or None; for `anyOf`, that of the first supported type."""
+    """Return the form field for a platform option that is a plain value or a list of texts; None for other types.
+
+    For `anyOf`, it is the field of the first supported type.
+    """
     if "anyOf" in rule:
         fields = (_plain_field(each) for each in rule["anyOf"])
         return next((field for field in fields if field), None)
@@ -189,7 +207,7 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
 
 
 def _can_show(rule: Mapping[str, Any], value: Any) -> bool:
-    """Return whether the option's form fields can show its value completely, so that saving the form would not change it."""
+    """Return whether form fields can show a platform option's stored value, so that saving the form does not change it."""
     match rule.get("type"):
         case "object":
             parts = rule["properties"]
@@ -212,7 +230,7 @@ def _initial(name: str, value: Any) -> dict[str, Any]:
 
 
 def _form_value(value: Any) -> Any:
-    """Return the value of a platform option in the format in which its form field shows it."""
+    """Return the value of a platform option in the format that its form field needs, such as one line for each text."""
     if isinstance(value, list):
         return "\n".join(value)
     return str(value).lower() if isinstance(value, bool) else value
@@ -223,7 +241,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in a hidden field of the options form; an empty object if the field is invalid."""
+    """Return the JSON object in a hidden field of the options form, or an empty object if the field is invalid."""
     try:
         value = parse_json(text.encode()) if text else {}
     except MalformedRequest:
@@ -232,7 +250,7 @@ def _parse_object(text: str) -> dict[str, Any]:
 
 
 def _parse_local_time(text: str) -> datetime | None:
-    """Parse the local time submitted in the schedule form's datetime-local field; None if it is invalid."""
+    """Parse the local time submitted in the schedule form's datetime-local field; return None for an invalid time."""
     try:
         local_time = datetime.fromisoformat(text) if _LOCAL_TIME.fullmatch(text) else None
     except ValueError:  # well-formed, but no valid date or time

@@ -1,4 +1,4 @@
-"""Reads the input of the dashboard's post pages and validates it with the API's serializers."""
+"""Reads the input of the dashboard's post pages and validates it with the serializers of the API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) 
 
 
 def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
-    """Return the post group in the URL of a dashboard page. Raises NotFound if it belongs to another workspace."""
+    """Return the post group in the URL of a dashboard page. Raises NotFound for a post group of another workspace."""
     group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
         raise not_found_error(None, "post group")
@@ -34,11 +34,11 @@ def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
 
 
 def normalize_text(text: str) -> str:
-    """Convert the line ends of input that a browser sent to LF, and remove NUL, which PostgreSQL cannot store."""
+    """Convert line ends in text from a browser to LF, and remove NUL characters, which PostgreSQL cannot store."""
     return text.replace("\r\n", "\n").replace("\0", "")
 
 
 def submitted_content_version(page: WorkspacePage) -> int:
-    """Return the content_version that the dashboard page submitted; 0, which no post has, if it is missing."""
+    """Return the content_version that a dashboard form submitted, or 0 if it is missing; no post has version 0."""
     sent = page.request.POST.get("content_version", "")
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

@@ -1,4 +1,4 @@
-"""The dashboard's list of all posts of a workspace, and the account and agent filters that it shares with the calendar."""
+"""The dashboard page that lists all posts of a workspace, and the account and agent filters of this and the calendar page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def posts(page: WorkspacePage) -> HttpResponse:
 
 
 def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
-    """Return the account and agent filters in the query string of the list or calendar page."""
+    """Return the account and agent that the query string of the list page or calendar page filters by."""
     query = page.request.GET
     return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
 

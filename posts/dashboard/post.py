@@ -1,4 +1,4 @@
-"""The dashboard page of one post: the status of each target, errors, events, deliveries, and the possible actions."""
+"""The dashboard page of one post: targets with status and errors, events, webhook deliveries, and buttons for actions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.retry")
 def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action on a post's page that retries its failed targets and, if selected, its unconfirmed ones."""
+    """Dashboard action on a post's page that retries the post's failed targets and, if selected, its unconfirmed targets."""
     group = page_post_group(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
@@ -67,7 +67,10 @@ def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.resolve")
 def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action on a post's page that records whether an unconfirmed target was published, and its URL."""
+    """Dashboard action on a post's page that records a person's finding whether an unconfirmed target was published.
+
+    A published target may get its URL.
+    """
     group, sent = page_post_group(page, post_group_id), page.request.POST
     seen = (
         {"permalink": normalize_text(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
@@ -86,7 +89,10 @@ def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.update")
 def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action that changes a scheduled post's time, or shows the form again for an invalid or ambiguous time."""
+    """Dashboard action that changes the time of a scheduled post.
+
+    For an invalid or ambiguous time, it shows the form again.
+    """
     group = page_post_group(page, post_group_id)
     schedule = ScheduleForm(page.request.POST, zone=page.zone, at=group.scheduled_at, required=True)
     if not schedule.is_valid():
@@ -102,7 +108,10 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.create")
 def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action that copies a post into a new draft, without deleted media, and opens the draft for editing."""
+    """Dashboard action that copies a post into a new draft and opens the draft for editing.
+
+    Deleted media are not copied.
+    """
     group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     content = Composition.of_group(group)
@@ -117,7 +126,7 @@ def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def creator_name(group: PostGroup) -> str:
-    """Return who created the post, in words for its page: the agent with its name, a person, or an API key."""
+    """Return who created the post, in words for the post's page: an agent's name, a person, or an API key."""
     if group.agent_id:
         name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()
         return f"the agent {name}" if name else "an agent"
@@ -125,7 +134,10 @@ def creator_name(group: PostGroup) -> str:
 
 
 def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
-    """Return the actions that the page of this post offers; the services check the permissions again."""
+    """Return the actions that the page of this post offers as buttons.
+
+    The services check the permissions again.
+    """
     group = shown.group
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in EDITABLE and not group.was_attempted

@@ -19,7 +19,7 @@ from posts.models import PostGroup, PostTarget
 
 @dataclass(frozen=True)
 class Picture:
-    """A media asset attached to a post, as the dashboard shows it; `asset` is None if it was deleted."""
+    """A media asset attached to a post, as the dashboard shows it; `asset` is None if the media asset was deleted."""
 
     media_id: str
     asset: MediaAsset | None
@@ -50,14 +50,14 @@ class ShownTarget:
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """Return the names and values of the target's platform options for display, without the texts of its thread."""
+        """Return the names and values of the target's platform options for display, without the further texts of a thread."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
         return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
 
 
 @dataclass
 class Version:
-    """One version of a shown post's text, with the accounts that it is published to."""
+    """One version of a shown post's text, with the accounts that publish this version."""
 
     text: str
     further: tuple[str, ...]  # the texts of a thread after the first
@@ -74,7 +74,7 @@ class ShownGroup:
 
     @property
     def versions(self) -> list[Version]:
-        """Return the distinct versions of the shown post's text, in the order of their first accounts."""
+        """Return the distinct versions of the shown post's text, in the order in which the post's accounts use them."""
         found: dict[tuple[str, ...], Version] = {}
         for shown in self.targets:
             text, further = shown.target.shown_text, further_segment_texts(shown.target.options)
@@ -88,7 +88,10 @@ class ShownGroup:
 
 
 def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[Picture]:
-    """Return the pictures of a shown post, one for each entry of `media`, with the asset's alt text if the post has none."""
+    """Return the pictures of a shown post, one for each attached media asset.
+
+    If the post has no alt text for an asset, the picture has the asset's own.
+    """
     shown = []
     for each in media:
         asset, alt_text = assets.get(each["media_id"]), each.get("alt_text")

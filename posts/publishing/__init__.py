@@ -1,1 +1,1 @@
-"""The publisher: claims due post targets and publishes them step by step through their platform adapters."""
+"""The publisher, which reserves due post targets for a worker and publishes them through their platform adapters."""

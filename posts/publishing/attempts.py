@@ -1,4 +1,7 @@
-"""Begins attempts to publish post targets: checks them, prepares credentials and media, and commits their first step."""
+"""Begins attempts to publish post targets: checks the targets, and prepares their credentials and media.
+
+Commits that the first publishing step of each attempt begins.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 
 @dataclass
 class Attempt:
-    """One attempt to publish a claimed post target.
+    """One attempt to publish a post target that this worker has claimed (reserved for itself).
 
     `unanswered`: the last attempt at the next step got no clear answer. `fault`: an error that prevents the next step
     although it was committed as begun. `stop`: the decision that ends or postpones the target instead; no step was begun.
@@ -57,14 +60,14 @@ class Attempt:
         return Content(target.id, target.shown_text, target.options, target.round_attempts, self.media)
 
     def state(self, progress: Progress) -> State:
-        """Return what the attempt knows about its target before the step `progress`."""
+        """Return what is known about the target before the publishing step `progress`, as the input of a decision."""
         state = state_of(self.target, self.adapter, progress, unanswered=self.unanswered)
         return replace(state, tokens_renewed=self.tokens_renewed)
 
 
 @contextmanager
 def log_errors(target: PostTarget) -> Iterator[None]:
-    """Run a part of an attempt to publish a target; if it raises, log the error and postpone the target.
+    """Run a part of an attempt to publish a target; for an exception, log the error and postpone the target.
 
     When the database fails, the claim's lease expires and another worker continues.
     """
@@ -83,9 +86,10 @@ def log_errors(target: PostTarget) -> Iterator[None]:
 
 
 def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
-    """Begin attempts for claimed targets: prepare them and commit their first steps; returns the attempts to continue.
+    """Begin attempts to publish targets that this worker has claimed; returns the attempts to continue.
 
-    Raises OperationalError, InterfaceError if the database is down; no attempt has begun then.
+    The targets are prepared, and their first publishing steps are committed. Raises OperationalError, InterfaceError if the
+    database is down; no attempt has begun then.
     """
     stopped: list[Attempt] = []
     ready: list[Attempt] = []
@@ -119,7 +123,10 @@ def _commit_first_steps(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def _prepared_attempt(target: PostTarget, adapter: Platform) -> Attempt:
-    """Build the attempt to publish a target, with credentials and media; `fault` is an error in preparing them."""
+    """Build the attempt to publish a target, with the account's credentials and the post's media.
+
+    `fault` is an error in preparing these.
+    """
     attempt = Attempt(target, adapter, unanswered=target.step_begun_at is not None)
     try:
         attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
@@ -130,7 +137,10 @@ def _prepared_attempt(target: PostTarget, adapter: Platform) -> Attempt:
 
 
 def count_attempt(target: PostTarget) -> None:
-    """Increase the target's number of attempts and set its first phase; `begin_attempts` stores both values."""
+    """Increase the target's number of publishing attempts in memory; `begin_attempts` stores the number.
+
+    Also counts dead workers, and sets the target's first phase.
+    """
     is_new_attempt = int(target.status != TargetStatus.PROCESSING)
     target.worker_losses = worker_losses(target)
     target.attempts, target.round_attempts = target.attempts + is_new_attempt, target.round_attempts + is_new_attempt
@@ -138,7 +148,7 @@ def count_attempt(target: PostTarget) -> None:
 
 
 def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformError:
-    """Return the platform error of an attempt whose credentials cannot be decrypted or whose media were deleted."""
+    """Return the platform error for an attempt to publish whose credentials cannot be decrypted or media were deleted."""
     if isinstance(fault, SealedValueError):
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         return errors.Transient("The service cannot read the account's credentials at the moment.")
@@ -150,9 +160,10 @@ def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformErr
 
 
 def begin_step(target: PostTarget, progress: Progress) -> None:
-    """Commit that the next step of publishing the target begins, and extend this worker's lease. Raises ClaimLost.
+    """Commit that the target's next publishing step begins. Raises ClaimLost if another worker has claimed the target.
 
-    `step_begun_at` in memory remains the time of the previous attempt at this step.
+    Extends this worker's lease of the target. `step_begun_at` in memory remains the time of the previous attempt at this
+    step.
     """
     target.phase, target.progress = progress.phase, dict(progress.state)
     tried_at = target.step_begun_at

@@ -1,4 +1,4 @@
-"""Decides what happens to a target that is being published, from its state and from a fact that was just learnt.
+"""Decides what happens to a target that is being published, from what was known about it and a newly learnt fact.
 
 `decide(state, fact)` is a pure function: it uses no database, no clock and no platform names. engine.py collects the facts
 and outcomes.py writes the decisions. "May be out" means that the post may be at the platform: the last attempt at the next
@@ -58,7 +58,10 @@ MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried 
 
 
 def decide(state: State, fact: Fact) -> Decision:
-    """Return the decision about a target in this state after this fact; the module's docstring has a table of all cases."""
+    """Decide what to do next with a target that is being published, after a newly learnt fact.
+
+    The module's docstring has a table of all cases.
+    """
     match fact:
         case Published():
             return _published(fact)
@@ -125,7 +128,7 @@ def _worker_died(state: State, fact: WorkerDied) -> Decision:
 
 
 def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
-    """Decide what follows when a publishing step could not be taken or failed with an error of the platform.
+    """Decide what follows when the platform refused a step of publishing a post, or the step failed otherwise.
 
     A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
     """
@@ -145,13 +148,13 @@ def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
 
 
 def _applies_to_earlier_attempts(state: State) -> bool:
-    """Return whether the platform's rejection of the last attempt shows that no earlier attempt has published the post."""
+    """Return whether a platform's rejection of the last attempt proves that no earlier attempt has published the post."""
     searched_or_preparing = state.in_doubt or not state.publishes
     return state.retry_safety == "idempotent" or (state.retry_safety == "verifiable" and searched_or_preparing)
 
 
 def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple[str, bool]:
-    """Return the API error code for a platform's error, and whether no retry may follow because it would be pointless."""
+    """Return the API error code for a platform's error, and whether a retry would be pointless."""
     match error:
         case errors.ContentRejected():
             return "PLATFORM_REJECTED", True
@@ -165,7 +168,10 @@ def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple
 
 
 def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finish:
-    """Decide that a target failed, or is unconfirmed if it may be published; `disproves`: the problem rules that out."""
+    """Decide that a target failed, or that it is unconfirmed if the post may be published.
+
+    `disproves`: the problem rules out that the post is published.
+    """
     if state.published:
         return _published(replace(state.published, note=problem.message))
     if state.may_be_out and not disproves:
@@ -176,7 +182,7 @@ def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finis
 
 
 def unconfirmed(state: State, message: str, *, in_doubt: bool = True) -> Finish:
-    """Decide that a target is unconfirmed, because its outcome is unknown or only a part of its thread is published.
+    """Decide that a target is unconfirmed, because its outcome is unknown or only some posts of its thread are published.
 
     `in_doubt` is False for a thread whose next segment was certainly not published.
     """
@@ -186,6 +192,6 @@ def unconfirmed(state: State, message: str, *, in_doubt: bool = True) -> Finish:
 
 
 def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> Problem:
-    """Return the error of an unconfirmed target, of whose thread this number of segments is published."""
+    """Return the error of an unconfirmed target; for a thread, `segments` is the number of its published posts."""
     message = with_published_segments(segments, message, in_doubt=in_doubt)
     return Problem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_action(segments))

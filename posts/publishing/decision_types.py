@@ -1,4 +1,4 @@
-"""The types of decision.py: what is known about a target (State), what was learnt (facts), and what follows (decisions)."""
+"""The types of decision.py: what is known about a target (State), newly learnt facts, and the decisions that follow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posts.states import TargetStatus
 
 @dataclass(frozen=True)
 class State:
-    """The state of a target that is being published: everything that is known about it before its next step.
+    """What is known about a target that is being published, before its next publishing step.
 
     `publishes`: the next step publishes, so it must not be repeated carelessly. `unanswered`: the last attempt at the step
     got no clear answer. `maybe_sent`: an attempt of an earlier round, before a person's retry, may have published the post or
@@ -40,18 +40,18 @@ class State:
 
     @property
     def must_search(self) -> bool:
-        """Return whether the platform must be asked for the post before its publishing step is repeated."""
+        """Return whether the platform must be asked whether it already has the post, before the post is sent again."""
         return self.in_doubt and self.retry_safety == "verifiable"
 
     @property
     def may_be_out(self) -> bool:
-        """Whether the post may be at the platform, so that the target must not be marked as failed."""
+        """Whether the post may be published already, so that the target must not be marked as failed."""
         return self.in_doubt or self.maybe_sent or self.accepted
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The error of a target in a decision: its API code, a message, and what a person can do."""
+    """The error that a decision gives to a target: its API code, a message, and what a person can do."""
 
     code: str
     message: str
@@ -60,9 +60,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Searched:
-    """The fact that a search at the platform did not find the post, or (with `error`) that the search proves nothing.
+    """The fact that the service searched the platform for a post without finding it.
 
-    Until `settled_at` the platform may still carry out the request of the last attempt; `settled`: that time has passed.
+    If `error` is set, that proves nothing. Until `settled_at` the platform may still carry out the request of the last
+    attempt; `settled`: that time has passed.
     """
 
     settled_at: datetime
@@ -72,33 +73,36 @@ class Searched:
 
 @dataclass(frozen=True)
 class TokensRenewed:
-    """The fact that the account's tokens were renewed, after which the publishing step can be taken again."""
+    """The fact that the account's OAuth tokens were renewed, so that publishing can be tried again."""
 
 
 @dataclass(frozen=True)
 class TokensBeingRenewed:
-    """The fact that another worker is renewing the account's tokens and will probably finish by `until`."""
+    """The fact that another worker is renewing the account's OAuth tokens and will probably finish by `until`."""
 
     until: datetime
 
 
 @dataclass(frozen=True)
 class WorkerDied:
-    """The fact that an earlier worker died in the target's step or got no clear answer; `losses` counts dead workers."""
+    """The fact that an earlier worker died while publishing the target, or that the platform gave it no clear answer.
+
+    `losses` counts the workers that died.
+    """
 
     losses: int
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """The fact that the workspace, the account or the schedule no longer allows the post to be published."""
+    """The fact that the post may no longer be published, because of its workspace, its account or its schedule."""
 
     problem: Problem
 
 
 @dataclass(frozen=True)
 class BelongsToOther:
-    """The fact that the post which the platform named is already recorded as the post of another target."""
+    """The fact that a published post, as the platform named it, is already recorded as the result of another target."""
 
 
 Fact = (
@@ -116,7 +120,7 @@ Fact = (
 
 @dataclass(frozen=True)
 class TakeStep:
-    """The decision to take a publishing step now: with the new `progress`, or the same step again if that is None.
+    """The decision to take a publishing step now: the step `progress`, or the previous step again if `progress` is None.
 
     `sends_again`: the step sends the post again, which a search at the platform has allowed.
     """
@@ -129,19 +133,22 @@ class TakeStep:
 
 @dataclass(frozen=True)
 class RenewTokens:
-    """The decision to renew the account's tokens before deciding again."""
+    """The decision to renew the account's OAuth tokens, and then to decide again."""
 
 
 @dataclass(frozen=True)
 class Postpone:
-    """The decision to release the claim on a target until `until`, before an attempt has begun."""
+    """The decision to postpone a target until `until` and let any worker claim it then; no attempt has begun yet."""
 
     until: datetime
 
 
 @dataclass(frozen=True)
 class AwaitPlatform:
-    """The decision to release the claim on a target until `progress.ready_at`, while the platform processes the post."""
+    """The decision to wait until `progress.ready_at`, because the platform is still processing the post.
+
+    The claim on the target is released.
+    """
 
     progress: Progress
     maybe_sent: bool
@@ -149,7 +156,10 @@ class AwaitPlatform:
 
 @dataclass(frozen=True)
 class TryUncounted:
-    """The decision to try to publish again at `at` without counting this attempt; `unanswered`: a step is still in doubt."""
+    """The decision to try to publish again at the time `at`, without counting this attempt against the limit of retries.
+
+    `unanswered`: it is still in doubt whether a step was carried out.
+    """
 
     at: datetime
     unanswered: bool
@@ -169,7 +179,10 @@ class Retry:
 
 @dataclass(frozen=True)
 class Finish:
-    """The decision to end a target: as published (with `published`), or as failed or unconfirmed (with `problem`)."""
+    """The decision that publishing a target has ended, with the target's final status.
+
+    A published target has `published`; a failed or unconfirmed target has `problem`.
+    """
 
     status: TargetStatus
     maybe_sent: bool

@@ -1,4 +1,4 @@
-"""The engine that publishes one claimed target: it takes steps at the platform, and decides and records what follows each.
+"""The engine that publishes one claimed post target: it calls the platform step by step, and records the outcomes.
 
 1. `claim_due` (config/jobs/due.py) leases due targets to this worker, called by the worker loop (worker_loop.py).
 2. `preflight` (preconditions.py) ends or postpones those that must not be published now.
@@ -56,19 +56,19 @@ def publishable_targets() -> QuerySet[PostTarget]:
 
 
 def publish_target(target: PostTarget) -> None:
-    """Publish a claimed target as far as is possible now, until it ends or has to wait."""
+    """Publish a target claimed by this worker as far as is possible now, until publishing ends or has to wait."""
     for attempt in begin_attempts([target]):
         continue_attempt(attempt)
 
 
 def continue_attempt(attempt: Attempt) -> None:
-    """Continue an attempt to publish until its target ends or has to wait; errors are logged instead of raised."""
+    """Continue an attempt to publish a target until publishing ends or has to wait; logs errors instead of raising."""
     with log_errors(attempt.target):
         _record(attempt, attempt.stop or _take_steps(attempt))
 
 
 def _take_steps(attempt: Attempt) -> Decision:
-    """Take publishing steps until the target ends or has to wait; returns that decision, which is not stored yet."""
+    """Take publishing steps until the target is finished or has to wait; returns this decision without storing it."""
     target, progress = attempt.target, attempt.target.steps_done
     while True:
         state = attempt.state(progress)
@@ -91,7 +91,10 @@ def _take_steps(attempt: Attempt) -> Decision:
 
 
 def _step(attempt: Attempt, progress: Progress) -> Fact:
-    """Take one publishing step at the platform; the outcome is unknown if it raises an unexpected error while publishing."""
+    """Take one publishing step at the platform and return the result.
+
+    If it raises an unexpected error while publishing, the outcome is unknown.
+    """
     try:
         return attempt.adapter.publish(attempt.grant, attempt.content, progress)
     except errors.PlatformError as error:
@@ -104,7 +107,7 @@ def _step(attempt: Attempt, progress: Progress) -> Fact:
 
 
 def _search(attempt: Attempt, progress: Progress) -> Fact:
-    """Ask the platform whether the last attempt at a publishing step has published the post."""
+    """Ask the platform whether the last attempt has published the post, although no clear answer was received."""
     now = timezone.now()
     settled_at = (attempt.target.step_begun_at or now) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
@@ -123,7 +126,7 @@ def _search(attempt: Attempt, progress: Progress) -> Fact:
 
 
 def _renew_tokens(attempt: Attempt) -> Fact:
-    """Renew the OAuth tokens of the account to which an attempt publishes, and return the fact that results."""
+    """Renew the OAuth tokens of the account to which a post is published; returns the result as a fact for a decision."""
     attempt.tokens_renewed = True
     try:
         attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
@@ -153,7 +156,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
 
 
 def _stop_before(attempt: Attempt, step: TakeStep, state: State) -> Decision | None:
-    """Return the decision that ends a target before its next publishing step; None if the step may begin.
+    """Return the decision that stops publishing a target before its next step; None if the next step may begin.
 
     Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
     """
@@ -168,7 +171,10 @@ def _stop_before(attempt: Attempt, step: TakeStep, state: State) -> Decision | N
 
 
 def _record(attempt: Attempt, decision: Decision) -> None:
-    """Store the engine's decision; if the claim was lost or the post is another target's, store what is true instead."""
+    """Store the engine's decision about a target.
+
+    If the claim was lost or the post is another target's, store what is true instead.
+    """
     target = attempt.target
     try:
         retry_while_database_down(outcomes.record, target, decision)

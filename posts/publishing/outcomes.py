@@ -1,6 +1,7 @@
-"""Writes the publisher's decisions to targets; for finished targets, completion.py adds money, group status and events.
+"""Writes the publisher's decisions to the rows of targets.
 
-Every write is guarded by the claim's fence; ClaimLost means that another worker took over and nothing was written.
+For finished targets, completion.py adds money, group status and events. Every write is guarded by the claim's fence;
+ClaimLost means that another worker took over and nothing was written.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ _ANSWERED: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # writt
 
 
 class ClaimLost(Exception):
-    """Raised if an outcome cannot be written because another worker has claimed the target."""
+    """Raised if this worker cannot write a target's outcome because another worker has claimed the target since."""
 
 
 def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
-    """Commit that the next publishing steps of several targets begin; returns for each whether its claim was valid.
+    """Commit that the next publishing steps of several targets begin; returns for each whether this worker still owns it.
 
     A scheduled group becomes publishing with its first target.
     """
@@ -84,15 +85,19 @@ _MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def begin(target: PostTarget) -> None:
-    """Commit that a target's next publishing step begins, in a batch with other threads' writes. Raises ClaimLost."""
+    """Commit that a target's next publishing step begins. Raises ClaimLost if another worker has claimed the target.
+
+    The row is written in a batch with other threads' writes.
+    """
     if not write_batched(write_beginnings, target):
         raise ClaimLost
 
 
 def record(target: PostTarget, decision: Decision) -> None:
-    """Write the decision about a target to its row, in a batch with other threads' writes. Raises ClaimLost.
+    """Write a decision about a target to the target's row. Raises ClaimLost if another worker has claimed the target.
 
-    Raises IntegrityError if the post already belongs to another target.
+    The row is written in a batch with other threads' writes. Raises IntegrityError if the post already belongs to another
+    target.
     """
     match decision:
         case Postpone():
@@ -171,14 +176,14 @@ def _final_values(decision: Finish) -> dict[str, Any]:
 
 
 def postpone_to_turns(targets: Sequence[PostTarget]) -> None:
-    """Release the claims on targets until `turn_at`, the time at which their accounts' pace lets them be published."""
+    """Postpone targets to `turn_at`, the time at which the posting rate of their accounts lets them be published."""
     update_rows(
         [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
     )
 
 
 def record_late(target: PostTarget, decision: Finish) -> None:
-    """Mark an unconfirmed target as published, for a worker that lost its claim before the platform answered."""
+    """Mark an unconfirmed target as published, because the platform answered after another worker had claimed the target."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():
         groups = lock_groups([target.group_id])
@@ -189,13 +194,13 @@ def record_late(target: PostTarget, decision: Finish) -> None:
 
 
 def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
-    """Return the error of an unconfirmed target whose retry was cancelled; it tells of the attempt before the retry."""
+    """Return the error of an unconfirmed target whose retry was cancelled: the earlier attempt may be published."""
     message = "The retry was cancelled. The attempt before it may have been published."
     return _error(unconfirmed_problem(target.steps_done.segments, message))
 
 
 def not_published_error() -> dict[str, Any]:
-    """Return the error of an unconfirmed target of which a person said that it was not published."""
+    """Return the error of an unconfirmed target after a person has found that the post was not published."""
     message = "A person checked: the post was not published."
     return _error(Problem("PLATFORM_REJECTED", message, "Retry the post to send it again."))
 
@@ -206,7 +211,7 @@ def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) ->
 
 
 def _write(target: PostTarget, **changes: Any) -> None:
-    """Update a target's row if this worker's claim and the target's status allow the outcome. Raises ClaimLost."""
+    """Update a target's row. Raises ClaimLost if another worker has claimed the target or its status forbids the change."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
     if not write_batched(update_rows, Write(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost

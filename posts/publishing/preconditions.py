@@ -1,4 +1,4 @@
-"""Preconditions of publishing: checks that end or postpone a target before its platform is called."""
+"""Checks before a post target is published, which may end or postpone the target without calling the platform."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TURN_VALIDITY = timedelta(seconds=2)  # a missed turn expires then, so that miss
 
 
 def state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unanswered: bool) -> State:
-    """Return the state of a target before the publishing step `progress`, as decisions need it."""
+    """Return what is known about a target before the publishing step `progress`, as the input of a decision."""
     return State(
         retry_safety=adapter.capabilities.retry_safety,
         publishes=progress.phase in adapter.irreversible,
@@ -43,12 +43,15 @@ def state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unans
 
 
 def worker_losses(target: PostTarget) -> int:
-    """Return how many workers have died in the target's current publishing step, including the previous claim's worker."""
+    """Return how many workers have died in the target's current publishing step.
+
+    A target that is still being published when it is claimed counts the worker that claimed it before.
+    """
     return target.worker_losses + (target.status == TargetStatus.PUBLISHING)
 
 
 def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
-    """Return the decision that ends or postpones a claimed target before its attempt; None if it may be published."""
+    """Return the decision that ends or postpones a target before an attempt to publish; None if it may be published."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
     state = state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
@@ -71,7 +74,7 @@ def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
 
 
 def stop_if_not_allowed(target: PostTarget, state: State, *, untried: bool) -> Decision | None:
-    """Return the decision that ends a target because workspace, account or schedule forbid publishing; None if allowed.
+    """Return the decision that stops a target because its workspace, account or schedule forbids publishing, or None.
 
     `untried`: nothing was sent since the release or the last retry. Only then a missed schedule ends the target.
     """
@@ -100,7 +103,7 @@ def _too_late(target: PostTarget) -> Problem | None:
 
 
 def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    """Reserve times at their accounts for claimed targets; returns the targets that may be published now.
+    """Reserve publishing times for targets by the posting rate of their accounts; returns the targets to publish now.
 
     The claims of the others are released until their turn. Targets that something else stops take no turn.
     """
@@ -109,7 +112,7 @@ def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _reserve_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    """Reserve a time at its account for each target without one, and release the claims of those that have to wait."""
+    """Reserve a publishing time for each target that has none, and postpone the targets that have to wait."""
     waiting = _with_later_turns(targets)
     outcomes.postpone_to_turns(waiting)
     return waiting
@@ -124,7 +127,7 @@ def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _postpone_until_turn(target: PostTarget) -> Postpone | None:
-    """Return the decision to postpone a target until its account's pace allows it; None if that is now."""
+    """Return the decision to postpone a target until its account's posting rate allows it; None if it is allowed now."""
     if _is_held_back(target) and target.account.held_until:
         return Postpone(target.account.held_until)
     waits = _with_later_turns([target])
@@ -132,7 +135,10 @@ def _postpone_until_turn(target: PostTarget) -> Postpone | None:
 
 
 def _is_unhindered(target: PostTarget) -> bool:
-    """Return whether account and workspace are active and no step has begun, so that the target may take its turn."""
+    """Return whether nothing but the posting rate can delay a target.
+
+    Its account and workspace are active, and no publishing step has begun.
+    """
     if target.platform not in PLATFORMS or target.step_begun_at is not None or _is_held_back(target):
         return False
     return (target.account.status, target.group.workspace.status) == (
@@ -151,7 +157,10 @@ def _needs_turn(target: PostTarget, pace: PostingPace) -> bool:
 
 
 def _pace(target: PostTarget) -> PostingPace | None:
-    """Return the platform's pace for posts to a target's account; None for simulated posts and posts being processed."""
+    """Return the platform's limit for the rate of posts to a target's account.
+
+    None for simulated posts and for posts that the platform is already processing.
+    """
     if target.sandbox or target.status == TargetStatus.PROCESSING:
         return None
     return publisher(target.platform, sandbox=False).capabilities.pace

@@ -1,4 +1,4 @@
-"""Messages about threads of which only some segments were published.
+"""Messages about threads of which only some posts (segments) were published.
 
 Such a target becomes unconfirmed, not failed, since a retry of a failed target would start the thread again. Its error
 says which segments are published, and a retry continues after them.
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 
 def with_published_segments(count: int, message: str, *, in_doubt: bool) -> str:
-    """Prefix an error's message with the thread's published segments; `in_doubt`: the next one may be published, too."""
+    """Begin an error's message with how many posts of a thread were published.
+
+    `in_doubt`: the next post may be published, too.
+    """
     if not count:
         return message
     published = "Segment 1 was" if count == 1 else f"Segments 1 {'and' if count == 2 else 'to'} {count} were"
@@ -17,7 +20,7 @@ def with_published_segments(count: int, message: str, *, in_doubt: bool) -> str:
 
 
 def unconfirmed_action(count: int) -> str:
-    """Return what a person should do about an unconfirmed post or thread: check the account, then resolve or retry."""
+    """Return the advice to a person about an unconfirmed post or thread: check the account, then resolve or retry."""
     if not count:
         return "Check the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
     return (

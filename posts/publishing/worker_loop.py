@@ -40,7 +40,7 @@ MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a cla
 
 
 class PublishLoop(WorkerLoop):
-    """The publishing worker's loop, which claims as many due targets as it has free threads.
+    """The publishing worker's loop, which claims no more due targets than the worker has free threads.
 
     A target frees its place when it ends, and wakes the loop when many places are free.
     """
@@ -80,7 +80,7 @@ class PublishLoop(WorkerLoop):
         return False
 
     def finish(self, seconds: float) -> None:
-        """Stop the worker loop: wait for targets that are being published, and release those that were not begun.
+        """Stop the publishing worker: wait for targets that are being published, and release targets that were not begun.
 
         Work that takes longer continues until the process exits, and its leases are renewed until then.
         """
@@ -93,7 +93,10 @@ class PublishLoop(WorkerLoop):
             self._stopped.set()
 
     def _platforms_with_due(self) -> list[str]:
-        """Return the platforms that have due targets; the loop queries them at each poll, or if it wakes and has none."""
+        """Return the platforms that have targets due for publishing.
+
+        The loop queries them at each poll, or if it wakes and knows of none.
+        """
         if not self._due or time.monotonic() - self._queried_at >= POLL_SECONDS:
             _pause_since(self._queried_at)
             targets = due(PostTarget.objects.all()).order_by()
@@ -102,13 +105,16 @@ class PublishLoop(WorkerLoop):
         return self._due
 
     def _free_places(self, platform: str) -> int:
-        """Return how many more targets of a platform the worker may publish: half of the threads that others leave."""
+        """Return how many more targets of one platform the worker may publish now.
+
+        One platform may use half of the threads that the other platforms leave.
+        """
         with self._lock:
             here = sum(each.platform == platform for each in self._in_progress.values())
             return (THREADS - (len(self._in_progress) - here)) // 2 - here
 
     def _publish_some(self, platform: str) -> bool:
-        """Claim due targets of a platform and publish them in the worker's threads; returns whether there were any."""
+        """Claim due targets of a platform and publish them in the worker's threads; returns whether any were claimed."""
         claimed = self._claim(publishable_targets().filter(platform=platform), platform)
         with self._lock:
             taken = [target for target in claimed if self._shares.take(target.account_id)]
@@ -129,14 +135,14 @@ class PublishLoop(WorkerLoop):
         return bool(claimed)
 
     def _begin_or_release(self, claimed: Sequence[PostTarget], taken: Sequence[PostTarget]) -> list[Attempt]:
-        """Begin attempts for the claimed targets that get a thread of the worker (`taken`), and release the others."""
+        """Begin to publish the claimed targets for which the worker has threads (`taken`), and release the other targets."""
         pks = set() if self.stopping else {target.pk for target in taken}
         give_back([target for target in claimed if target.pk not in pks])
         ready = take_account_turns([target for target in taken if target.pk in pks])
         return copy_context().run(begin_attempts, ready)  # a copy, because the trace context changes with each target
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
-        """Claim due targets of a platform for this worker: first those of quick accounts, then the others."""
+        """Claim due targets of a platform for this worker: first those of accounts that publish quickly, then the others."""
         free = self._free_places(platform)
         with self._lock:
             quick_places, excluded = self._shares.free_places_of_quick_holders(), self._shares.holders_to_skip()
@@ -183,7 +189,7 @@ class PublishLoop(WorkerLoop):
             self.wake()
 
     def _keep_leases(self) -> None:
-        """Renew the leases of targets that this worker is publishing, so that leases can be short.
+        """Extend this worker's reservations (leases) of the targets that it is publishing, so that each lease can be short.
 
         A killed worker's targets are taken over within seconds, and a slow step retains its claim. Runs in a separate
         thread, since the loop may wait for a lock.
@@ -218,7 +224,7 @@ def _record_lateness(target: PostTarget) -> None:
 
 
 def publish_due(*, limit: int = 100) -> int:
-    """Claim due targets and publish them in this thread, without a worker; returns how many. For commands and tests."""
+    """Publish due targets in the current thread, without a worker, for commands and tests; returns the number of targets."""
     claimed = claim_due(publishable_targets(), limit=limit, lease=LEASE)
     for target in take_account_turns(claimed):
         publish_target(target)

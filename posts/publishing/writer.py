@@ -1,4 +1,4 @@
-"""The writer thread of a publishing worker: other threads send it their database writes, which share one connection.
+"""The writer thread of a publishing worker, which writes to the database for all publishing threads by one connection.
 
 Writes that arrive while it is writing are batched into as few statements as possible, so transactions get cheaper under
 load, and a platform that hangs holds threads but no connections. Without a writer thread, as in commands, each caller
@@ -33,7 +33,10 @@ _of_thread = threading.local()
 
 @dataclass
 class WriteRequest:
-    """One item that a publishing thread asks the writer thread to write, with the future that receives the result."""
+    """One item that a publishing thread asks the writer thread to write to the database.
+
+    The future receives the result.
+    """
 
     write_all: WriteAll[Any, Any]
     item: Any
@@ -41,7 +44,10 @@ class WriteRequest:
 
 
 class Writer:
-    """The writer thread of a publishing worker; a thread that writes through it must first call `serve`."""
+    """The writer thread of a publishing worker, which writes to the database for other threads.
+
+    A thread that writes through it must first call `serve`.
+    """
 
     def __init__(self) -> None:
         self._requests: SimpleQueue[WriteRequest | None] = SimpleQueue()
@@ -61,7 +67,10 @@ class Writer:
         _of_thread.writer = self
 
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
-        """Write an item in one batch with other threads' items and return its result; raises the database's error."""
+        """Write an item to the database in one batch with other threads' items; returns the item's result.
+
+        Raises the database's error.
+        """
         request = WriteRequest(write_all, item)
         self._requests.put(request)
         result: Result = request.result.result()
@@ -77,7 +86,10 @@ class Writer:
         connection.close()
 
     def _gather(self) -> list[WriteRequest]:
-        """Wait for write requests; if there are many, collect more for some milliseconds to write them together."""
+        """Wait for requests of threads to write to the database.
+
+        If there are many, collect more for some milliseconds to write them together.
+        """
         first = self._requests.get()
         if time.monotonic() - self._batch_ended_at < GATHER_AFTER_SECONDS:
             time.sleep(GATHER_SECONDS)
@@ -92,7 +104,7 @@ class Writer:
 
 
 def _write_requests(requests: Sequence[WriteRequest]) -> None:
-    """Write the items of all write requests and set their results, even after an error, because threads wait for them."""
+    """Write the items of all write requests to the database, and give each waiting thread its result or error."""
     try:
         close_old_connections()
         trust_if_fresh()
@@ -109,9 +121,9 @@ def _write_requests(requests: Sequence[WriteRequest]) -> None:
 
 
 def all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-    """Write items in one batch, or one by one if the batch fails; the result of a failed item is its exception.
+    """Write items to the database in one batch, or one by one if the batch fails.
 
-    Raises OperationalError, InterfaceError if the database is down.
+    The result of a failed item is its exception. Raises OperationalError, InterfaceError if the database is down.
     """
     try:
         return write_all(items)
@@ -136,17 +148,23 @@ def _each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> list[Resu
 
 
 def _database_answers() -> bool:
-    """Return whether the database answers, because a failed write may also be caused by a locked row."""
+    """Return whether the database still answers after a failed write, which may be caused by a locked row only."""
     return connection.is_usable()
 
 
 def write_batched(write_all: WriteAll[Item, Result], item: Item) -> Result:
-    """Write one item through the writer of this thread, or directly if it has none; raises the database's error."""
+    """Write one item to the database through the writer thread that serves this thread, or directly without a writer.
+
+    Raises the database's error.
+    """
     writer: Writer | None = getattr(_of_thread, "writer", None)
     return write_all([item])[0] if writer is None else writer.write(write_all, item)
 
 
 def run_on_writer(call: Callable[..., Result], *args: Any, **named: Any) -> Result:
-    """Run a short database call alone on the writer's connection, in the trace context of the calling thread."""
+    """Run a short database call alone on the connection of the writer thread.
+
+    The call has the trace context of the calling thread.
+    """
     context = copy_context()  # the new lambda below is a batch key that no other write shares
     return write_batched(lambda _: [context.run(call, *args, **named)], None)

@@ -1,1 +1,1 @@
-"""Serializers of the posts API: `requests` has those for input, `responses` those for output."""
+"""Serializers of the posts API: `requests` has those for requests, `responses` those for responses."""

@@ -26,7 +26,7 @@ class OptionsField(serializers.DictField):
 
 
 class TargetInputSerializer(StrictSerializer):
-    """An account to publish the post to, with its own text and options if it needs them."""
+    """An account to which a requested post is published, optionally with a text and options for this account only."""
 
     platform = fields.Choice(choices=list(PLATFORMS))
     connected_account_id = fields.Identifier("acc")
@@ -84,7 +84,7 @@ class RetryPostSerializer(WriteBody):
 
 
 class BatchedPostSerializer(CreatePostSerializer):
-    """One of the posts in the request to create a batch."""
+    """One of the posts in a request that creates a batch of posts."""
 
     dry_run = None  # type: ignore[assignment]
     wait = None  # type: ignore[assignment]
@@ -107,7 +107,7 @@ class UpdatePostSerializer(WriteBody):
 
 
 class ConfirmPostSerializer(WriteBody):
-    """The request to approve a post group in the version that a person has read."""
+    """The request to approve a post group; `content_version` is the version that a person has read."""
 
     content_version = fields.Integer(min_value=1, help_text="The version that was read.")
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: the group's own time, or now.")
@@ -120,7 +120,7 @@ class RejectPostSerializer(WriteBody):
 
 
 class ResolvePostSerializer(WriteBody):
-    """The request that says whether an unconfirmed target was published: its permalink, or `published: false`."""
+    """The request that says whether an unconfirmed target was published: the post's permalink, or `published: false`."""
 
     target_id = fields.Identifier("tgt")
     permalink = fields.Text(required=False, max_length=2048, help_text="The address of the published post.")

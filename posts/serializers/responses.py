@@ -27,7 +27,7 @@ from posts.summaries import PostSummary
 
 
 class TargetErrorSerializer(serializers.Serializer):
-    """The error of a post target: why it failed, or what is missing from its published post."""
+    """The error of a post target: why publishing failed, or what is missing from the published post."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -200,7 +200,7 @@ class ListedTargetSerializer(serializers.Serializer):
 
 
 class ListedPostSerializer(serializers.Serializer):
-    """The API representation of a post group in a list: a summary, with its time in the list's time zone."""
+    """The API representation of a post group in a list: a summary, with local times in the list's time zone."""
 
     id = serializers.CharField()
     status = serializers.ChoiceField(choices=GroupStatus.choices)
@@ -233,7 +233,7 @@ class ListedPostSerializer(serializers.Serializer):
 
 
 class SearchedPostsSerializer(serializers.Serializer):
-    """A page of the post groups that a search found; `timezone` is the time zone of their local times."""
+    """A page of the post groups that a search found; their local times are in the time zone `timezone`."""
 
     posts = ListedPostSerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)

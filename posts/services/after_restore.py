@@ -1,4 +1,4 @@
-"""Services after restoring a database: finding posts that may have been published since its dump was taken.
+"""Services after restoring a database: finding posts that may have been published since the database dump was taken.
 
 Targets that were due before the old service stopped may be published, whatever their row says. Publishing them again is
 never safe, even at idempotent platforms: the idempotency key was made after the dump. So they become unconfirmed, and a
@@ -32,7 +32,7 @@ MESSAGE = "The service was restored from a backup older than this post's time, s
 
 @dataclass(frozen=True)
 class RestoreReport:
-    """The report on a restored database: how many posts may be published already, are due later, or need a person.
+    """The report on a restored database: how many targets may be published already, are due later, or need a person.
 
     `database_time` is the time of its last audit entry, about when it was dumped; None without entries.
     `possibly_published` counts by platform the targets that may have been published since, and `claimed` is how many of them
@@ -92,7 +92,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
 
 
 def _possibly_published(targets: QuerySet[PostTarget], stopped_at: datetime) -> QuerySet[PostTarget]:
-    """Filter targets of a restored database to those that were due before the old service stopped."""
+    """Filter a restored database's targets to those that the old service may have published before it stopped."""
     return targets.filter(status__in=UNFINISHED_TARGET_STATUSES, due_at__lte=stopped_at, sandbox=False).exclude(
         group__workspace__status=WorkspaceStatus.DELETED
     )

@@ -22,7 +22,7 @@ from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetS
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
-    """Cancel a draft, a post group awaiting approval, or a scheduled group of which no target has started.
+    """Cancel a draft, a post group awaiting approval, or a scheduled group before any of its targets is being published.
 
     Competes with the publisher for the target rows: whichever locks them first wins. Raises NotFound, ScopeMissing
     (posts.schedule; for a draft posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused.
@@ -64,7 +64,7 @@ def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
 
 
 def _save_cancelled(group: PostGroup) -> None:
-    """Save a post group whose waiting targets were cancelled as finished, release its media and emit the event.
+    """Save a cancelled post group as finished, end the protection of its media from deletion, and emit the event.
 
     Targets published before a retry stay published, so cancelling the retry restores the status before it.
     """
@@ -76,7 +76,7 @@ def _save_cancelled(group: PostGroup) -> None:
 
 
 def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
-    """Cancel post targets of deleted workspaces that have not started, and release their money; returns how many.
+    """Cancel unpublished post targets of deleted workspaces and release the money held for them; returns their number.
 
     The publisher ends targets that have started, without publishing anything more. Each group is cancelled in its own
     transaction, so an interrupted run can be repeated.
@@ -91,7 +91,10 @@ def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
 
 @transaction.atomic
 def _cancel_waiting(group_id: str) -> int:
-    """Cancel a post group's targets that have not started, and finish the group if no other target is being published."""
+    """Cancel a post group's targets that are not being published yet.
+
+    Finishes the group if none of its other targets is being published.
+    """
     PostGroup.objects.select_for_update().get(pk=group_id)
     stopped = stop_waiting_targets(PostTarget.objects.filter(group_id=group_id), cancel=True)
     group = selectors.groups_with_targets().get(pk=group_id)

@@ -1,4 +1,4 @@
-"""Shared parts of the services that change a stored post group: stopping its targets, refusals, and the audit entry."""
+"""Shared parts of the services that change a stored post group: stopping targets, refusing changes, and audit entries."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 
 
 def stop_group(group: PostGroup, *, cancel: bool) -> None:
-    """Stop all pending targets of a post group before it is changed, and release the money held; `cancel` cancels them.
+    """Stop all pending targets of a post group before a change, and release the money held for them.
 
-    Competes with the publisher for the target rows. Raises InvalidState if the publisher has started one; the caller's
-    transaction is then rolled back.
+    If `cancel` is set, the targets are cancelled. Competes with the publisher for the target rows. Raises InvalidState if the
+    publisher has started one; the caller's transaction is then rolled back.
     """
     running = PostTarget.objects.filter(group=group, status__in=UNFINISHED_TARGET_STATUSES)
     count = running.count()
@@ -29,7 +29,7 @@ def stop_group(group: PostGroup, *, cancel: bool) -> None:
 
 
 def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
-    """Stop those targets that are pending and not claimed, so that their post can be changed; returns their ids.
+    """Stop the pending targets that no publishing worker has claimed, so that their post can be changed; returns their ids.
 
     A target that was unconfirmed before a retry becomes unconfirmed again when cancelled; its money stays held, since the
     earlier attempt may have published it.
@@ -51,7 +51,10 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
 
 
 def require_not_begun(group: PostGroup) -> list[PostTarget]:
-    """Return a post group's unfinished targets, for the dry run of a change. Raises InvalidState if one has begun."""
+    """Return a post group's unfinished targets. Raises InvalidState if a target is being published already.
+
+    For the dry run of a change.
+    """
     now = timezone.now()
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     for target in waiting:
@@ -61,7 +64,7 @@ def require_not_begun(group: PostGroup) -> list[PostTarget]:
 
 
 def too_late_error(group: PostGroup) -> InvalidState:
-    """Return the API error for a change to a post group that has started publishing."""
+    """Return the API error for a change to a post group that is already being published."""
     begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
     return InvalidState(
         f"The group is {begun}. Only drafts, scheduled groups and groups awaiting confirmation can be changed.",

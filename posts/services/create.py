@@ -1,4 +1,4 @@
-"""Creation of post groups, one or a batch, with dry runs; and validation of content without creating a post."""
+"""Creation of single post groups and of batches, with dry runs; and validation of content without creating a post."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION
 
 @dataclass(frozen=True)
 class CreationPreview:
-    """The result of a dry run of creating post groups: their plans, and what remains of the spend cap after them."""
+    """The result of a dry run of creating post groups: the plans, and what creating them would leave of the spend cap."""
 
     plans: list[PostPlan]
     spend_cap: SpendCap
@@ -62,7 +62,7 @@ def validate_post(
 
 
 def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> PostGroup | CreationPreview:
-    """Create a post group; the parameters `content` are those of `plan_post`.
+    """Create a post group from `content`, which are the parameters of `plan_post`, such as text and targets.
 
     Holds the money and writes rows, event and audit entry in one transaction, then wakes the publisher. Raises the errors of
     `plan_post`, and SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded.
@@ -90,9 +90,9 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
 def create_batch(
     *, caller: Caller, posts: Sequence[Mapping[str, Any]], workspace_id: str | None = None, dry_run: bool = False
 ) -> list[PostGroup] | CreationPreview:
-    """Create a batch of post groups, all or none; error `details` name the post, such as `posts[2].targets[0].text`.
+    """Create a batch of post groups, either all or none.
 
-    Raises the errors of `create_post`.
+    Error `details` name the post, such as `posts[2].targets[0].text`. Raises the errors of `create_post`.
     """
     chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
@@ -128,7 +128,10 @@ def create_batch(
 
 
 def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
-    """Create the planned post groups of one workspace, in the caller's transaction, which has reserved the media."""
+    """Create the planned post groups of one workspace in the caller's database transaction.
+
+    The transaction has reserved the media.
+    """
     groups = [plan.group for plan in plans]
     for group in groups:
         group.event_sequence = int(group.status in _REPORTED_ON_CREATION)  # its first event, if it has one
@@ -152,7 +155,10 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
 
 
 def _hold_money(plans: Sequence[PostPlan]) -> None:
-    """Hold the price of created posts, ordered by time so that concurrent batches lock the spend counters in one order."""
+    """Hold the price of created posts against the spend caps, always in the order of time to avoid deadlocks.
+
+    Concurrent batches then lock the spend counters in one order.
+    """
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
     for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
         first, *others = of_day
@@ -167,7 +173,7 @@ def _audit_metadata(group: PostGroup) -> dict[str, Any]:
 
 @contextmanager
 def _naming_post_in_errors(index: int) -> Iterator[None]:
-    """Add the index of a batch's post to the fields of API errors that are raised while the post is created."""
+    """Return a context manager that adds a post's index in the batch to API errors which are raised for the post."""
     try:
         yield
     except ApiError as error:

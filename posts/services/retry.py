@@ -34,10 +34,11 @@ def retry_post(
     include_unconfirmed: bool = False,
     dry_run: bool = False,
 ) -> PostGroup:
-    """Retry a post group's failed targets, now or at `scheduled_at`; unconfirmed targets only with `include_unconfirmed`.
+    """Retry a post group's failed targets, now or at `scheduled_at`.
 
-    Failed targets are charged again; unconfirmed ones still hold their money. Raises NotFound, ScopeMissing, InvalidState
-    (nothing to retry), AgentModeForbids, AccountNotAllowed, ValidationFailed, WebhookUrlNotAllowed and the spend errors.
+    Unconfirmed targets are retried only with `include_unconfirmed`. Failed targets are charged again; unconfirmed ones still
+    hold their money. Raises NotFound, ScopeMissing, InvalidState (nothing to retry), AgentModeForbids, AccountNotAllowed,
+    ValidationFailed, WebhookUrlNotAllowed and the spend errors.
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     if workspace_id not in (None, group.workspace_id):
@@ -108,7 +109,7 @@ def _retry(
 
 
 def _reset(target: PostTarget, due: datetime) -> None:
-    """Reset a target to pending, so that its retry begins with a new round of attempts.
+    """Set a target to pending for a person's retry, which may make as many attempts to publish as a new post.
 
     A failed target starts from the beginning. An unconfirmed one continues at the step that had begun, so that an idempotent
     platform ignores a repetition and a verifiable one is asked first. At other platforms that step is sent again as if it had

@@ -40,11 +40,11 @@ TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "pr
 def update_post(
     *, caller: Caller, post_group_id: str, content_version: int | None = None, dry_run: bool = False, **changes: Any
 ) -> PostGroup:
-    """Edit a post group's text, targets, media or scheduled_at, raise content_version, and hold the new price if released.
+    """Edit a post group's text, targets, media or scheduled_at, and raise its content_version.
 
-    An edit by an agent that needs confirmation sends the group back for approval. `content_version`, if given, must be the
-    current version. Raises NotFound, ScopeMissing, InvalidState, Conflict, AgentModeForbids, ValidationFailed,
-    AccountNotAllowed, ContentInvalid and the spend errors.
+    If the group is released, the new price is held. An edit by an agent that needs confirmation sends the group back for
+    approval. `content_version`, if given, must be the current version. Raises NotFound, ScopeMissing, InvalidState, Conflict,
+    AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid and the spend errors.
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
     require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
@@ -122,7 +122,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
 
 
 def _write_targets(group: PostGroup, plan: PostPlan) -> None:
-    """Save the targets of an edited post group; a target has the same id as before if its account was not removed."""
+    """Save the targets of an edited post group; a target whose account was not removed keeps its id."""
     before, after = {each.id for each in group.targets.all()}, {row.id for row in plan.targets}
     PostTarget.objects.filter(pk__in=before - after).delete()
     for row in plan.targets:
@@ -132,7 +132,7 @@ def _write_targets(group: PostGroup, plan: PostPlan) -> None:
 
 
 def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
-    """Check the spend limits for an edited post group as if the money held for its old version were released first."""
+    """Check the spend limits for an edited post group, without counting the money held for the version before the edit."""
     if plan.released:
         billing.check_charges(
             workspace_id=group.workspace_id,

@@ -1,4 +1,4 @@
-"""Waiting until a post group is finished, for API requests with `wait: true`."""
+"""Waiting until a post group is finished, for API requests that set `wait: true`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,18 @@ _stopping = threading.Event()
 
 
 def stop_waiting() -> None:
-    """End the waiting of all API requests because the process is stopping; they return the post group's current state."""
+    """End the waiting of all API requests for post groups, because the server process is stopping.
+
+    The requests return the current state of their post groups.
+    """
     _stopping.set()
 
 
 def wait_until_finished(post_group_id: str) -> PostGroup:
-    """Wait until a post group is finished, at most WAIT_SECONDS, and return it; at once if too many requests wait."""
+    """Wait until a post group is finished, at most WAIT_SECONDS, and return the group.
+
+    Does not wait if too many requests wait already.
+    """
     if waiting_threads.acquire():
         try:
             _poll_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)

@@ -12,9 +12,9 @@ from posts.services.after_restore import RestoreReport, inspect_restored_databas
 
 
 class Command(BaseCommand):
-    """Management command that lists posts which may have been published since the dump; --apply marks them unconfirmed.
+    """Management command that lists posts which may have been published after the restored database dump was taken.
 
-    Fails while a worker is running, since it could be publishing them.
+    With --apply, it marks these posts as unconfirmed. Fails while a worker is running, since it could be publishing them.
     """
 
     help = "Run after restoring a dump and before starting workers: marks possibly published targets as unconfirmed."
