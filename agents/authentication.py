@@ -107,7 +107,7 @@ def _record_use(caller: Caller, key: ApiKey) -> None:
 
 
 def _claim_caller(token: str) -> Caller:
-    """Return the agent's caller for a one-time claim token, with which only POST /agents/claim may be called.
+    """Return the agent that sent its one-time claim token. With this token, only POST /agents/claim may be called.
 
     That operation checks whether the token has expired or was used.
     """

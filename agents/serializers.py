@@ -212,7 +212,7 @@ class KeyIssuedSerializer(serializers.Serializer):
 
 
 class RetiringKeySerializer(serializers.ModelSerializer):
-    """The API representation of the key that an agent had before a key rotation, which still works for a while."""
+    """The API representation of an agent's previous API key, which still works for a while after a key rotation."""
 
     expires_at = serializers.DateTimeField()
     overlap_hours = serializers.SerializerMethodField()

@@ -73,10 +73,8 @@ class SpendCap:
 class MonthlyCaps:
     """The monthly caps on spending and on posts with a URL, of a workspace or of an agent.
 
-    `holder_kind` says which of both has the caps.
-
-    None means no cap of its own. `pays` says whether spending beyond the free credit is paid for; in paid mode that needs a
-    subscription.
+    `holder_kind` says which of both has the caps. None means no cap of its own. `pays` says whether spending beyond the
+    free credit is paid for; in paid mode that needs a subscription.
     """
 
     holder_id: str

@@ -74,7 +74,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         return not self.is_active
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Return the hash that the user's valid sessions contain. A new password or session epoch changes the hash."""
+        """Return the hash that the user's valid sessions contain. A new password or a sign-out everywhere changes it."""
         seal = f"{self.password}:{self.session_epoch}"
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 

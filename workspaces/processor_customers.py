@@ -1,4 +1,4 @@
-"""Saves the customer ids of workspaces at the payment processor, and how long their plan stores the audit log."""
+"""Saves the customer ids of workspaces at the payment processor, and how long each workspace's audit log is stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPERATOR_TIER = "enterprise"
 
 
 def save_customer_id(*, workspace_id: str, customer_id: str) -> str:
-    """Save the workspace's customer id at the payment processor; if one is already stored, return it instead."""
+    """Save the workspace's customer id at the payment processor, or keep an id that is already stored; returns the stored id."""
     Workspace.objects.filter(pk=workspace_id, processor_customer_id="").update(
         processor_customer_id=customer_id, updated_at=timezone.now()
     )

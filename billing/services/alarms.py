@@ -24,7 +24,7 @@ def raise_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> None:
 
 
 def resolve_alarms(kind: BillingAlarm.Kind, subjects: Iterable[str]) -> None:
-    """Mark the open billing alarms of one kind about these subjects as resolved."""
+    """Mark the open billing alarms of one kind about the given subjects (such as workspace ids) as resolved."""
     rows = BillingAlarm.objects.filter(kind=kind, subject__in=list(subjects), resolved_at=None)
     if resolved := list(rows):
         rows.update(resolved_at=timezone.now())

@@ -159,7 +159,7 @@ def _add(
     *,
     refuse: Callable[[Any], None],
 ) -> None:
-    """Add charges to one counter of spending or posts by a single database update; nothing changes if a cap refuses them.
+    """Add charges to one counter of spending or posts by a single database update, unless a cap would be exceeded.
 
     If the update changes nothing, `refuse` checks the counter and raises. It does not raise if the row is missing (then
     `first` is inserted) or if a concurrent release has made the amounts fit; in both cases the update is repeated. Raises

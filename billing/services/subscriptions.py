@@ -32,7 +32,7 @@ class ConcurrentUpdateError(Exception):
 
 
 def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
-    """Fetch the customer's subscriptions from the payment processor and save the most important; returns whether it changed.
+    """Fetch the customer's subscriptions from the payment processor and save the best one; returns whether it differs.
 
     If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one.
     Raises BillingUnavailable, NotAtProcessor, ConcurrentUpdateError; then nothing has changed.
@@ -81,7 +81,7 @@ def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
 
 @transaction.atomic
 def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool | None:
-    """Save a subscription; returns whether it changed, or None if another writer has changed the database row meanwhile."""
+    """Save a subscription; returns whether it changed, or None if another process has changed the database row meanwhile."""
     now = timezone.now()
     changes: dict[str, Any] = {
         "subscription_id": state.subscription_id,

@@ -49,7 +49,7 @@ def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
 
 
 def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str], None]) -> None:
-    """Find out which usage reports without an answer have reached the payment processor, by its sums for single minutes."""
+    """Find out which usage reports without an answer have reached the payment processor, by comparing sums of minutes."""
     unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
         minute = row.settled_at.replace(second=0, microsecond=0)

@@ -138,7 +138,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
 
 
 def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Find or create the user that the identity provider's ID token names. This is social-auth's only pipeline step here.
+    """Find or create the user that the identity provider's ID token names. The social-auth library calls this at sign-in.
 
     Raises InvalidSubject, Forbidden (a closed account).
     """

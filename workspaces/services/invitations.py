@@ -1,4 +1,4 @@
-"""Invites people to a workspace by e-mail. Only a user with that verified e-mail address may accept, and only once."""
+"""Invites people to a workspace by e-mail. Only a user with the invited, verified e-mail address may accept, and once."""
 
 from __future__ import annotations
 

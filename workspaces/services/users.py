@@ -119,7 +119,7 @@ def end_other_sessions(*, caller: Caller, session_key: str) -> User:
 
 
 def end_sessions(user: User, *, except_key: str = "") -> None:
-    """End a user's sign-in sessions: delete their rows, and raise the session epoch on which valid sessions depend.
+    """End a user's sign-in sessions: delete their rows, and raise the counter (epoch) that valid sessions must match.
 
     The new epoch also ends sessions without a row of UserSession. The session with `except_key` can be moved to it.
     Needs a transaction.

@@ -100,6 +100,6 @@ def sessions_of(user: User) -> list[UserSession]:
 
 
 def _has_current_hash(session: Session, hashes: list[str]) -> bool:
-    """Return whether a sign-in session is still valid: its hash is from the user's current password and session epoch."""
+    """Return whether a sign-in session is still valid: a new password or signing out everywhere makes its hash outdated."""
     stored_hash = session.get_decoded().get(HASH_SESSION_KEY, "")
     return any(constant_time_compare(stored_hash, each) for each in hashes)
