@@ -14,7 +14,7 @@ OPERATOR_TIER = "enterprise"
 
 
 def save_customer_id(*, workspace_id: str, customer_id: str) -> str:
-    """Save the workspace's customer id at the payment processor, or keep an id that is already stored; returns the stored id."""
+    """Save the workspace's customer id at the payment processor, or keep one that is already stored; returns the kept id."""
     Workspace.objects.filter(pk=workspace_id, processor_customer_id="").update(
         processor_customer_id=customer_id, updated_at=timezone.now()
     )
