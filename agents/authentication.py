@@ -1,4 +1,4 @@
-"""Bearer authentication of API requests by workspace keys, agent keys, claim tokens and the provider's access tokens.
+"""Bearer authentication of API requests: by API keys, by agents' claim tokens, and by the identity provider's access tokens.
 
 In development without a provider, the service's own user tokens are accepted too.
 """
@@ -28,7 +28,7 @@ CLIENT_NAMES = ("cli", "mcp", "agent_runtime")
 
 
 class BearerAuthentication(BaseAuthentication):
-    """Bearer authentication of API requests: sets `request.user` to the Caller whose token is sent.
+    """Bearer authentication of API requests: sets `request.user` to the Caller who sent the token.
 
     Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked, Forbidden (from a network that the key does not allow),
     ServiceUnavailable.
@@ -55,7 +55,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 def _authenticate_token(token: str) -> tuple[Caller, ApiKey | None]:
-    """Return the caller who holds this bearer token and, if the token is an API key, also the key."""
+    """Return the caller to whom a bearer token belongs and, if the token is an API key, also the key."""
     if token.startswith(tokens.USER_TOKEN_PREFIX):
         return _user_caller(token), None
     if oidc_tokens.is_provider_token(token):
@@ -97,7 +97,7 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
 
 
 def _record_use(caller: Caller, key: ApiKey) -> None:
-    """Save when and from which network an API key is used, at most once a minute for a network seen before."""
+    """Save when and from which network an API key is used, at most once a minute unless the network is new."""
     now = timezone.now()
     if record_network(caller=caller, key=key, now=now):
         return
@@ -107,7 +107,7 @@ def _record_use(caller: Caller, key: ApiKey) -> None:
 
 
 def _claim_caller(token: str) -> Caller:
-    """Return the caller who holds this claim token as a bearer token; it may only call POST /agents/claim.
+    """Return the agent that sent its one-time claim token. With this token, only POST /agents/claim may be called.
 
     That operation checks whether the token has expired or was used.
     """
@@ -126,7 +126,7 @@ def _claim_caller(token: str) -> Caller:
 
 
 def _user_caller(token: str) -> Caller:
-    """Return the user who holds this service's own user token, which works only in development without a provider."""
+    """Return the user of a user token that this service signed itself, as it does only in development without a provider."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Unauthenticated("User tokens of this service are for development; use the identity provider's.")
     user = User.objects.filter(pk=tokens.read_user_token(token), is_active=True).first()

@@ -1,4 +1,4 @@
-"""The API errors for claim tokens of agents that are invalid, used or expired."""
+"""The API errors for agents' one-time claim tokens that are invalid, used or expired."""
 
 from __future__ import annotations
 

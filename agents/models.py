@@ -1,4 +1,4 @@
-"""Models of agents, API keys and claim tokens."""
+"""Models of agents, API keys and the claim tokens that agents exchange for API keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEY_OVERLAP_HOURS = 24  # period in which a rotated key still works beside the n
 
 
 class Agent(TimestampedModel):
-    """An agent: a registered program that posts by itself. Its `default_mode` is the most that it may do.
+    """An agent: a registered program that creates posts. Its `default_mode` limits what it may do, such as only drafts.
 
     A null cap means that only the workspace's cap applies.
     """
@@ -52,13 +52,16 @@ class Agent(TimestampedModel):
 
     @property
     def effective_rate_limit(self) -> int | None:
-        """Return the agent's limit of requests per minute, at most MAX_RATE_LIMIT_PER_MINUTE; None means the default."""
+        """Return how many API requests per minute the agent may send; None means the default.
+
+        The highest number is MAX_RATE_LIMIT_PER_MINUTE.
+        """
         own = self.rate_limit_per_minute
         return None if own is None else min(own, settings.MAX_RATE_LIMIT_PER_MINUTE)
 
 
 class ApiKey(TimestampedModel):
-    """An API key: a bearer token of a workspace or of an agent. Only the token's SHA-256 is stored.
+    """An API key: a bearer token of a workspace or of an agent. Only the token's SHA-256 is stored, not the token.
 
     `allowed_networks` are the networks it may be used from (CIDR); null means anywhere. `seen_networks` are those it was used
     from, the newest last; `new_network_at` is when the newest was first seen, null for a key with only one network.
@@ -91,7 +94,7 @@ class ApiKey(TimestampedModel):
 
     @property
     def status(self) -> str:
-        """Return the key's status: active, retiring (rotated but still working for a while), revoked or expired."""
+        """Return the API key's status: active, retiring (replaced but still working for a while), revoked or expired."""
         if self.revoked_at:
             return "revoked"
         if self.expires_at and self.expires_at <= timezone.now():
@@ -100,12 +103,12 @@ class ApiKey(TimestampedModel):
 
     @property
     def held_scopes(self) -> list[str]:
-        """Return the scopes of the API key; an agent's key has the current scopes of its agent."""
+        """Return the scopes (permissions) of the API key. The key of an agent has the agent's current scopes."""
         return list(self.agent.scopes if self.agent else self.scopes)
 
 
 class ClaimToken(models.Model):
-    """The one-time claim token that an agent exchanges for its API key."""
+    """The claim token of an agent: a one-time token that the agent exchanges for its API key."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="claim_tokens")
     token_sha256 = models.CharField(max_length=64, unique=True)

@@ -1,4 +1,4 @@
-"""The entry of the API keys page in the dashboard's navigation."""
+"""The link to the API keys page in the dashboard's navigation."""
 
 from __future__ import annotations
 

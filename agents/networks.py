@@ -1,4 +1,4 @@
-"""IP networks of API keys: parse a network, look up an address in networks, find the network of an address.
+"""The IP networks from which API keys are used: parses networks, and finds the network of an IP address.
 
 An IPv4 address in IPv6 form (`::ffff:203.0.113.7`) counts as the IPv4 address that it is.
 """
@@ -17,7 +17,10 @@ IPV4_PREFIX_LENGTH, IPV6_PREFIX_LENGTH = (
 
 
 def parse_network(text: str) -> str:
-    """Return an API key's network (CIDR or one address) in normal form. Raises ValueError with a text for users."""
+    """Return an API key's IP network in normal form, from text such as `192.0.2.0/24`.
+
+    Raises ValueError with a text for users.
+    """
     try:
         network = ip_network(text)
     except ValueError:
@@ -28,7 +31,7 @@ def parse_network(text: str) -> str:
 
 
 def is_in_networks(address: str | None, networks: Iterable[str]) -> bool:
-    """Return whether the caller's IP address is in one of an API key's networks; an unknown address (None) is not."""
+    """Return whether the caller's IP address is in one of an API key's networks; False for an unknown address (None)."""
     if address is None:
         return False
     found = _plain(address)
@@ -37,7 +40,7 @@ def is_in_networks(address: str | None, networks: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
-    """Return the network to which an IP address belongs, for a key's `seen_networks`: an IPv4 /24 or an IPv6 /48."""
+    """Return the network of an IP address (IPv4 /24 or IPv6 /48), as an API key's `seen_networks` stores it."""
     found = _plain(address)
     if isinstance(found, IPv4Address):
         return str(IPv4Network((int(found), IPV4_PREFIX_LENGTH), strict=False))

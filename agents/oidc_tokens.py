@@ -1,4 +1,4 @@
-"""Verifies the identity provider's access tokens (OIDC), which callers send as bearer tokens (RFC 9068).
+"""Verifies the identity provider's OAuth access tokens (RFC 9068), which callers of the API send as bearer tokens.
 
 Checks the signature with a published key and an allowed algorithm; iss, aud, exp and nbf; that the token is an access token
 and not an ID token; and that it belongs to a person or to a program that an operator has added.
@@ -36,7 +36,7 @@ PERSON_CLAIMS = ("email", "name", "given_name", "family_name", "preferred_userna
 
 @dataclass(frozen=True)
 class AccessToken:
-    """The content of a verified access token of the identity provider.
+    """The content of an access token of the identity provider, after the token was verified.
 
     `is_client`: the token was issued to a program. `names_person`: it has OIDC claims about a person.
     """
@@ -49,12 +49,12 @@ class AccessToken:
 
 
 def is_provider_token(token: str) -> bool:
-    """Return whether the bearer token looks like a JWT and the service accepts the identity provider's tokens."""
+    """Return whether a bearer token should be checked as the identity provider's: it is a JWT, and OpenID is configured."""
     return bool(settings.OIDC_ISSUER and settings.OIDC_AUDIENCE) and token.count(".") == 2
 
 
 def caller_of_token(token: str) -> Caller:
-    """Return the caller of an access token of the identity provider; a person's first token creates the user.
+    """Return the caller to whom the identity provider issued an access token. A person's first token creates the user.
 
     Raises Unauthenticated, ServiceUnavailable (the provider's keys cannot be fetched).
     """
@@ -85,7 +85,7 @@ def caller_of_token(token: str) -> Caller:
 
 
 def _authenticated_at(claims: Mapping[str, Any]) -> datetime | None:
-    """Return when the access token's user authenticated at the identity provider, by the claim `auth_time`.
+    """Return when the access token's user last entered credentials at the identity provider, by the claim `auth_time`.
 
     Without `auth_time` it is None, or NEVER with OIDC_REQUIRE_AUTH_TIME.
     """
@@ -133,7 +133,7 @@ def _read(token: str) -> AccessToken:
 
 
 def _require_access_token(header: Mapping[str, Any], claims: Mapping[str, Any]) -> None:
-    """Raise Unauthenticated unless the provider's token is an access token; ID tokens are not for APIs."""
+    """Raise Unauthenticated unless the identity provider's token is an access token. ID tokens may not be sent to the API."""
     if any(name in claims for name in ID_TOKEN_CLAIMS):
         raise _invalid_token("This is an ID token. The API accepts access tokens only.")
     if str(header.get("typ")).lower() in ACCESS_TOKEN_TYPES:
@@ -146,14 +146,14 @@ def _require_access_token(header: Mapping[str, Any], claims: Mapping[str, Any]) 
 
 
 def _words(value: object) -> list[Any]:
-    """Return the scopes in an access token's claim: text with spaces (RFC 9068), or a list, as some providers send."""
+    """Return the scopes in an access token's claim: separated by spaces in a text (RFC 9068), or as a list."""
     if isinstance(value, str):
         return value.split()
     return value if isinstance(value, list) else []
 
 
 def _is_client_credentials(claims: Mapping[str, Any]) -> bool:
-    """Return whether an access token is from the client credentials grant: its subject is a program (RFC 9068, 2.2).
+    """Return whether an access token was issued to a program and not to a person (RFC 9068, 2.2: client credentials).
 
     Auth0 marks it in `gty`, Microsoft Entra in `idtyp`; Keycloak's subject is the client's service account.
     """

@@ -1,4 +1,4 @@
-"""The security scheme of bearer tokens in the OpenAPI document."""
+"""Describes the authentication by bearer tokens in the OpenAPI document."""
 
 from __future__ import annotations
 

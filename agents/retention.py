@@ -17,7 +17,7 @@ class PurgedWorkspaceKeys(ExpiredRows):
 
 
 class PurgedWorkspaceAgents(ExpiredRows):
-    """The retention rule that deletes the agents of deleted workspaces after their API keys were deleted."""
+    """The retention rule that deletes the agents of deleted workspaces, once the agents' API keys are deleted."""
 
     name = "agents"
 

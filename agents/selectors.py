@@ -12,7 +12,7 @@ from config.db.ids import is_id
 
 
 def agents_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
-    """Return the workspace's agents, also revoked ones, newest first. Raises NotFound."""
+    """Return the workspace's agents, including revoked agents, newest first. Raises NotFound."""
     require(caller, workspace_id, None, write=False)
     return paginate(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
@@ -27,7 +27,7 @@ def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: 
 
 
 def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
-    """Return the workspace's agents, newest first, each with information about its API keys. Raises NotFound.
+    """Return the workspace's agents, newest first, each with information about the agent's API keys. Raises NotFound.
 
     Adds `has_key` (a key was ever issued), `claim_until` (expiry of the unused claim token) and `last_used_at`.
     """
@@ -36,7 +36,7 @@ def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, curso
 
 
 def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
-    """Return one agent of the workspace with the information about its API keys. Raises NotFound."""
+    """Return one agent of the workspace, with information about the agent's API keys. Raises NotFound."""
     require(caller, workspace_id, None, write=False)
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
     agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
@@ -62,7 +62,10 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
 
 
 def live_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
-    """Return the workspace's own active API keys, without agents' keys and without revoked, retiring and expired ones."""
+    """Return the workspace's own active API keys.
+
+    Agents' keys and revoked, retiring and expired keys are left out.
+    """
     own = ApiKey.objects.filter(workspace_id=workspace_id, agent=None, revoked_at=None, retiring_since=None)
     return own.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
 

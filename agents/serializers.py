@@ -36,7 +36,7 @@ class AgentSerializer(serializers.ModelSerializer):
 
 
 class AgentSettingsSerializer(serializers.ModelSerializer):
-    """The API representation of an agent's settings, without its scopes and mode."""
+    """The API representation of an agent's settings; scopes and mode are not included."""
 
     account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
     rate_limit_per_minute = serializers.IntegerField(source="effective_rate_limit", allow_null=True)
@@ -69,7 +69,7 @@ class AgentsQuery(PageQuery):
 
 
 class CreateAgentSerializer(WriteBody):
-    """The request to register an agent."""
+    """The API request to register an agent."""
 
     workspace_id = fields.Identifier("wrk")
     owner_user_id = fields.Identifier("usr", help_text="The workspace's owner.")
@@ -90,14 +90,14 @@ class CreateAgentSerializer(WriteBody):
 
 
 class AgentCreatedSerializer(AgentEnvelope):
-    """The answer to registering an agent: the agent with its claim token, which is shown once."""
+    """The response to registering an agent: the agent and its claim token, which no other response shows."""
 
     claim_token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
     claim_expires_at = serializers.DateTimeField()
 
 
 class UpdateAgentSerializer(WriteBody):
-    """The request to change an agent. A field that is left out does not change; null removes a setting."""
+    """The API request to change an agent. Fields that the request leaves out do not change; null removes a setting."""
 
     name = fields.Name(required=False)
     scopes = scope_list(required=False)
@@ -119,7 +119,10 @@ class UpdateAgentSerializer(WriteBody):
     showcase_opt_in = fields.Boolean(required=False)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """Return only the requested changes of an agent, because null would remove a setting."""
+        """Return only those fields of an agent that the request changes.
+
+        Other fields would be null, which would remove a setting.
+        """
         return {name: value for name, value in super().to_representation(instance).items() if name in instance}
 
 
@@ -162,13 +165,13 @@ class ApiKeySerializer(serializers.ModelSerializer):
 
 
 class ClaimSerializer(StrictSerializer):
-    """The request of an agent to exchange its claim token for its API key."""
+    """The API request of an agent to exchange its claim token for its API key."""
 
     claim_token = fields.Text(max_length=200)
 
 
 class AgentClaimedSerializer(serializers.Serializer):
-    """The answer to a claim token: the agent and its API key, whose token is shown once."""
+    """The response to an agent's claim token: the agent and its API key, whose token no other response shows."""
 
     agent = AgentSerializer()
     api_key = ApiKeySerializer()
@@ -176,7 +179,7 @@ class AgentClaimedSerializer(serializers.Serializer):
 
 
 class NetworkField(fields.Text):
-    """The serializer field of a network that an API key may be used from: IPv4 or IPv6 in CIDR notation, or one address."""
+    """The API field of a network from which an API key may be used: one IP address, or a network such as `192.0.2.0/24`."""
 
     def to_internal_value(self, data: Any) -> str:
         try:
@@ -186,7 +189,7 @@ class NetworkField(fields.Text):
 
 
 class CreateApiKeySerializer(WriteBody):
-    """The request to create a workspace API key."""
+    """The API request to create a workspace API key."""
 
     workspace_id = fields.Identifier("wrk")
     name = fields.Name()
@@ -202,14 +205,14 @@ class CreateApiKeySerializer(WriteBody):
 
 
 class KeyIssuedSerializer(serializers.Serializer):
-    """The answer to the creation of an API key: the key with its token, which is shown once."""
+    """The response to the creation of an API key: the key and its token, which no other response shows."""
 
     api_key = ApiKeySerializer()
     token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
 
 
 class RetiringKeySerializer(serializers.ModelSerializer):
-    """The API representation of an agent's previous key, which still works for a while after a rotation."""
+    """The API representation of an agent's previous API key, which still works for a while after a key rotation."""
 
     expires_at = serializers.DateTimeField()
     overlap_hours = serializers.SerializerMethodField()
@@ -223,7 +226,10 @@ class RetiringKeySerializer(serializers.ModelSerializer):
 
 
 class KeyRotatedSerializer(KeyIssuedSerializer):
-    """The answer to a key rotation: the agent's new key, its token, which is shown once, and the previous key."""
+    """The response to a key rotation: the agent's new key with its token, and the previous key.
+
+    The token is shown once.
+    """
 
     retiring_key = RetiringKeySerializer(allow_null=True)
 

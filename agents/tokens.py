@@ -1,4 +1,4 @@
-"""The format of bearer tokens: `sps_key_`, `sps_agt_` or `sps_clm_`, 43 random base62 characters and a CRC32 checksum.
+"""The format of bearer tokens: a prefix such as `sps_key_`, 43 random base62 characters and a CRC32 checksum.
 
 The checksum lets secret scanners recognize real tokens, and refuses a mistyped one without a query. Only the SHA-256 is
 stored: 256 random bits need no slow hash. Pattern: `sps_(key|agt|clm)_[0-9A-Za-z]{49}`.
@@ -29,18 +29,18 @@ def new_token(kind: str) -> str:
 
 
 def is_well_formed(token: str) -> bool:
-    """Return whether the format and checksum of a key's or claim token's text are correct."""
+    """Return whether a text has the format and the correct checksum of an API key's token or a claim token."""
     match = _TOKEN_PATTERN.fullmatch(token)
     return match is not None and hmac.compare_digest(_checksum(match.group(1)), match.group(2))
 
 
 def digest(token: str) -> str:
-    """Return the SHA-256 of a bearer token, which is stored instead of the token."""
+    """Return the SHA-256 of a bearer token, which is stored in place of the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def new_user_token(user_id: str) -> str:
-    """Return a signed bearer token with which a user in development can call the API for 12 hours."""
+    """Return a signed bearer token for calling the API as a user in development; it is valid for 12 hours."""
     return USER_TOKEN_PREFIX + signing.TimestampSigner(sep=".", salt=_SALT).sign(user_id)
 
 

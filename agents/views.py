@@ -34,7 +34,7 @@ from config.api.views import OperationViewSet
 
 
 def _claim(call: Call) -> str:
-    """Return the actor whose Idempotency-Keys count when an agent is claimed: the holder of the claim token."""
+    """Return the holder of a claim token as the actor of the request: each holder has separate Idempotency-Keys."""
     claim = services.find_claim_token(caller=call.caller, claim_token=str(call.data.get("claim_token")))
     return f"claim:{claim.token_sha256}"
 

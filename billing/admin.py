@@ -20,7 +20,7 @@ from config.api.admin import ReadOnlyAdmin, WaitingFilter
 
 
 def _by_agent(agent_id: str) -> Q:
-    """Return the filter by which the admin table of usage totals finds an agent's rows; it uses the database index."""
+    """Return the filter for the usage totals of one agent in the admin table; the filter can use the database index."""
     return Q(workspace_id__in=Agent.objects.filter(pk=agent_id).values("workspace_id"), agent_id=agent_id)
 
 

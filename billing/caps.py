@@ -25,7 +25,7 @@ from config.api.fields import INT64
 
 @dataclass(frozen=True)
 class ChargeTotals:
-    """The sum of several charges or ledger entries, to check against caps: cents, posts with a URL, number of targets."""
+    """The sum of several charges or ledger entries, as the caps limit it: cents, posts with a URL, and number of targets."""
 
     cents: int
     url_posts: int
@@ -50,7 +50,10 @@ class SpendCap:
 
     @property
     def limit_cents(self) -> int | None:
-        """Return the spend cap plus the free credit, at most the largest 64-bit number; None without a spend cap."""
+        """Return the sum of spend cap and free credit, in cents; None without a spend cap.
+
+        The result is at most the largest 64-bit number.
+        """
         return None if self.cap_cents is None else min(self.free_credit_cents + self.cap_cents, INT64)
 
     @property
@@ -62,16 +65,16 @@ class SpendCap:
 
     @property
     def exceeded(self) -> bool:
-        """Return whether more is spent and held than the spend cap allows, which happens only after it was lowered."""
+        """Return whether the spent and held money exceeds the spend cap. This happens only after the cap was lowered."""
         return self.limit_cents is not None and self.spent_cents + self.reserved_cents > self.limit_cents
 
 
 @dataclass(frozen=True)
 class MonthlyCaps:
-    """The monthly caps of a workspace or an agent (its `holder_kind`) on spending and on posts with a URL.
+    """The monthly caps on spending and on posts with a URL, of a workspace or of an agent.
 
-    None means no cap of its own. `pays` says whether spending beyond the free credit is paid for; in paid mode that needs a
-    subscription.
+    `holder_kind` says which of both has the caps. None means no cap of its own. `pays` says whether spending beyond the
+    free credit is paid for; in paid mode that needs a subscription.
     """
 
     holder_id: str
@@ -83,7 +86,7 @@ class MonthlyCaps:
 
     @property
     def limit_cents(self) -> int | None:
-        """Return how many cents the monthly caps allow to spend and to hold together; None means any amount."""
+        """Return how many cents may be spent and held in total in a month under the monthly caps; None means any amount."""
         limit = self.spend_cap(MonthCounter()).limit_cents
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
@@ -91,7 +94,7 @@ class MonthlyCaps:
         return SpendCap(self.cap_cents, self.free_credit_cents, counter.settled_cents, counter.held_cents)
 
     def check(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Check further charges against the monthly caps, then whether they are paid for; each check raises its errors."""
+        """Check whether further charges stay within the monthly caps and are paid for. Raises an error if not."""
         self.check_caps(counter, demand)
         self.check_payment(counter, demand)
 
@@ -126,7 +129,10 @@ class MonthlyCaps:
 
 @dataclass(frozen=True)
 class Caps:
-    """All caps that apply to the charges of a workspace or of one of its agents; `months` is in the order of locking."""
+    """All caps that apply to the charges of a workspace or of one of its agents.
+
+    `months` has the monthly caps in the order in which their counters are locked.
+    """
 
     months: tuple[MonthlyCaps, ...]
     posts_per_day: int | None = None
@@ -145,18 +151,18 @@ class Caps:
 
 
 def day_of(at: datetime) -> date:
-    """Return the UTC day that contains a time; daily caps count by UTC days."""
+    """Return the UTC day that contains a time. Daily caps apply to UTC days."""
     return at.astimezone(UTC).date()
 
 
 def month_of(at: datetime) -> date:
-    """Return the first day of the UTC month that contains a time; monthly caps count by UTC months."""
+    """Return the first day of the UTC month that contains a time. Monthly caps apply to UTC months."""
     return day_of(at).replace(day=1)
 
 
 @dataclass(frozen=True)
 class UtcMonth:
-    """A billing period, to which the monthly caps apply: one UTC calendar month. `end` is the start of the next month."""
+    """A billing period, to which the monthly caps apply: one UTC calendar month. `end` is the start of the month after it."""
 
     start: datetime
     end: datetime

@@ -39,7 +39,7 @@ class SocialUrlPostCapExceeded(ApiError):
 
 
 class PostsPerDayCapExceeded(ApiError):
-    """The error for an agent at its daily cap of targets; `Retry-After` is the seconds until that day ends."""
+    """The error for an agent that has reached its daily cap of targets. `Retry-After` has the seconds until the day ends."""
 
     status, code = 429, "POSTS_PER_DAY_CAP_EXCEEDED"
     message = "This agent may not post to more targets on this day."
@@ -48,7 +48,7 @@ class PostsPerDayCapExceeded(ApiError):
 
 
 class SignatureInvalid(ApiError):
-    """The error for an event of the payment processor whose signature is missing, wrong or too old."""
+    """The error for a request to the webhook of the payment processor whose signature is missing, wrong or too old."""
 
     status, code = 400, "SIGNATURE_INVALID"
     message = "The signature does not match the body."
@@ -56,7 +56,7 @@ class SignatureInvalid(ApiError):
 
 
 class BillingUnavailable(ApiError):
-    """The error for a payment processor that is not configured or does not answer; it sets `Retry-After`."""
+    """The error if the payment processor is not configured or does not answer. The response has a `Retry-After` header."""
 
     status, code = 503, "BILLING_UNAVAILABLE"
     message = "This service is in free beta: nothing is invoiced, so there is nothing to subscribe to or to pay."

@@ -24,7 +24,7 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
     def with_capacity_for(
         self, *, cents: int, limit_cents: int | None, url_posts: int, url_post_cap: int | None
     ) -> MonthCounterQuerySet:
-        """Return the month counters that stay within the limits when these amounts are added.
+        """Return the month counters that stay within the caps when the given cents and posts with a URL are added.
 
         An amount of zero passes even if its cap was lowered.
         """
@@ -37,7 +37,7 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
 
 
 class MonthCounter(models.Model):
-    """The held and spent cents of one workspace or agent (the holder) in one UTC month, for its caps.
+    """The held and spent cents of one workspace or agent in one UTC month, for checks against its monthly caps.
 
     `url_posts` counts held and published posts with URLs.
     """
@@ -59,7 +59,7 @@ class MonthCounter(models.Model):
 
 
 class DayCounter(models.Model):
-    """An agent's number of published and pending targets on one UTC day, for its daily cap."""
+    """An agent's number of published and pending targets on one UTC day, for the check against the agent's daily cap."""
 
     agent_id = models.CharField(max_length=ids.LENGTH)
     day = models.DateField()
@@ -73,7 +73,7 @@ class DayCounter(models.Model):
 
 
 class UsageTotal(models.Model):
-    """Published and failed targets of a month and their cost, by platform and agent (`agent_id` is "" without an agent)."""
+    """The number and cost of a month's published and failed targets, by platform and agent ("" without an agent)."""
 
     workspace_id = models.CharField(max_length=ids.LENGTH)
     month = models.DateField()
@@ -98,7 +98,7 @@ SPENT_ENTRIES = Q(kind="settle") | Q(kind="adjust")
 
 
 class LedgerEntry(models.Model):
-    """One row of the billing ledger: money was held, settled, released or adjusted. Rows are only added, never changed.
+    """One row of the billing ledger: money was held, settled (spent), released or adjusted. Rows never change.
 
     A target's first hold has round 1, its next hold after a release round 2, and so on. A settle or release has the round,
     amounts and due day of the hold that it closes. `adjust` corrects a settled amount, up or down.
@@ -152,7 +152,7 @@ class LedgerEntry(models.Model):
 
 
 class ProcessorEvent(DueRow):
-    """An event that the payment processor sent, stored as received and only once for each event id.
+    """An event that the payment processor sent, stored as received. An event that is sent twice is stored once.
 
     `processed_at` is null until the event is processed; `due_at` is the next attempt, null if there will be none.
     """
@@ -181,7 +181,7 @@ class ProcessorEvent(DueRow):
 
 
 class Subscription(TimestampedModel):
-    """A workspace's subscription with the payment processor's status; the status is "" if there is no subscription.
+    """The stored copy of a workspace's subscription at the payment processor. The status is "" if there is no subscription.
 
     Only events and the reconciliation write it. Each write raises `version`, so that an answer that the processor gave before
     another write is not saved. `last_event_at` and `last_event_rank` belong to the last event whose copy was applied.
@@ -212,7 +212,7 @@ class Subscription(TimestampedModel):
         return self.status in RUNNING_STATUSES
 
     def entitles(self, now: datetime) -> bool:
-        """Return whether the subscription pays, at this time, for the workspace's usage beyond its free credit."""
+        """Return whether the subscription pays, at the given time, for the workspace's usage beyond its free credit."""
         if self.status == PAST_DUE:
             grace = timedelta(days=settings.PAST_DUE_GRACE_DAYS)
             return self.status_since is None or now < self.status_since + grace
@@ -220,7 +220,7 @@ class Subscription(TimestampedModel):
 
 
 class UsageReport(DueRow):
-    """A report to the payment processor: the part of one settled ledger entry that exceeds the month's free credit.
+    """A usage report to the payment processor: the part of a settled ledger entry beyond the month's free credit.
 
     `unknown_since` is the time of the first attempt with an unknown outcome. The report may be sent again only for a while
     after it, as long as the processor recognizes duplicates by the identifier, which is the entry's id.
@@ -263,7 +263,7 @@ class UsageReport(DueRow):
 
 
 class BillingAlarm(models.Model):
-    """A billing problem for the operators, open until it is resolved; each kind and subject has at most one open alarm.
+    """A billing problem for the operators. Each kind of problem has at most one open alarm about the same subject.
 
     `subject` is the id of the affected workspace, ledger entry, event or customer; "" means the whole service.
     """

@@ -23,7 +23,7 @@ MAX_MONTHS = 36
 
 @dataclass(frozen=True)
 class MonthUsage:
-    """The usage of a workspace or an agent in a month; `agent_id` is "" for the usage of a whole workspace."""
+    """The usage of a workspace or an agent in a month. `agent_id` is "" in the usage of a whole workspace."""
 
     workspace_id: str
     agent_id: str
@@ -67,7 +67,7 @@ class DayUsage:
 
 @dataclass(frozen=True)
 class AgentUsage:
-    """An agent's targets and spending in a month; `agent_id` and `name` are "" for posts without an agent."""
+    """An agent's targets and spending in a month. `agent_id` and `name` are "" for posts that no agent created."""
 
     agent_id: str
     name: str
@@ -84,7 +84,7 @@ def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int)
 
 
 def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage:
-    """Return the agent's usage in the UTC month of `at`, against its own spend cap. Raises ScopeMissing, NotFound."""
+    """Return the agent's usage in the UTC month of `at`, against the agent's own spend cap. Raises ScopeMissing, NotFound."""
     workspace_id = agent_of(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
     cap = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
     totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
@@ -92,7 +92,7 @@ def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage
 
 
 def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> MonthBill:
-    """Return the workspace's bill for the UTC month of `at`, with the given cap and credit. Raises ScopeMissing, NotFound."""
+    """Return the workspace's bill for the UTC month of `at`. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     cap = spend_cap(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
@@ -102,7 +102,7 @@ def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, 
 
 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:
-    """Return the usage totals of a workspace's or agent's month, overall and by platform."""
+    """Return the usage totals of a workspace or an agent in a month: for all platforms together, and for each platform."""
     names = ("published", "failed", "url_posts", "spend_cents")
     rows = UsageTotal.objects.filter(**holder, month=month_of(at)).values_list("platform")
     by_platform = [
@@ -120,7 +120,7 @@ def months_of(*, caller: Caller, workspace_id: str) -> list[date]:
 
 
 def charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
-    """Return the ledger entries that count as spent in the month of `at`, by day. Raises ScopeMissing, NotFound."""
+    """Return the month's ledger entries that count as spent, ordered by day. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
     spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=month_of(at))
     return spent.order_by("day", "pk")

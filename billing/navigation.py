@@ -1,4 +1,4 @@
-"""The entry of billing's usage page in the dashboard's navigation."""
+"""The link to billing's usage page in the dashboard's navigation."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from workspaces.models import Workspace
 
 @dataclass(frozen=True)
 class BudgetUse:
-    """How many cents of a workspace's budget for a UTC month are spent or held, and how high the budget is."""
+    """The use of a workspace's budget for a UTC month: how many cents are spent or held, and how many the budget has."""
 
     workspace_id: str
     month: date
@@ -33,7 +33,7 @@ class BudgetUse:
 
 
 def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None = None) -> list[BudgetUse]:
-    """Return the monthly budgets of workspaces, from the month `since` on, of which at least `percent` % are used.
+    """Return the workspaces' monthly budgets of which at least `percent` % are used, for the months from `since` on.
 
     A budget is free credit plus cap, or the free credit alone if nobody pays for more. Deleted workspaces are left out.
     """
@@ -52,7 +52,10 @@ def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None 
 
 
 def _nearly_spent(percent: int) -> Exists:
-    """Return a filter for months with a nearly spent budget; it uses floats, because sums may exceed 64 bits."""
+    """Return the database filter for months with a nearly spent budget.
+
+    It uses floats, because sums may exceed 64 bits.
+    """
     free, cap = (Cast(name, FloatField()) for name in ("free_monthly_credit_cents", "monthly_spend_cap_cents"))
     reached = OuterRef("used") * 100.0 / percent
     live = Workspace.objects.filter(pk=OuterRef("holder_id")).exclude(status=WorkspaceStatus.DELETED)
@@ -64,7 +67,7 @@ def _nearly_spent(percent: int) -> Exists:
 
 
 def _paying(workspaces: dict[str, Workspace]) -> set[str]:
-    """Return the workspaces that may spend more than the free credit; in free beta these are all workspaces."""
+    """Return the ids of the workspaces that may spend more than the free credit; in free beta, all workspaces may."""
     if not is_paid():
         return set(workspaces)
     now = timezone.now()
@@ -73,6 +76,6 @@ def _paying(workspaces: dict[str, Workspace]) -> set[str]:
 
 
 def _limit(workspace: Workspace, *, pays: bool) -> int:
-    """Return the workspace's monthly budget in cents: the free credit plus, if it may spend more, the spend cap."""
+    """Return a workspace's monthly budget in cents: the free credit plus, if more may be spent, the spend cap."""
     free, cap = workspace.free_monthly_credit_cents, workspace.monthly_spend_cap_cents
     return MonthlyCaps(workspace.pk, "workspace", cap, free, None, pays=pays).limit_cents or 0

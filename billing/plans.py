@@ -17,17 +17,17 @@ def is_paid() -> bool:
 
 
 def paid_or_free_beta() -> str:
-    """Return the billing mode of this service: `paid`, or `free_beta` without a payment processor."""
+    """Return the billing mode of this service: `paid` with a configured payment processor, else `free_beta`."""
     return "paid" if is_paid() else "free_beta"
 
 
 def available_plans() -> list[str]:
-    """Return the subscription plans that have a configured price, so that a workspace can subscribe to them."""
+    """Return the plans to which a workspace can subscribe: those that have a price in the settings."""
     return [plan for plan in PLANS if is_paid() and settings.STRIPE_PRICES[plan]]
 
 
 def billing_capabilities() -> dict[str, Any]:
-    """Return the `billing` part of GET /capabilities: the billing mode and the available plans and pages."""
+    """Return the `billing` part of the response to GET /capabilities: billing mode, plans, and available billing pages."""
     return {
         "mode": paid_or_free_beta(),
         "checkout_available": bool(available_plans()),

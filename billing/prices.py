@@ -12,7 +12,10 @@ URL_SUFFIX = "+url"
 
 @dataclass(frozen=True)
 class Charge:
-    """The price of publishing one target; `url_posts` is the number of its posts with a URL, which have a monthly cap."""
+    """The price of publishing a post to one target.
+
+    `url_posts` is the number of its posts with a URL, which have a monthly cap.
+    """
 
     target_id: str
     platform: str
@@ -21,7 +24,7 @@ class Charge:
 
 
 def price_of(platform: str, *, has_url: bool) -> int:
-    """Return the price of publishing one post on a platform, in cents; a post whose text has a linked URL may cost more."""
+    """Return the price in cents of publishing one post on a platform; a post whose text has a link may cost more."""
     prices: dict[str, int] = settings.PRICE_LIST
     if has_url and platform + URL_SUFFIX in prices:
         return prices[platform + URL_SUFFIX]

@@ -34,7 +34,7 @@ MAX_SUBSCRIPTIONS = 100  # maximum of one page of the processor's API, newest fi
 
 
 class OutboundClient(stripe.HTTPClient):
-    """The HTTP client of Stripe's library that sends every request through config/outbound.
+    """The HTTP client that Stripe's Python library uses here; it sends every request through the service's config/outbound.
 
     The cause of each APIConnectionError is an OutboundError.
     """
@@ -44,7 +44,7 @@ class OutboundClient(stripe.HTTPClient):
     def request(
         self, method: str, url: str, headers: Mapping[str, str] | None, post_data: Any = None, **unused: Any
     ) -> tuple[str, int, Mapping[str, str]]:
-        """Send one request to the payment processor and return body, status and headers of the response."""
+        """Send one HTTP request to the payment processor and return the response's body, status and headers."""
         try:
             answer = outbound.request(
                 method, url, headers=headers, data=post_data, timeout=TIMEOUT_SECONDS, max_bytes=MAX_ANSWER_BYTES
@@ -55,11 +55,11 @@ class OutboundClient(stripe.HTTPClient):
         return answer.body.decode(errors="replace"), answer.status, answer.headers
 
     def close(self) -> None:
-        """Do nothing when Stripe's library closes its HTTP client, because no connection stays open."""
+        """Do nothing when Stripe's library closes its HTTP client: there is no open connection to close."""
 
 
 def _new_client(*, retries: int) -> stripe.StripeClient:
-    """Return a Stripe client for the payment processor's API that repeats a failed request up to `retries` times."""
+    """Return a client of the payment processor Stripe that repeats a failed request up to `retries` times."""
     return stripe.StripeClient(
         settings.STRIPE_SECRET_KEY,
         base_addresses={"api": settings.STRIPE_API_BASE},
@@ -70,7 +70,7 @@ def _new_client(*, retries: int) -> stripe.StripeClient:
 
 @contextmanager
 def _processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
-    """Yield a Stripe client whose errors become BillingUnavailable, or NotAtProcessor for an unknown id.
+    """Return a context manager with a Stripe client. It turns Stripe's errors into BillingUnavailable or NotAtProcessor.
 
     Use `retries=0` for work that is repeated anyway.
     """
@@ -88,20 +88,26 @@ def _processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
 
 
 def _loggable_fault(error: stripe.StripeError) -> str:
-    """Return a Stripe error's type, status and ids for the log; its message is left out, as it may quote the request."""
+    """Return a Stripe error's type, status and ids for the log.
+
+    The error's message is left out, because it may quote the request.
+    """
     return f"{type(error).__name__}, status {error.http_status}, code {error.code}, request {error.request_id}"
 
 
 @dataclass(frozen=True)
 class ProcessorPage:
-    """A checkout or portal session of the payment processor: a page for a limited time. Both fields are None in a dry run."""
+    """The id and URL of a checkout or portal page at the payment processor; both are None in a dry run.
+
+    The page works for a limited time.
+    """
 
     id: str | None
     url: str | None
 
 
 def create_customer(workspace_id: str, name: str) -> str:
-    """Create the workspace's customer at the payment processor; returns the same id if repeated within a day."""
+    """Create the workspace's customer at the payment processor. A repeated call within a day returns the same customer id."""
     with _processor_client() as client:
         customer = client.v1.customers.create(
             {"name": name, "metadata": {"workspace_id": workspace_id}},
@@ -144,12 +150,12 @@ def _line_items(plan: str) -> list[Any]:
 
 
 def _page(workspace_id: str) -> str:
-    """Return the URL of the dashboard's usage page, to which the payment processor's pages lead back."""
+    """Return the URL of the dashboard's usage page, to which the payment processor sends the customer back."""
     return settings.BASE_URL + reverse("usage", kwargs={"workspace_id": workspace_id})
 
 
 def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
-    """Return all subscriptions of a customer at the payment processor, also ended ones. Raises NotAtProcessor."""
+    """Return all subscriptions of a customer at the payment processor, including ended ones. Raises NotAtProcessor."""
     with _processor_client(retries=retries) as client:
         found = client.v1.subscriptions.list(
             {"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}
@@ -158,7 +164,7 @@ def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[Subscription
 
 
 def cancel_subscription(subscription_id: str) -> None:
-    """Cancel a subscription at the payment processor now; open usage is invoiced, advance payments not refunded."""
+    """Cancel a subscription at the payment processor now. Open usage is invoiced; advance payments are not refunded."""
     try:
         with _processor_client(retries=0) as client:
             client.v1.subscriptions.cancel(subscription_id, {"invoice_now": True, "prorate": False})
@@ -175,7 +181,7 @@ class UsageReportOutcome(Enum):
 
 @dataclass(frozen=True)
 class MeterEvent:
-    """A usage report as the payment processor receives it: a meter event of Stripe."""
+    """A usage report in the form in which the payment processor Stripe receives it, which Stripe calls a meter event."""
 
     identifier: str
     customer_id: str
@@ -186,14 +192,17 @@ class MeterEvent:
 
 @dataclass(frozen=True)
 class UsageReportReceipt:
-    """The payment processor's result of one attempt to report usage; `fault` has no secrets and may be logged."""
+    """The payment processor's response to a usage report. `fault` describes an error without secrets, so it may be logged."""
 
     outcome: UsageReportOutcome
     fault: str = ""
 
 
 def report_usage(event: MeterEvent) -> UsageReportReceipt:
-    """Send a usage report to the payment processor once; the caller sends it again if the outcome is unknown."""
+    """Send a usage report to the payment processor without retries.
+
+    The caller sends the report again if the outcome is unknown.
+    """
     try:
         _new_client(retries=0).v1.billing.meter_events.create(
             {
@@ -213,7 +222,7 @@ def report_usage(event: MeterEvent) -> UsageReportReceipt:
 
 
 def find_meter() -> str | None:
-    """Return the id of the payment processor's active meter for STRIPE_METER_EVENT; None if there is none."""
+    """Return the id of the payment processor's active usage meter named STRIPE_METER_EVENT; None if there is none."""
     with _processor_client() as client:
         for meter in client.v1.billing.meters.list({"status": "active", "limit": 100}).auto_paging_iter():
             if meter.event_name == settings.STRIPE_METER_EVENT:
@@ -222,7 +231,7 @@ def find_meter() -> str | None:
 
 
 def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
-    """Return the usage of a customer that the payment processor has recorded between two whole minutes, in cents."""
+    """Return how many cents of a customer's usage the payment processor has recorded between two whole minutes."""
     with _processor_client() as client:
         found = client.v1.billing.meters.event_summaries.list(
             meter_id,
@@ -253,7 +262,7 @@ def _outcome(error: stripe.StripeError) -> UsageReportOutcome:
 
 
 def _is_duplicate(error: stripe.StripeError) -> bool:
-    """Return whether the payment processor refused a usage report because an earlier attempt has already arrived."""
+    """Return whether the payment processor refused a usage report because it already has the same report."""
     return error.code == "duplicate_meter_event" or (
         error.http_status == 400 and "already exists with identifier" in (error.user_message or "")
     )

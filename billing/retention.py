@@ -24,7 +24,7 @@ EVENT_RETENTION = timedelta(days=90)
 
 
 class FinishedProcessorEvents(ExpiredRows):
-    """The retention rule that deletes finished events of the payment processor after EVENT_RETENTION."""
+    """The retention rule that deletes the payment processor's events after EVENT_RETENTION, once they are processed."""
 
     name = "processor_events"
 
@@ -33,7 +33,7 @@ class FinishedProcessorEvents(ExpiredRows):
 
 
 class CustomersOfDeletedWorkspaces(ExpiredRows):
-    """The retention rule that clears the customer ids of deleted workspaces whose subscriptions have ended."""
+    """The retention rule that clears a deleted workspace's customer id when its subscription has ended."""
 
     name = "processor_customers"
 

@@ -27,7 +27,7 @@ def check_charges(
     due: datetime,
     instead_of: Sequence[str] = (),
 ) -> SpendCap:
-    """Check without writing whether the caps allow charges; returns the workspace's spend cap and spending after them.
+    """Return the workspace's spend cap and its spending after the given charges. Raises an error if a cap forbids them.
 
     Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
@@ -44,7 +44,7 @@ def check_charges_by_due_time(
     parts: Sequence[tuple[datetime, Sequence[Charge]]],
     instead_of: Sequence[str] = (),
 ) -> SpendCap:
-    """Check charges with several due times like `check_charges`; returns the spend cap of the first month."""
+    """Check charges with several due times against the caps; returns the workspace's spend cap in the first of the months."""
     caps, released_holds = caps_of(workspace_id=workspace_id, agent_id=agent_id), _open_holds(instead_of)
     months, checks = [], []
     for month in dict.fromkeys(month_of(due) for due, _ in parts):
@@ -94,12 +94,12 @@ def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None
 
 
 def spend_cap(*, workspace_id: str, at: datetime) -> SpendCap:
-    """Return the workspace's spend cap and its spending in the UTC month of `at`."""
+    """Return the workspace's spend cap and the workspace's spending in the UTC month of `at`."""
     return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=None), month_of(at))
 
 
 def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCap:
-    """Return the agent's own spend cap and its spending in the UTC month of `at`. Agents have no free credit."""
+    """Return the agent's own spend cap and the agent's spending in the UTC month of `at`. Agents have no free credit."""
     return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=agent_id), month_of(at))
 
 
@@ -111,7 +111,7 @@ class AgentCapUsage(NamedTuple):
 
 
 def agent_cap_usage(*, agent_id: str, at: datetime) -> AgentCapUsage:
-    """Return the agent's targets on the UTC day and its posts with a URL in the UTC month, pending ones included."""
+    """Return how many targets on the UTC day and posts with a URL in the UTC month an agent has, including pending ones."""
     days = DayCounter.objects.filter(agent_id=agent_id, day=day_of(at)).values("targets")
     months = _counters([agent_id], month_of(at)).values("url_posts")
     agent = Agent.objects.filter(pk=agent_id)
@@ -128,7 +128,7 @@ _agent = Prepared(
 
 
 def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:
-    """Return all spending and posting caps of the workspace and, if an agent id is given, of the agent, in one query."""
+    """Return all caps of the workspace and, if an agent id is given, of the agent, by one database query."""
     if agent_id is None:
         return Caps((_workspace_caps(_workspace.get(workspace_id)),))
     agent = _agent.get(agent_id, workspace_id)
@@ -157,18 +157,18 @@ def _workspace_caps(workspace: Workspace) -> MonthlyCaps:
 
 
 def subscription_of(*, workspace_id: str) -> Subscription | None:
-    """Return the stored subscription of the workspace; None if it never had one."""
+    """Return the stored subscription of the workspace; None if the workspace never had a subscription."""
     return Subscription.objects.exclude(status="").filter(pk=workspace_id).first()
 
 
 def is_entitled(*, workspace_id: str) -> bool:
-    """Return whether a subscription pays for the workspace's usage beyond its free credit."""
+    """Return whether a subscription pays for the workspace's usage beyond the free credit."""
     subscription = subscription_of(workspace_id=workspace_id)
     return subscription is not None and subscription.entitles(timezone.now())
 
 
 class MonthAmounts(NamedTuple):
-    """The held and spent amounts of a month, as its counter has them or as its ledger entries add up."""
+    """The held and spent amounts of a month, either from the month's counter or added up from the billing ledger."""
 
     held_cents: int = 0
     settled_cents: int = 0
@@ -177,7 +177,7 @@ class MonthAmounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Drift:
-    """A difference between the month counter of a workspace or agent and the sum of its ledger entries."""
+    """A difference between a month counter and the sum of the ledger entries of the same workspace or agent."""
 
     holder_id: str
     month: date
@@ -186,7 +186,7 @@ class Drift:
 
 
 def drift() -> list[Drift]:
-    """Return every month whose counter differs from the sum of its ledger entries; there should never be one.
+    """Return every month counter that differs from the sum of its ledger entries; there should never be one.
 
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """

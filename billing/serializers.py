@@ -14,7 +14,7 @@ from config.api.serializers import QuerySerializer, preview_of
 
 
 class PeriodQuery(QuerySerializer):
-    """The query parameters that choose a billing period."""
+    """The query parameters that choose a billing period (a UTC month)."""
 
     period_start = fields.Timestamp(help_text="Any time in the requested UTC calendar month.")
 
@@ -46,7 +46,7 @@ class BillingQuery(UsageQuery):
 
 
 class SpendCapSerializer(serializers.Serializer):
-    """The API representation of a month's spending against the spend cap, in cents; an agent's cap may be null."""
+    """The API representation of a month's spending and spend cap, in cents. An agent may have no spend cap (null)."""
 
     cap_cents = serializers.IntegerField(allow_null=True)
     free_credit_cents = serializers.IntegerField()
@@ -64,7 +64,7 @@ class PlatformUsageSerializer(serializers.Serializer):
 
 
 class UsageTotalsSerializer(serializers.Serializer):
-    """The API representation of a month's usage totals, over the targets that were due in the month."""
+    """The API representation of the totals of a month's usage: of all targets that were due in the month."""
 
     published = serializers.IntegerField()
     failed = serializers.IntegerField()
@@ -74,7 +74,7 @@ class UsageTotalsSerializer(serializers.Serializer):
 
 
 class MonthSerializer(serializers.Serializer):
-    """The workspace and the UTC calendar month in a usage or billing response; `period_end` starts the next month."""
+    """The workspace and the UTC month of a usage or bill in API responses. `period_end` is the start of the next month."""
 
     workspace_id = serializers.CharField()
     period_start = serializers.DateTimeField(source="period.start")
@@ -89,7 +89,10 @@ class UsageSerializer(MonthSerializer):
 
 
 class AgentUsageSerializer(UsageSerializer):
-    """The API representation of an agent's usage in a month, with its own spend cap, without free credit."""
+    """The API representation of an agent's usage in a month, with the agent's own spend cap.
+
+    Agents have no free credit.
+    """
 
     agent_id = serializers.CharField()
 
@@ -118,13 +121,13 @@ class BillingSerializer(MonthSerializer):
 
 
 class CreatePortalSessionSerializer(WriteBody):
-    """The request for a portal session at the payment processor: the workspace whose billing it shows."""
+    """The API request for a page of the payment processor that shows the workspace's billing (portal session)."""
 
     workspace_id = fields.Identifier("wrk")
 
 
 class CreateCheckoutSessionSerializer(CreatePortalSessionSerializer):
-    """The request for a checkout session at the payment processor: the workspace and the plan."""
+    """The API request for the payment processor's checkout page, on which the workspace subscribes to a plan."""
 
     plan = fields.Choice(
         choices=PLANS, default=METERED_PLAN, help_text="One of `billing.available_plans` of GET /capabilities."
@@ -132,7 +135,7 @@ class CreateCheckoutSessionSerializer(CreatePortalSessionSerializer):
 
 
 class SessionSerializer(serializers.Serializer):
-    """The API representation of a checkout or portal session at the payment processor."""
+    """The API representation of a page at the payment processor: a checkout or portal session with its URL."""
 
     id = serializers.CharField()
     url = serializers.CharField()
@@ -143,7 +146,7 @@ class SessionEnvelope(serializers.Serializer):
 
 
 class UnopenedSessionSerializer(serializers.Serializer):
-    """The checkout or portal session in a dry run's answer: none is created, so `id` and `url` are null."""
+    """The checkout or portal session in the response to a dry run. `id` and `url` are null, as no session is created."""
 
     id = serializers.CharField(allow_null=True)
     url = serializers.CharField(allow_null=True)
@@ -158,6 +161,6 @@ PortalSessionPreview = preview_of(
 
 
 class EventReceivedSerializer(serializers.Serializer):
-    """The answer to an event of the payment processor that was verified and stored."""
+    """The response to the payment processor after its event was verified and stored."""
 
     received = serializers.BooleanField()

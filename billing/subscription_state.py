@@ -1,4 +1,4 @@
-"""Reads subscriptions and subscription events in the payment processor's JSON, without database or network access.
+"""Reads subscriptions and their events from the payment processor's JSON, without database or network access.
 
 An event says which subscription of which customer changed. Its state is then fetched from the processor, or taken from the
 event's own copy if the service has no API key.
@@ -35,7 +35,10 @@ _SUBSCRIPTION, _INVOICE = "customer.subscription.", "invoice."
 
 @dataclass(frozen=True)
 class SubscriptionState:
-    """The state of a subscription at the payment processor; `workspace_id` is from its metadata, or else ""."""
+    """The plan, status and times of a subscription at the payment processor.
+
+    `workspace_id` is from its metadata, or else "".
+    """
 
     subscription_id: str
     customer_id: str
@@ -49,7 +52,7 @@ class SubscriptionState:
 
     @classmethod
     def from_object(cls, subscription: Mapping[str, Any]) -> SubscriptionState | None:
-        """Return the state of a subscription in the payment processor's JSON; None for other objects."""
+        """Read a subscription from the payment processor's JSON; returns None for objects that are no subscription."""
         subscription_id, status = subscription.get("id"), subscription.get("status")
         if (
             subscription.get("object") != "subscription"
@@ -78,13 +81,13 @@ class SubscriptionState:
 
     @property
     def may_still_charge(self) -> bool:
-        """Return whether the subscription may still cost money: any that has not ended."""
+        """Return whether the subscription may still cost money, which is so until it has ended."""
         return self.status not in ENDED_STATUSES
 
 
 @dataclass(frozen=True)
 class SubscriptionEvent:
-    """An event of the payment processor about a customer's subscription.
+    """An event of the payment processor that concerns a customer's subscription.
 
     `state` is the event's own copy of the subscription, if it has one; `occurred_at` and `rank` order events.
     """
@@ -97,7 +100,7 @@ class SubscriptionEvent:
 
 
 def parse_event(payload: str) -> SubscriptionEvent | None:
-    """Return the subscription event in the payment processor's JSON; None if it is about anything else or incomplete."""
+    """Read an event about a subscription from the payment processor's JSON; returns None for other or incomplete events."""
     event = json.loads(payload)
     obj, occurred_at = _as_mapping(event.get("data")).get("object"), _unix_time(event.get("created"))
     # `account` is set if the event is about a connected account instead of the service's own.
@@ -122,7 +125,7 @@ def _from_subscription(kind: str, obj: Mapping[str, Any], occurred_at: datetime)
 
 
 def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
-    """Return the subscription event of a finished checkout session, which starts a subscription.
+    """Return the event that a subscription has started, from the payment processor's event of a finished checkout.
 
     Its time is when the session was opened, so that the subscription's own events always come later.
     """
@@ -150,7 +153,7 @@ def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> Sub
 
 
 def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
-    """Return the subscription event of an invoice; it has no copy of the subscription, whose status must be fetched."""
+    """Return the subscription event of an invoice. An invoice has no subscription status, so the status must be fetched."""
     details = _as_mapping(_as_mapping(obj.get("parent")).get("subscription_details"))
     if not _object_id(details.get("subscription") or obj.get("subscription")):
         return None
@@ -159,13 +162,13 @@ def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> Subscription
 
 
 def _object_id(value: object) -> str:
-    """Return the id of an object in a subscription or event, which has either the id or the whole object; else ""."""
+    """Return the id of an object that the payment processor's JSON gives either as an id or as a whole object; else ""."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found[:255] if isinstance(found, str) else ""
 
 
 def _unix_time(value: object) -> datetime | None:
-    """Return a time that a subscription or event of the payment processor gives in Unix seconds; None for other values."""
+    """Return a time that the payment processor's JSON gives in Unix seconds; None for other values."""
     try:
         return datetime.fromtimestamp(value, UTC) if isinstance(value, int) and not isinstance(value, bool) else None
     except (OverflowError, ValueError, OSError):
@@ -188,7 +191,7 @@ def _is_metered(item: Mapping[str, Any]) -> bool:
 
 
 def _plan(items: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> str:
-    """Return a subscription's plan: the most expensive one among its items' prices, else the plan in its metadata."""
+    """Return the plan of a subscription: the most expensive plan among its prices, else the plan in its metadata."""
     for plan in reversed(PLANS):
         if any(_is_price_of(plan, _price(item)) for item in items):
             return plan
@@ -206,5 +209,5 @@ def _period_end(part: Mapping[str, Any]) -> datetime | None:
 
 
 def _as_mapping(value: object) -> Mapping[str, Any]:
-    """Return a part of a subscription or event of the payment processor if it is a mapping, else an empty mapping."""
+    """Return a part of the payment processor's JSON if it is a JSON object, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}

@@ -15,5 +15,5 @@ def end_subscriptions_of_deleted() -> int:
 
 @shared_task
 def reconcile_at_night() -> None:
-    """Celery task: run the nightly billing reconciliation with the payment processor, if it is due."""
+    """Celery task, called every hour: compare billing with the payment processor once a night."""
     services.run_nightly_reconciliation()

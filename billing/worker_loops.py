@@ -1,4 +1,4 @@
-"""The worker loops of billing: one processes the payment processor's events, one sends usage reports to it."""
+"""The worker loops of billing: one processes the payment processor's events, the other sends usage reports to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
 
 
 class ProcessorEventsLoop(WorkerLoop):
-    """The worker loop that processes one event of the payment processor in each run, as each may take long."""
+    """The worker loop that processes one event of the payment processor in each run, because an event may take long."""
 
     name = processor_events.PROCESSOR_EVENTS_LOOP
 
@@ -22,7 +22,7 @@ class ProcessorEventsLoop(WorkerLoop):
 
 
 class UsageReportsLoop(WorkerLoop):
-    """The worker loop that sends several usage reports in each run, and pauses after an attempt without an answer."""
+    """The worker loop that sends several usage reports in each run. It pauses after a report got no answer."""
 
     name = usage_reporting.USAGE_REPORTS_LOOP
 

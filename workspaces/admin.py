@@ -14,7 +14,7 @@ from workspaces.services import pause_workspace, resume_workspace
 
 @admin.register(User)
 class UserAdmin(ReadOnlyAdmin):
-    """The read-only admin table of users; only the identity provider or `createsuperuser` makes a user an operator."""
+    """The read-only admin table of users. Only the identity provider or `createsuperuser` makes a user an operator."""
 
     list_display = ("id", "username", "email", "display_name", "is_staff", "is_active", "created_at")
     list_filter = ("is_staff", "is_active")

@@ -38,7 +38,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
-    """A user: a person or a program. Users from the identity provider are identified by issuer and subject, not by e-mail."""
+    """A user of the service: a person or a program. Provider users are identified by issuer and subject, not by e-mail."""
 
     id = PrefixedIdField("usr")
     username = models.CharField(max_length=150, unique=True)
@@ -74,12 +74,12 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         return not self.is_active
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Return the hash that the user's sessions must have; it changes with the password or session epoch."""
+        """Return the hash that the user's valid sessions contain. A new password or a sign-out everywhere changes it."""
         seal = f"{self.password}:{self.session_epoch}"
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 
     def erase(self) -> None:
-        """Erase the user's personal data and end all sessions; the row stays, because other rows refer to it."""
+        """Erase the user's personal data. The database row stays, because other rows refer to it."""
         self.username, self.email = self.id, f"deleted+{self.id}@users.invalid"
         self.display_name = self.identity_issuer = self.identity_subject = ""
         self.email_verified = self.is_active = self.is_staff = self.is_superuser = False
@@ -88,7 +88,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
 
 
 class UserSession(models.Model):
-    """A browser session of a signed-in user, as the user sees it; it is deleted together with Django's session."""
+    """A browser session of a signed-in user, as shown to the user. It is deleted together with Django's session."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, db_constraint=False, related_name="user_session")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
@@ -130,7 +130,7 @@ class Workspace(TimestampedModel):
 
     @property
     def paused_by(self) -> list[str]:
-        """Return who has paused the workspace: the owner, an operator, both or nobody."""
+        """Return who has paused the workspace: its owner, an operator of the service, both or nobody."""
         pauses = {"owner": self.owner_paused_at, "operator": self.operator_paused_at}
         return [who for who, since in pauses.items() if since]
 
@@ -159,7 +159,7 @@ class Member(TimestampedModel):
 
 
 class EndedIdentity(models.Model):
-    """A keyed digest of a deleted user's identity, by which provider tokens from before the deletion are refused."""
+    """A keyed hash of a deleted user's issuer and subject, by which the user's old provider tokens are refused."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     ended_at = models.DateTimeField()
@@ -172,14 +172,14 @@ class EndedIdentity(models.Model):
 
     @staticmethod
     def digests(issuer: str, subject: str) -> list[str]:
-        """Return the digests of a deleted user's identity by SECRET_KEY and by each of SECRET_KEY_FALLBACKS."""
+        """Return the keyed hashes of a deleted user's identity: by SECRET_KEY and by each of SECRET_KEY_FALLBACKS."""
         keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
         named = f"{issuer}\n{subject}"
         return [salted_hmac("workspaces.ended", named, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
 class OutgoingMail(DueRow):
-    """An e-mail that a worker sends. Its content is encrypted, and deleted after it was sent or has finally failed."""
+    """An e-mail that a worker sends. The content is encrypted, and deleted once the e-mail is sent or has finally failed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     content = EncryptedJSONField(null=True)  # {"to", "subject", "text"}
@@ -199,12 +199,12 @@ class OutgoingMail(DueRow):
 
     @property
     def has_failed(self) -> bool:
-        """Return whether the outgoing e-mail could not be sent and no further attempt is made."""
+        """Return whether the outgoing e-mail has finally failed: it could not be sent and is not tried again."""
         return self.sent_at is None and self.due_at is None
 
 
 class Invitation(TimestampedModel):
-    """An invitation of an e-mail address to a workspace; the row is deleted when it is accepted or withdrawn."""
+    """An invitation of an e-mail address to a workspace. The row is deleted when the invitation is accepted or withdrawn."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField()  # as `normalize_email` returns it

@@ -1,4 +1,4 @@
-"""The entries of the audit log page and the workspace settings page in the dashboard's navigation."""
+"""The links to the audit log page and the workspace settings page in the dashboard's navigation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The customer ids of workspaces at the payment processor, and the audit log retention that a workspace pays for."""
+"""Saves the customer ids of workspaces at the payment processor, and how long each workspace's audit log is stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPERATOR_TIER = "enterprise"
 
 
 def save_customer_id(*, workspace_id: str, customer_id: str) -> str:
-    """Save the workspace's customer id at the payment processor unless it has one; returns the stored id."""
+    """Save the workspace's customer id at the payment processor, or keep one that is already stored; returns the kept id."""
     Workspace.objects.filter(pk=workspace_id, processor_customer_id="").update(
         processor_customer_id=customer_id, updated_at=timezone.now()
     )
@@ -22,25 +22,25 @@ def save_customer_id(*, workspace_id: str, customer_id: str) -> str:
 
 
 def customer_ids_of(workspace_ids: Iterable[str]) -> dict[str, str]:
-    """Return each workspace's customer id at the payment processor; "" for a workspace that is no customer."""
+    """Return each workspace's customer id at the payment processor; "" for workspaces without a customer id."""
     rows = Workspace.objects.filter(pk__in=list(workspace_ids))
     return dict(rows.values_list("pk", "processor_customer_id"))
 
 
 def workspace_id_of_customer(*, customer_id: str) -> str | None:
-    """Return the id of the workspace with this customer id at the payment processor, or None."""
+    """Return the id of the workspace with this customer id at the payment processor; None if there is no such workspace."""
     return Workspace.objects.filter(processor_customer_id=customer_id).values_list("pk", flat=True).first()
 
 
 def workspaces_with_customer(*, deleted: bool) -> QuerySet[Workspace]:
-    """Return the workspaces that are customers of the payment processor: only deleted ones, or only the others."""
+    """Return the workspaces with a customer id at the payment processor: either the deleted ones or all others."""
     customers = Workspace.objects.exclude(processor_customer_id="").order_by("pk")
     is_deleted = Q(status=WorkspaceStatus.DELETED)
     return customers.filter(is_deleted if deleted else ~is_deleted)
 
 
 def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
-    """Clear the workspaces' customer ids at the payment processor; returns how many workspaces had one.
+    """Clear the workspaces' customer ids at the payment processor; returns how many workspaces had a customer id.
 
     `updated_at` does not change, because it says when they were deleted.
     """
@@ -49,5 +49,5 @@ def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
 
 
 def set_retention_tier(*, workspace_id: str, tier: str) -> None:
-    """Set the workspace's retention tier for the audit log, unless an operator has set it to `enterprise`."""
+    """Set how long the workspace's audit log is stored (retention tier), unless an operator has set `enterprise`."""
     Workspace.objects.filter(pk=workspace_id).exclude(retention_tier=OPERATOR_TIER).update(retention_tier=tier)

@@ -20,14 +20,14 @@ RETENTION_PERIOD = timedelta(days=30)  # longer than any provider's token is val
 
 
 def workspaces_to_purge() -> QuerySet[Workspace]:
-    """Return the workspaces that were deleted more than DELETED_WORKSPACE_DAYS ago; each app purges its rows."""
+    """Return the workspaces deleted more than DELETED_WORKSPACE_DAYS ago, whose rows in all apps may now be deleted."""
     deleted_before = timezone.now() - timedelta(days=settings.DELETED_WORKSPACE_DAYS)
     # A deleted workspace never changes again, so `updated_at` is the time of its deletion.
     return Workspace.objects.filter(status=WorkspaceStatus.DELETED, updated_at__lte=deleted_before)
 
 
 class DeletedWorkspaces(ExpiredRows):
-    """The retention rule that deletes workspaces and members after all rows of other apps are deleted.
+    """The retention rule that deletes workspaces and their members, after the other apps have deleted the workspaces' rows.
 
     A workspace that is a customer of the payment processor stays until billing clears its customer id, so that nobody
     continues to pay for it. Its audit entries stay until their own retention tier ends.
@@ -55,7 +55,10 @@ class ExpiredSessions(ExpiredRows):
 
 
 class UnfinishedSignInStates(ExpiredRows):
-    """The retention rule that deletes the states of unfinished sign-ins after a day; they expire in half an hour."""
+    """The retention rule that deletes OAuth `state` values of unfinished sign-ins after a day.
+
+    They expire in half an hour.
+    """
 
     name = "sign_in_states"
 
@@ -64,7 +67,7 @@ class UnfinishedSignInStates(ExpiredRows):
 
 
 class UnfinishedSignInNonces(ExpiredRows):
-    """The retention rule that deletes expired nonces of unfinished sign-ins."""
+    """The retention rule that deletes the expired nonces (random OpenID values) of unfinished sign-ins."""
 
     name = "sign_in_nonces"
 
@@ -89,7 +92,10 @@ class ExpiredInvitations(ExpiredRows):
 
 
 class FinishedMail(ExpiredRows):
-    """The retention rule that deletes old rows of e-mails that were sent or have failed; they have no content."""
+    """The retention rule that deletes old database rows of e-mails that were sent or have failed.
+
+    Their content is already deleted.
+    """
 
     name = "mail"
 

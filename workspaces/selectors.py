@@ -30,7 +30,7 @@ def live_workspaces() -> QuerySet[Workspace]:
 
 
 def workspaces_of(*, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
-    """Return the owner's workspaces that the caller may see: users see their own, a key sees its own workspace."""
+    """Return the owner's workspaces that the caller may see: users see their own, an API key sees the key's workspace."""
     owned = live_workspaces().filter(owner_user_id=owner_user_id)
     if caller.is_user:
         visible = owned if caller.actor_id == owner_user_id else owned.none()
@@ -40,7 +40,7 @@ def workspaces_of(*, caller: Caller, owner_user_id: str, limit: int, cursor: str
 
 
 def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
-    """Return the workspace if the caller is a member with one of `roles`, or a key with api_keys.write.
+    """Return the workspace if the caller is a member with one of `roles`, or an API key with the scope api_keys.write.
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -54,7 +54,7 @@ def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str,
 
 
 def require_own_user(*, caller: Caller, user_id: str) -> User:
-    """Return the signed-in user, who must have this id. Raises NotFound, and UserSessionRequired for keys."""
+    """Return the user with this id, who must be the caller. Raises NotFound, and UserSessionRequired for API keys."""
     if not is_id(user_id, "usr"):
         raise not_found_error(None, "user")
     if not caller.is_user:
@@ -71,7 +71,7 @@ def active_workspaces_of(*, user: User) -> QuerySet[Workspace]:
 
 
 def search_workspaces(*, caller: Caller, query: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
-    """Search all workspaces, deleted ones included, newest first. Raises Forbidden if the caller is no operator.
+    """Search all workspaces, including deleted ones, newest first. Only operators may; for others it raises Forbidden.
 
     `query` is the id of a workspace or its owner, the owner's e-mail address, or part of the name or slug; "" means all.
     """
@@ -84,13 +84,13 @@ def search_workspaces(*, caller: Caller, query: str, limit: int, cursor: str | N
 
 
 def user_of_identity(*, issuer: str, subject: str) -> User | None:
-    """Return the user with this issuer and subject at the identity provider, or None."""
+    """Return the user with this issuer and subject at the identity provider; None if there is no such user."""
     users = User.objects.exclude(identity_subject="")  # SQLite needs this to use the partial index
     return users.filter(identity_issuer=issuer, identity_subject=subject).first()
 
 
 def user_names(*, user_ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of the users with these ids, by id."""
+    """Return a mapping from user ids to the users' names."""
     return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
 
 
@@ -105,7 +105,7 @@ def invitations_of(*, workspace_id: str) -> QuerySet[Invitation]:
 
 
 def open_invitation(*, token_sha256: str) -> Invitation | None:
-    """Return the invitation of this token if it has not expired and its sender is still an owner or admin."""
+    """Return the invitation with this link token, if it has not expired and its sender is still an owner or admin."""
     inviter_may_invite = Member.objects.filter(
         workspace=OuterRef("workspace"),
         user=OuterRef("invited_by"),

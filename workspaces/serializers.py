@@ -1,4 +1,4 @@
-"""API serializers of workspaces, their caps, users, and the exports of both."""
+"""API serializers of workspaces, their caps, users, and the exports of workspaces and users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.services.workspaces import default_free_credit_cents
 
 
 class OmitNullCommitPack(serializers.BaseSerializer):
-    """A base serializer of workspaces that leaves out `commit_pack_id` when it is null."""
+    """The base of workspace serializers: leaves out the field `commit_pack_id` if it is null."""
 
     optional_fields = ("commit_pack_id",)
 
@@ -63,7 +63,7 @@ class WorkspacesQuery(PageQuery):
 
 
 class CreateWorkspaceSerializer(WriteBody):
-    """The request to create a workspace."""
+    """The API request to create a workspace."""
 
     owner_user_id = fields.Identifier("usr", help_text="The user who is to own it.")
     name = fields.Name()
@@ -82,7 +82,7 @@ class SandboxAccountsSerializer(serializers.Serializer):
 
 
 class WorkspaceToCreateSerializer(OmitNullCommitPack, CreateWorkspaceSerializer):
-    """The API representation of the workspace that would be created, in the answer of a dry run."""
+    """The API representation of the workspace that a dry run of creating a workspace would create."""
 
     dry_run = None  # type: ignore[assignment]
     slug = serializers.CharField()
@@ -100,14 +100,14 @@ CreateWorkspacePreview = preview_of(
 
 
 class UpdateCapsSerializer(WriteBody):
-    """The request to change a workspace's monthly caps. A cap that is left out does not change."""
+    """The API request to change a workspace's monthly caps. A cap that the request leaves out does not change."""
 
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
 
 
 class UpdateCapsRequestShown(UpdateCapsSerializer):
-    """The request to change a workspace's monthly caps, as a dry run shows it."""
+    """The copy of a request to change a workspace's monthly caps, in the response to the request's dry run."""
 
     dry_run = None  # type: ignore[assignment]
     workspace_id = fields.Identifier("wrk")
@@ -118,7 +118,7 @@ DeleteWorkspacePreview = preview_of("WorkspaceDelete", would_delete=WorkspaceSer
 
 
 class WorkspaceExportSerializer(serializers.Serializer):
-    """The export of a workspace: the data that the service stores about the workspace itself."""
+    """The API representation of an exported workspace: the data that the service stores about the workspace itself."""
 
     exported_at = serializers.DateTimeField()
     workspace = WorkspaceSerializer()
@@ -152,7 +152,7 @@ class UserSerializer(serializers.ModelSerializer):
 
 
 class UserDeletedSerializer(serializers.Serializer):
-    """The answer to the deletion of a user: the user and the workspaces that were deleted with them."""
+    """The response to the deletion of a user: the user and the workspaces that were deleted together with the user."""
 
     user = UserSerializer()
     deleted_workspaces = WorkspaceSerializer(many=True)
@@ -162,7 +162,7 @@ DeleteUserPreview = preview_of("UserDelete", would_delete=UserSerializer)
 
 
 class UserExportSerializer(serializers.Serializer):
-    """The export of a user: the data that the service stores about them, and the active workspaces they own."""
+    """The API representation of an exported user: the data stored about the user, and the active workspaces the user owns."""
 
     exported_at = serializers.DateTimeField()
     user = UserSerializer()

@@ -25,7 +25,7 @@ from workspaces.serializers import (
 
 
 def _owner(call: Call) -> str:
-    """Return the actor whose Idempotency-Keys count when a workspace is created: the owner of the new workspace."""
+    """Return the owner of a workspace to be created: each owner has separate Idempotency-Keys for creating workspaces."""
     owner_user_id = call.data.get("owner_user_id", "")  # missing in an invalid body
     services.require_workspace_creator(call.caller, owner_user_id)
     return f"owner:{owner_user_id}"

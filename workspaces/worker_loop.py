@@ -7,7 +7,7 @@ from workspaces.services.mail import MAIL_LOOP, claim_mail, send_claimed_mail
 
 
 class MailLoop(WorkerLoop):
-    """The worker loop that sends one e-mail in each run, the one that has been due longest."""
+    """The worker loop that sends one queued e-mail in each run: the e-mail that has been due longest."""
 
     name = MAIL_LOOP
 

@@ -1,4 +1,4 @@
-"""The base of all dashboard pages of a workspace: access check, errors, redirects, protection against double submission.
+"""The base of a workspace's dashboard pages: access check, errors, redirects, and protection against double submission.
 
 A page is a function that takes a WorkspacePage and is declared with `@workspace_page(...)`. It calls the same services as
 the API.
@@ -41,7 +41,7 @@ from workspaces.sign_in.sessions import authenticated_at
 
 @dataclass(frozen=True)
 class WorkspacePage:
-    """A request of a signed-in member for one of the workspace's dashboard pages."""
+    """A request by a signed-in member for one of the workspace's dashboard pages."""
 
     request: HttpRequest
     caller: Caller
@@ -54,12 +54,15 @@ class WorkspacePage:
 
     @property
     def may_write(self) -> bool:
-        """Return whether the member may write on the workspace's pages, as owners and admins may."""
+        """Return whether the signed-in member may make changes on the workspace's dashboard pages: owners and admins may."""
         return self.caller.role in (Member.Role.OWNER, Member.Role.ADMIN)
 
     @property
     def form_key(self) -> str:
-        """Return the key of a dashboard form for `submit_once`: new for each form, the same while it has errors."""
+        """Return the hidden key of a dashboard form, by which a repeated submission of the form is recognized.
+
+        A form that is shown again with errors keeps its key.
+        """
         return self.request.POST.get("key") or secrets.token_urlsafe(16)
 
     def path(self, name: str, **named: str) -> str:
@@ -67,21 +70,21 @@ class WorkspacePage:
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
 
     def render(self, template: str, *, status: int = 200, **shown: Any) -> HttpResponse:
-        """Render a template of the workspace's dashboard page, with the variables `page` and `shown`."""
+        """Render a template of the workspace's dashboard page. The template gets the variables `page` and `shown`."""
         return render(self.request, template, {"page": self, **shown}, status=status)
 
     def success_redirect(self, message: str, name: str, **named: str) -> HttpResponse:
-        """Show a success message and redirect to the workspace's dashboard page `name`."""
+        """Show a success message and redirect to another dashboard page of the workspace."""
         messages.success(self.request, message)
         return self.redirect(self.path(name, **named))
 
     def success_redirect_back(self, message: str) -> HttpResponse:
-        """Show a success message and redirect to the dashboard page that contained the form."""
+        """Show a success message and redirect to the dashboard page on which the form was."""
         messages.success(self.request, message)
         return self.redirect(_referring_page(self))
 
     def redirect(self, address: str) -> HttpResponse:
-        """Redirect from a workspace's dashboard page with status 303, so that a reload does not repeat the write."""
+        """Redirect to a workspace's dashboard page with status 303, so that reloading the page does not repeat a write."""
         response = HttpResponseRedirect(address)
         response.status_code = 303
         return response
@@ -91,7 +94,7 @@ PageView = Callable[..., HttpResponseBase]
 
 
 def workspace_page(*methods: str, operation: str = "", files: bool = False) -> Callable[[PageView], PageView]:
-    """Declare a dashboard page of a workspace and its HTTP methods (by default GET, which includes HEAD).
+    """Declare a dashboard page of a workspace and its HTTP methods, by default GET and HEAD.
 
     Anonymous users are redirected to the sign-in page; users who are not members get a 404 page. An ApiError of a GET is
     shown as an error page; one of a POST is shown on the page that contained the form. An error is recorded in the audit
@@ -139,7 +142,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
 
 
 def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> HttpResponseBase:
-    """Read a workspace page's form with its files and check its CSRF token, after its sender was authenticated."""
+    """Check the CSRF token of a dashboard form with files. The files are read only after the sender was authenticated."""
     try:
         take_files(page.request)
     except PayloadTooLarge as error:
@@ -149,7 +152,7 @@ def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> H
 
 
 def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[str, bool]:
-    """Run `work`, which creates a row, only once, however often the dashboard form is submitted.
+    """Run `work`, which creates a row, only once, even if the dashboard form is submitted several times.
 
     Returns the row's id, and whether an earlier submission created it. The form's hidden `key` (`page.form_key`) is
     stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be
@@ -170,7 +173,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) ->
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Return the signed-in user of a dashboard request as a Caller, as services need it."""
+    """Return the signed-in user of a dashboard request in the form that services expect (a Caller)."""
     return Caller(
         kind="user",
         actor_id=str(request.user.pk),
@@ -180,18 +183,18 @@ def caller_of(request: HttpRequest) -> Caller:
 
 
 def error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | None = None) -> HttpResponse:
-    """Render an API error as a dashboard page that says what went wrong and what to do."""
+    """Render an API error as a dashboard page that says what is wrong and what to do."""
     shown = {"page": page, "error": error, "trace_id": current_trace_id()}
     return render(request, "dashboard/error.html", shown, status=error.status)
 
 
 def record_refused_write(page: WorkspacePage, operation: str, error: ApiError) -> None:
-    """Record a refused write in the audit log, for dashboard pages that show the error themselves."""
+    """Record a refused write in the audit log, for dashboard pages that show the error by themselves."""
     record_refusal(caller=page.caller, operation=operation, error=error, dry_run=False)
 
 
 def _show_error(page: WorkspacePage, error: ApiError) -> HttpResponse:
-    """Show an API error as a dashboard page or, after a POST, on the page that contained the form."""
+    """Show an API error as a dashboard page. After a POST, the page that contained the form shows the error."""
     if page.request.method != "POST":
         return error_page(page.request, error, page)
     messages.error(page.request, error_text(error))
@@ -199,7 +202,7 @@ def _show_error(page: WorkspacePage, error: ApiError) -> HttpResponse:
 
 
 def _redirect_to_sign_in_again(page: WorkspacePage, operation: str, error: ApiError) -> HttpResponse:
-    """Redirect from a dashboard page to a new sign-in and then back; a submitted form is saved until then."""
+    """Redirect from a dashboard page to a new sign-in and then back. Until then, a submitted form is saved."""
     next_address = page.request.get_full_path()
     if page.request.method == "POST":
         record_refused_write(page, operation, error)
@@ -209,13 +212,13 @@ def _redirect_to_sign_in_again(page: WorkspacePage, operation: str, error: ApiEr
 
 
 def error_text(error: ApiError) -> str:
-    """Return an API error as text for a dashboard page: what is wrong, each field's problem, what to do."""
+    """Return an API error as text for a dashboard page: what is wrong, each field's problem, and what to do."""
     problems = [f"{row.get('field') or row.get('path') or ''}: {row['message']}" for row in error.details or []]
     return " ".join([error.message, *problems, error.suggested_action])
 
 
 def add_api_error(form: BaseForm, error: ApiError, *, field: str | None = None) -> None:
-    """Add an API error's problems to the fields of a dashboard form; those without a field go to the whole form.
+    """Add an API error's problems to a dashboard form: to the fields concerned, or else to the whole form.
 
     `field` gets an error that names no field.
     """
@@ -228,7 +231,7 @@ def add_api_error(form: BaseForm, error: ApiError, *, field: str | None = None) 
 
 
 def _referring_page(page: WorkspacePage) -> str:
-    """Return the dashboard page from which the form was sent; if it is unknown, the workspace's first page."""
+    """Return the dashboard page from which the form was sent; the workspace's first page if that is unknown."""
     referer = page.request.POST.get(saved_form.ORIGIN_FIELD) or page.request.headers.get("referer", "")
     same = url_has_allowed_host_and_scheme(referer, {page.request.get_host()}, require_https=page.request.is_secure())
     parts = urlsplit(referer)

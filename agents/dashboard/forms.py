@@ -64,7 +64,9 @@ def _scope_field(labels: Mapping[str, str], label: str) -> forms.MultipleChoiceF
 
 
 class AgentForm(forms.Form):
-    """The dashboard form of an agent's settings; `accounts` are the accounts to choose from, `agent` is the one to change.
+    """The dashboard form of an agent's settings. `accounts` are the social media accounts to choose from.
+
+    `agent` is the agent to change.
 
     The initial values are submitted as hidden fields, so that `changes` holds only what this user changed.
     """
@@ -169,7 +171,7 @@ class AgentForm(forms.Form):
 
 
 def _initial_values(agent: Agent) -> dict[str, Any]:
-    """Return the agent's settings as initial values of the dashboard form of agents."""
+    """Return an agent's settings as the initial values of the dashboard form in which the agent is changed."""
     names = ("name", "description", "default_mode", "scopes", "webhook_url")
     caps = ("posts_per_day_cap", "monthly_social_url_post_cap")
     cents = agent.monthly_spend_cap_cents
@@ -183,7 +185,7 @@ def _initial_values(agent: Agent) -> dict[str, Any]:
 
 
 class ApiKeyForm(forms.Form):
-    """The dashboard form of a new workspace API key; the key expires when its last day ends in the workspace's time zone."""
+    """The dashboard form of a new workspace API key. The key expires at the end of a day in the workspace's time zone."""
 
     name = forms.CharField(max_length=200, label="Name", help_text="For example where it is used.")
     scopes = _scope_field(KEY_SCOPE_LABELS, "What it opens")

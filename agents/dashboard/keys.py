@@ -19,7 +19,10 @@ CREATE_OPERATION = "api_keys.create"
 
 @workspace_page()
 def api_keys(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: list the API keys of the workspace and its agents, newest first, for users who may create keys."""
+    """Dashboard page: list the API keys of the workspace and its agents, newest first.
+
+    Only users who may create keys see it.
+    """
     if not page.may_write:
         return page.render("agents/keys.html")
     found = services.list_api_keys(
@@ -33,7 +36,7 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation=CREATE_OPERATION)
 def new_api_key(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show the form of a new API key and create the key on POST; the response shows the token once."""
+    """Dashboard page: show the form of a new API key and create the key on POST. Only that response shows the key's token."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
     form = ApiKeyForm(page.request.POST or None, zone=page.zone)
@@ -65,7 +68,7 @@ def new_api_key(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="api_keys.revoke")
 def revoke(page: WorkspacePage, api_key_id: str) -> HttpResponse:
-    """Dashboard page: revoke an API key, which then stops working at once."""
+    """Dashboard page: revoke an API key, so that the key stops working at once."""
     key = selectors.api_key_of(caller=page.caller, api_key_id=api_key_id)
     if key.workspace_id != page.workspace.id:
         raise not_found_error(None, "API key")

@@ -1,4 +1,4 @@
-"""Registers agents, exchanges their one-time claim tokens for API keys, and changes and revokes agents."""
+"""Registers, changes and revokes agents, and exchanges the one-time claim tokens of agents for API keys."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CAP_FIELDS = ("posts_per_day_cap", "monthly_spend_cap_cents", "monthly_social_ur
 
 @dataclass(frozen=True)
 class CreatedAgent:
-    """A newly registered agent and its one-time claim token, which is None in a dry run."""
+    """A newly registered agent and its one-time claim token; the token is None in a dry run."""
 
     agent: Agent
     claim_token: str | None
@@ -36,7 +36,7 @@ class CreatedAgent:
 
 
 def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **fields: Any) -> CreatedAgent:
-    """Register an agent of the workspace and issue its claim token.
+    """Register an agent of the workspace and issue the claim token that the agent exchanges for an API key.
 
     `fields` are the create-agent fields of SPEC.md. Raises ScopeMissing (also for a granted scope that the caller lacks),
     Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, rate_limit_per_minute),
@@ -75,7 +75,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
 
 
 def claim_agent(*, caller: Caller, claim_token: str) -> IssuedKey:
-    """Use up the agent's claim token and issue its API key; only one of several concurrent claims succeeds.
+    """Use up an agent's claim token and issue the agent's API key. Of several concurrent requests, only one succeeds.
 
     Raises ClaimTokenUnknown, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
     """
@@ -104,7 +104,7 @@ def claim_agent(*, caller: Caller, claim_token: str) -> IssuedKey:
 
 
 def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
-    """Return the row of an agent's claim token, used or not. Raises ClaimTokenInvalid if the caller may not see it.
+    """Return the stored claim token of an agent, even if it was used. Raises ClaimTokenInvalid if the caller may not see it.
 
     A user may send any claim token, because its holder could also send it as the bearer token.
     """
@@ -118,7 +118,7 @@ def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
 
 
 def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **changes: Any) -> Agent:
-    """Change the given fields of an agent, which may be all fields of its registration except workspace and owner.
+    """Change the given fields of an agent. All fields except workspace and owner can be changed.
 
     None removes a setting. The caller must hold each added scope; scopes that the agent already has may stay. A change
     that lets the agent do more needs all scopes of the agent.
@@ -154,7 +154,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
 
 
 def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Agent:
-    """Revoke an agent permanently, with its API keys and its claim token. Revoking it again changes nothing.
+    """Revoke an agent permanently, with its API keys and its claim token. If the agent is already revoked, nothing changes.
 
     Raises ScopeMissing, NotFound, Forbidden (an agent), ReauthenticationRequired, WorkspacePaused.
     """
@@ -183,7 +183,7 @@ def _require_changeable(caller: Caller, agent: Agent, changes: dict[str, Any]) -
 
 
 def _forbid_escalation(caller: Caller, agent: Agent, changes: dict[str, Any]) -> None:
-    """Raise ScopeMissing if a change lets the agent do more and the caller lacks one of the agent's scopes."""
+    """Raise ScopeMissing if a change would let the agent do more and the caller lacks one of the agent's scopes."""
     increased = [name for name, value in changes.items() if _increases_permission(agent, name, value)]
     missing = [scope for scope in agent.scopes if scope not in caller.scopes]
     if increased and missing:
@@ -195,7 +195,7 @@ def _forbid_escalation(caller: Caller, agent: Agent, changes: dict[str, Any]) ->
 
 
 def _increases_permission(agent: Agent, name: str, value: Any) -> bool:
-    """Return whether the new value of a field lets the agent do more, such as a higher mode, rate or cap."""
+    """Return whether a changed field lets the agent do more, such as a higher mode, request rate or cap."""
     before = getattr(agent, name)
     if name == "default_mode":
         return _mode_rank(value) > _mode_rank(before)
@@ -221,7 +221,7 @@ def _check_rate_limit(requests_per_minute: int | None) -> None:
 
 
 def _stop(agent: Agent) -> None:
-    """Revoke an agent: first its claim token, then its keys, so that no concurrent claim can leave a working key."""
+    """Revoke an agent: first its claim token, then its API keys, so that a concurrent request cannot get a working key."""
     now = timezone.now()
     Agent.objects.filter(pk=agent.pk).update(status=Agent.Status.REVOKED, updated_at=now)
     ClaimToken.objects.filter(agent=agent, burned_at=None).update(burned_at=now)

@@ -21,7 +21,7 @@ MAX_SEEN_NETWORKS = 20  # networks stored for each key; the oldest is dropped fi
 
 
 def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
-    """Raise Forbidden if the API key has allowed networks and the caller's address is in none of them.
+    """Raise Forbidden if an API key is used from an IP address outside of the key's allowed networks.
 
     Refusals are recorded up to the rate limit, so that a stolen key cannot fill the audit log.
     """
@@ -43,7 +43,7 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
 
 
 def record_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
-    """Save the network that an API key is used from if it is new for the key; returns whether it was.
+    """Save the network from which an API key is used, if it is new for the key; returns whether the network was new.
 
     A key's first network is only saved. Each later one also gets an audit entry, an event and a notice to the owner
     (config/notices). Returns False, without a query, if the network was seen before.
@@ -80,7 +80,7 @@ def record_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
 
 
 def _key_body(key: ApiKey) -> dict[str, Any]:
-    """Return an API key's data for the event about its new network; the data is the same as from ApiKeySerializer."""
+    """Return an API key's data for the webhook event about a new network, in the form of ApiKeySerializer."""
     moment = fields.Timestamp().to_representation
     return {
         "id": key.id,

@@ -24,7 +24,7 @@ MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without age
 
 @dataclass(frozen=True)
 class IssuedKey:
-    """A new API key and its token, which is shown once; the token is None in a dry run."""
+    """A new API key and its token, which is shown only once; in a dry run the token is None."""
 
     api_key: ApiKey
     token: str | None
@@ -32,7 +32,7 @@ class IssuedKey:
 
 @dataclass(frozen=True)
 class RotatedKey:
-    """An agent's new API key after a rotation, its token (None in a dry run), and the previous key."""
+    """The result of an agent's key rotation: the new API key, its token (None in a dry run), and the previous key."""
 
     api_key: ApiKey
     token: str | None
@@ -57,7 +57,7 @@ def create_api_key(
     allowed_networks: Sequence[str] | None = None,
     dry_run: bool = False,
 ) -> IssuedKey:
-    """Create an API key of the workspace. Without `expires_at` it expires after API_KEY_DEFAULT_DAYS.
+    """Create an API key of the workspace. If `expires_at` is not given, the key expires after API_KEY_DEFAULT_DAYS.
 
     `allowed_networks`: as `parse_network` returns them; without them the key may be used from anywhere.
 
@@ -96,7 +96,7 @@ def create_api_key(
 
 
 def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) -> ApiKey:
-    """Revoke an API key, which then stops working at once; nothing changes if it is already revoked.
+    """Revoke an API key, which then stops working at once. If the key is already revoked, nothing changes.
 
     Raises NotFound, Forbidden, ReauthenticationRequired.
     """
@@ -122,7 +122,7 @@ def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) ->
 def revoke_key_as_operator(
     *, caller: Caller, token: str | None = None, api_key_id: str | None = None, dry_run: bool = False
 ) -> ApiKey:
-    """Revoke, as an operator, the API key with this token or id; nothing changes if it is already revoked.
+    """Revoke the API key with this token or id, as an operator of the service. If it is already revoked, nothing changes.
 
     Raises Forbidden (not an operator), ValidationFailed on `token` or `id` if the key does not exist.
     """
@@ -148,7 +148,7 @@ def revoke_key_as_operator(
 
 
 def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> RotatedKey:
-    """Issue a new API key to the agent. Its current key works for 24 more hours; older keys stop at once.
+    """Issue a new API key to the agent. The previous key works for 24 more hours; still older keys stop working at once.
 
     The agent's claim token stops working, so this also serves an agent that was never claimed. An agent may rotate its
     own key without any scope; others need api_keys.write and, because they get the token, every scope of the agent.
@@ -190,7 +190,9 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
 
 
 def _retire(agent: Agent, now: datetime) -> ApiKey | None:
-    """At a key rotation, end the claim token and older keys of the agent, and let its current key expire; returns that key.
+    """Let the agent's current API key expire soon, because a new key replaces it; returns the current key.
+
+    Ends the agent's claim token and older keys.
 
     The claim token ends first, so that a concurrent claim has already issued its key or fails.
     """
@@ -217,7 +219,7 @@ def issue_key(
     allowed_networks: list[str] | None = None,
     save: bool = True,
 ) -> IssuedKey:
-    """Create an API key and its token without any permission check, which is the task of the calling code."""
+    """Create an API key and its token. Callers must have checked the permission, because this function does not."""
     token = tokens.new_token(tokens.AGENT_KEY_PREFIX if agent else tokens.WORKSPACE_KEY_PREFIX)
     key = ApiKey(
         workspace_id=workspace_id,
@@ -237,19 +239,19 @@ def issue_key(
 
 
 def default_expiry() -> datetime | None:
-    """Return when a new API key expires by default (API_KEY_DEFAULT_DAYS); None means never."""
+    """Return when a new API key expires by default, which is after API_KEY_DEFAULT_DAYS; None means never."""
     days = settings.API_KEY_DEFAULT_DAYS
     return timezone.now() + timedelta(days=days) if days else None
 
 
 def forbid_agent_callers(caller: Caller) -> None:
-    """Raise Forbidden if the caller is an agent, because agents may not manage agents or API keys."""
+    """Raise Forbidden if the caller is an agent: agents may not manage agents or API keys."""
     if caller.agent_id:
         raise Forbidden("An agent's key cannot manage agents or keys.")
 
 
 def require_grantable_scopes(caller: Caller, scopes: Sequence[str]) -> None:
-    """Raise ScopeMissing if the caller lacks one of the scopes that it wants to give to a key or agent."""
+    """Raise ScopeMissing if a caller wants to give a key or an agent scopes (permissions) that the caller does not have."""
     missing = [scope for scope in scopes if scope not in caller.scopes]
     if missing:
         raise ScopeMissing(

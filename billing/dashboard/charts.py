@@ -16,7 +16,7 @@ NEARLY_USED_SHARE = 0.8  # share of the limit
 
 @dataclass(frozen=True)
 class BudgetBar:
-    """The budget bar of the usage page, in percent: what is spent, what is spent or held, where the free credit ends."""
+    """The budget bar of the usage page: the percentages of the bar that are spent, spent or held, and free credit."""
 
     limit_cents: int
     used_cents: int
@@ -66,5 +66,5 @@ def day_bars(days: Sequence[DayUsage]) -> list[DayBar]:
 
 
 def percent_of(cents: int, whole: int) -> float:
-    """Return an amount's percentage of a whole amount, for the usage page's charts; 0 if the whole is 0."""
+    """Return which percentage of `whole` an amount is, for the usage page's charts; 0 if `whole` is 0."""
     return round(100 * cents / whole, 1) if whole else 0.0

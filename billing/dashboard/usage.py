@@ -1,4 +1,4 @@
-"""The dashboard's usage page: a month by day, platform and agent, the caps, the subscription, and a CSV of the charges."""
+"""The dashboard's usage page: a month's usage by day, platform and agent, caps, subscription, and CSV of the charges."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def checkout(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="billing.create_portal_session")
 def portal(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: redirect to the payment processor's portal for payment methods, invoices and subscription."""
+    """Dashboard page: redirect from the usage page to the payment processor's page for payment methods and invoices."""
     session = services.create_portal_session(caller=page.caller, workspace_id=page.workspace.id)
     return page.redirect(session.url or page.path("usage"))
 
@@ -106,7 +106,7 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
 
 
 def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> dict[str, Any]:
-    """Return the usage page's template variables for the bill, the subscription, the plans and the alarms."""
+    """Return the usage page's template variables for the bill, the subscription, the plans and the open billing alarms."""
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     subscription = selectors.subscription_of(workspace_id=page.workspace.id)
     bill = MonthBill(page.workspace.id, month.period, paid_or_free_beta(), month.spend_cap, subscription)
@@ -134,14 +134,14 @@ def _free_credit_is_used_up(bill: MonthBill) -> bool:
 
 
 def _grace_end(subscription: Subscription | None) -> datetime | None:
-    """Return the time until which a past due subscription still pays; None for any other subscription."""
+    """Return until when a subscription with an overdue payment still pays for usage; None for any other subscription."""
     if subscription is None or subscription.status != PAST_DUE or subscription.status_since is None:
         return None
     return subscription.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)
 
 
 def _requested_month(page: WorkspacePage) -> datetime:
-    """Return the start of the month that the usage page's query asks for (`month=2027-03`), else of this month."""
+    """Return the start of the month in the usage page's query (`month=2027-03`); without one, of the current month."""
     try:
         asked = datetime.strptime(page.request.GET.get("month", ""), "%Y-%m").replace(tzinfo=UTC)
     except ValueError:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 def queue_what_waits(apps, schema_editor):
-    """Set `due_at` of the unprocessed processor events from before this migration to the time they were received."""
+    """Make the payment processor's events from before this migration due for processing, at the time of their arrival."""
     waiting = apps.get_model("billing", "ProcessorEvent").objects.filter(processed_at=None)
     waiting.update(due_at=models.F("received_at"))
 

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def raise_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> None:
-    """Log a billing alarm and save it as open. `detail` may contain ids and numbers, but no personal data."""
+    """Save and log an open billing alarm. `detail` may contain ids and numbers, but no personal data."""
     logger.error("Billing alarm %s %s: %s", kind, subject, detail)
     now = timezone.now()
     seen = BillingAlarm(kind=kind, subject=subject, detail=detail[:500], first_seen_at=now, last_seen_at=now)
@@ -24,7 +24,7 @@ def raise_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> None:
 
 
 def resolve_alarms(kind: BillingAlarm.Kind, subjects: Iterable[str]) -> None:
-    """Mark the open billing alarms of one kind about these subjects as resolved."""
+    """Mark the open billing alarms of one kind about the given subjects (such as workspace ids) as resolved."""
     rows = BillingAlarm.objects.filter(kind=kind, subject__in=list(subjects), resolved_at=None)
     if resolved := list(rows):
         rows.update(resolved_at=timezone.now())
@@ -33,6 +33,6 @@ def resolve_alarms(kind: BillingAlarm.Kind, subjects: Iterable[str]) -> None:
 
 
 def resolve_other_alarms(kind: BillingAlarm.Kind, still_open: Iterable[str]) -> None:
-    """Mark all open billing alarms of one kind as resolved, except those about the subjects in `still_open`."""
+    """Mark the open billing alarms of one kind as resolved, except alarms about the subjects in `still_open`."""
     rows = BillingAlarm.objects.filter(kind=kind, resolved_at=None).exclude(subject__in=list(still_open))
     resolve_alarms(kind, list(rows.values_list("subject", flat=True)))

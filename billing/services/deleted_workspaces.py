@@ -1,4 +1,4 @@
-"""Cancels the subscriptions of deleted workspaces at the payment processor; an alarm stays open until that succeeds."""
+"""Cancels the subscriptions of deleted workspaces. A billing alarm stays open until the payment processor has done so."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LAST_USAGE_WAIT = timedelta(hours=1)
 
 
 def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
-    """Cancel the running subscriptions of deleted workspaces; returns for how many workspaces that succeeded.
+    """Cancel the running subscriptions of deleted workspaces; returns the number of workspaces for which that succeeded.
 
     Stops at the first error, which will most likely affect the others too; the next call starts with another workspace.
     """
@@ -43,7 +43,7 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
 
 
 def workspaces_to_close() -> QuerySet[Workspace]:
-    """Return the deleted workspaces that may have a running subscription, first those tried longest ago.
+    """Return the deleted workspaces that may have a running subscription. Workspaces tried longest ago come first.
 
     Without an API key, only those whose stored subscription is running.
     """

@@ -1,4 +1,4 @@
-"""Hold, settle and release the money of targets in the billing ledger and its counters.
+"""Holds money for targets before they are published; then settles it (spends it) or releases it, in the billing ledger.
 
 Money is held when a post group is scheduled, settled when a target is published, and released when it fails. Each function
 must run inside the transaction that saves the target's state. Counters are always locked in the same order: by month,
@@ -30,7 +30,9 @@ MAX_UPDATE_TRIES = 100
 def hold(
     *, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], due: datetime, new: bool = False
 ) -> None:
-    """Hold the money of all targets in the ledger, or of none, for the month of `due`; `new` targets never had a hold.
+    """Hold (reserve) in the ledger the money for publishing targets in the month of `due`: for all of them or for none.
+
+    `new` targets never had a hold before.
 
     Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded. The caller's
     transaction must then roll back, because entries and counters may already be written. Raises ValueError if a target
@@ -64,12 +66,12 @@ def hold(
 
 
 def settle(*, target_id: str) -> None:
-    """Settle the money held for a published target: it becomes spending. A target without an open hold is skipped."""
+    """Turn the money held for a published target into spending. A target without held money is skipped."""
     settle_many(target_ids=[target_id])
 
 
 def settle_many(*, target_ids: Iterable[str]) -> None:
-    """Settle the money held for published targets; create usage reports for what exceeds the free credit."""
+    """Turn the money held for published targets into spending. Spending beyond the free credit gets usage reports."""
     _require_transaction()
     entries = _close_holds(target_ids, Kind.SETTLE)
     for rows, ended in _months(entries):
@@ -80,12 +82,12 @@ def settle_many(*, target_ids: Iterable[str]) -> None:
 
 
 def release(*, target_id: str, failed: bool) -> None:
-    """Release the money held for a failed or cancelled target. A target without an open hold is skipped."""
+    """Release the money held for a failed or cancelled target. A target without held money is skipped."""
     release_many(target_ids=[target_id], failed=failed)
 
 
 def release_many(*, target_ids: Iterable[str], failed: bool) -> None:
-    """Release the money held for failed or cancelled targets. Targets without an open hold are skipped."""
+    """Release the money held for failed or cancelled targets. Targets without held money are skipped."""
     _require_transaction()
     entries = _close_holds(target_ids, Kind.RELEASE)
     for rows, ended in _months(entries):
@@ -99,7 +101,7 @@ def release_many(*, target_ids: Iterable[str], failed: bool) -> None:
 
 
 def lock_month_counters(*, target_ids: Iterable[str], workspace_id: str, agent_id: str | None, due: datetime) -> None:
-    """Lock the month counters of the targets' holds, and the counters that a new hold due at `due` changes.
+    """Lock the month counters in which the targets' money is held, and those that new holds with the due time `due` change.
 
     Needed by transactions that release and hold: without it, two of them that move targets between months could deadlock.
     """
@@ -157,7 +159,7 @@ def _add(
     *,
     refuse: Callable[[Any], None],
 ) -> None:
-    """Add the amounts of charges to one counter, by one database update, which changes nothing if a cap refuses it.
+    """Add charges to one counter of spending or posts by a single database update, unless a cap would be exceeded.
 
     If the update changes nothing, `refuse` checks the counter and raises. It does not raise if the row is missing (then
     `first` is inserted) or if a concurrent release has made the amounts fit; in both cases the update is repeated. Raises
@@ -173,7 +175,10 @@ def _add(
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
-    """Return the round number of each target's next hold. Raises ValueError if a target is still held or settled."""
+    """Return the number of each target's next hold (round): 1 for a target for which no money has been held before.
+
+    Raises ValueError if a target is still held or settled.
+    """
     before = (
         LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[Kind.HOLD, Kind.RELEASE])
         .values_list("target_id")
@@ -188,7 +193,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
 
 
 def _close_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> list[LedgerEntry]:
-    """Add a ledger entry that settles or releases each open hold of the targets; returns the new entries.
+    """Settle or release the money that is held for the targets; returns the ledger entries added for this.
 
     The holds are locked first, so that concurrent calls cannot close the same hold twice.
     """
@@ -219,7 +224,7 @@ def _closing_entry(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
 
 
 def _months(entries: list[LedgerEntry]) -> Iterator[tuple[QuerySet[MonthCounter], ChargeTotals]]:
-    """Yield the month counters that ledger entries belong to, in locking order, each with the sum of its entries."""
+    """Yield the month counters of ledger entries in their locking order, each counter with the sum of its entries."""
     for month in sorted({entry.month for entry in entries}):
         of_month = [entry for entry in entries if entry.month == month]
         for holder in ("agent_id", "workspace_id"):

@@ -1,4 +1,4 @@
-"""Receives, verifies and stores the payment processor's events, and processes each one once; their order does not matter.
+"""Receives, verifies and stores the payment processor's events, and processes each event once, in any order.
 
 Events are signed by HMAC-SHA256 over the time, a dot, and the raw body. The header is `t=<unix seconds>,v1=<hex>`, with one
 more v1 for each secret during a rotation. Source: Stripe's documentation, "Verify webhook signatures manually".
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 
 def receive_event(*, body: bytes, signature: str) -> None:
-    """Verify and store an event of the payment processor, once for each event id; other JSON objects are ignored.
+    """Verify and store an event of the payment processor. An event that was already stored is not stored again.
 
     Raises BillingUnavailable without a signing secret, SignatureInvalid, MalformedRequest.
     """
@@ -60,7 +60,7 @@ def receive_event(*, body: bytes, signature: str) -> None:
 
 
 def _verify_signature(header: str, body: bytes, *, secret: str) -> None:
-    """Raise SignatureInvalid unless the payment processor's header signs this event's body with a recent time."""
+    """Raise SignatureInvalid unless the payment processor has signed the event's body a short time ago."""
     pairs = [part.strip().partition("=") for part in header.split(",")]
     times = [value for name, _, value in pairs if name == "t"]
     if len(times) != 1 or not _TIME.fullmatch(times[0]):
@@ -74,7 +74,7 @@ def _verify_signature(header: str, body: bytes, *, secret: str) -> None:
 
 
 def process_due_events(*, limit: int = 100) -> int:
-    """Process the stored events of the payment processor that are due; returns how many were tried."""
+    """Process the payment processor's stored events that are due; returns how many events were tried."""
     claimed = claim_due(ProcessorEvent.objects.all(), limit=limit, lease=EVENT_LEASE)
     for event in claimed:
         try:
@@ -108,7 +108,7 @@ def _process(event: ProcessorEvent) -> None:
 
 
 def _refresh(workspace_id: str, customer_id: str) -> None:
-    """Process an event: update the workspace's subscription from the processor, save the customer id if there is none."""
+    """Update a workspace's subscription from the payment processor, because of an event; also save a new customer id."""
     refresh_subscription(workspace_id=workspace_id, customer_id=customer_id)
     stored_id = save_customer_id(workspace_id=workspace_id, customer_id=customer_id)
     if stored_id != customer_id:
@@ -116,7 +116,7 @@ def _refresh(workspace_id: str, customer_id: str) -> None:
 
 
 def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) -> str | None:
-    """Return the workspace of a processor event's customer; None if the event contradicts the stored customer ids.
+    """Return the workspace to which an event's customer belongs; None if the event contradicts the stored customer ids.
 
     The event may name a workspace without a customer id, if the request that created the customer died.
     """
@@ -134,7 +134,7 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
 
 
 def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
-    """Mark an event of the payment processor as processed; returns False if another worker has already done so."""
+    """Mark a payment processor's event as processed; returns False if another worker has already processed the event."""
     rows = held(ProcessorEvent.objects.filter(processed_at=None), event)
     if event.attempts >= ALARM_AFTER_FAILURES:
         resolve_alarms(Kind.EVENTS, [event.event_id])

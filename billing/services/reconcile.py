@@ -1,4 +1,4 @@
-"""The nightly billing reconciliation of subscriptions, reported usage and ledger; it fixes differences or raises alarms."""
+"""The nightly check of subscriptions, usage and ledger (billing reconciliation). It fixes differences or raises alarms."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Progress = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
-    """Ignore a progress line of the billing reconciliation, because no caller shows it."""
+    """Ignore a line about the progress of the billing reconciliation: the default for callers that show no progress."""
 
 
 @dataclass(frozen=True)
 class ReconciliationResult:
-    """What a billing reconciliation found: changed subscriptions, usage differences, wrong month counters."""
+    """The result of a billing reconciliation: changed subscriptions, differences in usage, wrong month counters."""
 
     workspaces: int = 0
     subscriptions_changed: int = 0
@@ -43,13 +43,16 @@ class ReconciliationResult:
 
 
 def run_nightly_reconciliation() -> ReconciliationResult | None:
-    """Reconcile billing if it is NIGHT_HOUR or the last reconciliation was incomplete; called every hour."""
+    """Compare billing with the payment processor, at NIGHT_HOUR or if the last comparison was incomplete.
+
+    This is called every hour.
+    """
     unfinished = BillingAlarm.objects.filter(kind=Kind.RECONCILIATION, resolved_at=None).exists()
     return reconcile() if unfinished or timezone.now().hour == NIGHT_HOUR else None
 
 
 def reconcile(progress: Progress = _no_progress) -> ReconciliationResult:
-    """Reconcile billing: compare subscriptions and usage with the payment processor, and counters with the ledger.
+    """Compare subscriptions and usage with the payment processor, and the month counters with the billing ledger.
 
     `progress` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
     """
@@ -69,7 +72,7 @@ def reconcile(progress: Progress = _no_progress) -> ReconciliationResult:
 
 
 def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
-    """Reconcile billing for an operator, outside the nightly run; a dry run only counts the workspaces to compare.
+    """Compare billing with the payment processor for an operator. A dry run only counts the workspaces to compare.
 
     `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
     (not an operator), RateLimited.
@@ -91,7 +94,7 @@ def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationRes
 
 
 def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int]:
-    """Update all subscriptions from the payment processor; returns the numbers of checked and changed ones.
+    """Update all subscriptions from the payment processor; returns how many subscriptions were checked and how many changed.
 
     Raises BillingUnavailable.
     """
@@ -114,7 +117,7 @@ def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int
 
 
 def check_ledger(progress: Progress = _no_progress) -> int:
-    """Compare the month counters with the ledger and raise an alarm for each difference; returns their number.
+    """Compare the month counters with the ledger and raise a billing alarm for each difference; returns how many differ.
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.
     """

@@ -1,4 +1,4 @@
-"""Creates checkout and portal sessions at the payment processor; callers choose only the plan, never prices or URLs."""
+"""Creates checkout and portal pages at the payment processor. Callers choose only the plan, never prices or URLs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspaces.processor_customers import save_customer_id
 
 
 def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False) -> ProcessorPage:
-    """Create a checkout session for the plan, or a portal session if a subscription is already running.
+    """Create a checkout page for the plan at the payment processor; a portal page if a subscription is already running.
 
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
     (workspace_id, plan).
@@ -34,7 +34,10 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
 
 
 def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> ProcessorPage:
-    """Create a portal session at the payment processor. Raises the errors of `create_checkout_session`."""
+    """Create a portal page at the payment processor, where the customer sees invoices and changes payment methods.
+
+    Raises the errors of `create_checkout_session`.
+    """
     workspace = _require_billing_access(caller, workspace_id)
     session = ProcessorPage(None, None)
     if not dry_run:
@@ -53,7 +56,7 @@ def _checkout_or_portal(workspace: Workspace, plan: str) -> ProcessorPage:
 
 
 def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:
-    """Return the workspace if the caller is its owner or an admin and a payment processor is configured."""
+    """Return the workspace if the caller is its owner or an admin. Raises BillingUnavailable without a payment processor."""
     require_role(caller, workspace_id, "owner", "admin", body_field="workspace_id")
     if not is_paid():
         raise BillingUnavailable()
@@ -61,7 +64,7 @@ def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:
 
 
 def _customer_of(workspace: Workspace) -> str:
-    """Return the workspace's customer id at the payment processor; on first use, create the customer."""
+    """Return the workspace's customer id at the payment processor. The first call creates the customer there."""
     if workspace.processor_customer_id:
         return workspace.processor_customer_id
     customer_id = processor.create_customer(workspace.pk, workspace.name)

@@ -1,4 +1,4 @@
-"""Saves each workspace's subscription as the payment processor has it. No other module writes subscriptions."""
+"""Saves the workspaces' subscriptions as the payment processor has them. No other module writes subscriptions."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ NO_SUBSCRIPTION = SubscriptionState("", "", "", "", "", "", None, None, None)
 
 
 class ConcurrentUpdateError(Exception):
-    """The error if other writers changed the same subscription during each of MAX_TRIES attempts to save it."""
+    """The error if a subscription could not be saved in MAX_TRIES attempts, because other writers changed it each time."""
 
 
 def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
-    """Fetch the customer's subscriptions from the payment processor and save one; returns whether it changed.
+    """Fetch the customer's subscriptions from the payment processor and save the best one; returns whether it differs.
 
     If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one.
     Raises BillingUnavailable, NotAtProcessor, ConcurrentUpdateError; then nothing has changed.
@@ -53,7 +53,9 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
 
 
 def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
-    """Save the copy of the subscription in a processor event, if there is no API key; returns whether it changed.
+    """Save the subscription that a payment processor's event contains, if no API key is configured to fetch the current one.
+
+    Returns whether the stored subscription changed.
 
     Events arrive in any order. An older event changes nothing, nor does one about a less relevant subscription. A finished
     checkout only starts a subscription.
@@ -79,7 +81,7 @@ def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
 
 @transaction.atomic
 def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool | None:
-    """Save a subscription; returns whether it changed, or None if another writer has changed the row meanwhile."""
+    """Save a subscription; returns whether it changed, or None if another process has changed the database row meanwhile."""
     now = timezone.now()
     changes: dict[str, Any] = {
         "subscription_id": state.subscription_id,
@@ -112,7 +114,7 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
 
 
 def _send_waiting_reports(workspace_id: str) -> None:
-    """Make the usage reports of a workspace due at once, because its subscription now pays for them."""
+    """Make a workspace's usage reports due for sending at once, because the workspace now has a paying subscription."""
     rows = UsageReport.objects.filter(workspace_id=workspace_id, status=UsageReport.Status.PENDING, attempts=0)
     if rows.update(due_at=timezone.now()):
         wake(USAGE_REPORTS_LOOP)
@@ -129,7 +131,7 @@ def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> Non
 
 
 def _precedence(subscription: Subscription | SubscriptionState) -> tuple[bool, bool, float]:
-    """Return a sort key for a customer's subscriptions: paying ones are highest, then running ones, then later ones."""
+    """Return a sort key that ranks a customer's subscriptions: paying ones highest, then running ones, then newer ones."""
     pays = subscription.status in (*PAYING_STATUSES, PAST_DUE)
     return pays, subscription.is_running, _seconds(subscription.began_at)
 

@@ -1,4 +1,4 @@
-"""Reconciles usage: compares the reported usage with the payment processor's sums, without sending any reports."""
+"""Compares the usage that was reported to the payment processor with the processor's own sums. It sends no reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ Status = UsageReport.Status
 
 
 def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
-    """Settle usage reports of unknown outcome by the payment processor's sums, then compare each customer's sum.
+    """Compare each customer's reported usage with the payment processor's sum; returns for how many customers they differ.
+
+    First settles the usage reports of unknown outcome by the processor's sums.
 
     Returns for how many customers the sum differs; each of them raises an alarm. Raises BillingUnavailable.
     """
@@ -47,7 +49,7 @@ def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
 
 
 def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str], None]) -> None:
-    """Find out which unresolved usage reports had arrived, by the payment processor's sums of single minutes."""
+    """Find out which usage reports without an answer have reached the payment processor, by comparing sums of minutes."""
     unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
         minute = row.settled_at.replace(second=0, microsecond=0)
@@ -70,7 +72,7 @@ def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str],
 
 
 def _still_pending(customers: Iterable[str]) -> set[str]:
-    """Return the customers whose usage reports are pending, or too new for the payment processor's sums."""
+    """Return the customers with usage reports that are not sent yet, or too new to be in the payment processor's sums."""
     lately = Q(status=Status.PENDING) | Q(sent_at__gt=timezone.now() - SUMMARY_DELAY)
     return set(UsageReport.objects.filter(lately, customer_id__in=customers).values_list("customer_id", flat=True))
 

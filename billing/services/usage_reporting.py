@@ -1,4 +1,4 @@
-"""Reports usage beyond the free credit to the payment processor, once for each settled ledger entry.
+"""Reports usage beyond the free credit to the payment processor, once for each ledger entry of spent money.
 
 A report with an unknown outcome may be sent again while the processor still recognizes its identifier; later it is left to
 the reconciliation. To limit the number of such reports in an outage, the worker loop pauses after an attempt without an
@@ -43,14 +43,14 @@ _MONTH = attrgetter("workspace_id", "month")
 
 @dataclass(frozen=True)
 class ReportRound:
-    """The result of sending due usage reports once: how many were claimed, and how many got no answer."""
+    """The number of usage reports that one run took to send, and the number of those that got no answer."""
 
     claimed: int
     unanswered: int
 
 
 def create_usage_reports(entries: Sequence[LedgerEntry]) -> None:
-    """Create usage reports for the part of settled ledger entries beyond the free credit, if billing is paid.
+    """Create usage reports for the spending beyond the free credit, if the service has a payment processor.
 
     The caller's transaction has already updated the months' counters, so their rows are locked until it commits.
     """
@@ -65,7 +65,7 @@ def create_usage_reports(entries: Sequence[LedgerEntry]) -> None:
 
 
 def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:
-    """Return usage reports for the ledger entries' parts beyond the free credit, in the order of the entries."""
+    """Return usage reports for the parts of the ledger entries beyond the free credit, in the order of the entries."""
     if not entries:
         return []
     counter = MonthCounter.objects.filter(holder_id=workspace_id, month=month)
@@ -90,7 +90,7 @@ def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) 
 
 
 def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
-    """Claim due usage reports and send them in parallel to the payment processor, outside of transactions."""
+    """Send the due usage reports to the payment processor in parallel, outside of database transactions."""
     claimed = _claim(limit)
     begun = _prepare(claimed)
     if not begun:
@@ -114,14 +114,14 @@ def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
 
 
 def _claim(limit: int) -> list[UsageReport]:
-    """Claim due usage reports, first those of unknown outcome, because they may be sent again only for a limited time."""
+    """Reserve due usage reports for this worker, first those of unknown outcome, which must soon be sent again."""
     first = claim_due(UsageReport.objects.filter(unknown_since__isnull=False), limit=limit, lease=REPORT_LEASE)
     fresh = UsageReport.objects.filter(unknown_since=None)
     return first + claim_due(fresh, limit=limit - len(first), lease=REPORT_LEASE)
 
 
 def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEvent]]:
-    """Return the usage reports to send now; each is first saved as an attempt whose outcome is unknown."""
+    """Return the usage reports to send now. Each is first saved with an unknown outcome, in case this process ends."""
     now = timezone.now()
     workspace_ids = {row.workspace_id for row in claimed}
     customers = customer_ids_of(workspace_ids)
@@ -169,7 +169,7 @@ def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEv
 
 
 def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
-    """Postpone a workspace's pending usage reports until a subscription pays for them, and raise an alarm."""
+    """Postpone a workspace's usage reports because no subscription pays for the usage, and raise a billing alarm."""
     rows = UsageReport.objects.filter(workspace_id=workspace_id, status=Status.PENDING)
     if rows.update(due_at=now + WAIT_FOR_SUBSCRIPTION):
         waiting = rows.aggregate(cents=Sum("cents", default=0))["cents"]
@@ -178,7 +178,10 @@ def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
 
 
 def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
-    """Save the result of an attempt to send a usage report. `row.unknown_since` has the value from before the attempt."""
+    """Save the result of sending a usage report to the payment processor.
+
+    `row.unknown_since` has the value from before the attempt.
+    """
     now = timezone.now()
     again = now + timedelta(seconds=REPORT_RETRY_SECONDS[min(row.attempts, len(REPORT_RETRY_SECONDS)) - 1])
     outcome: dict[str, Any] = {"due_at": again, "last_error": receipt.fault}

@@ -47,7 +47,7 @@ def audit_csv(page: WorkspacePage) -> StreamingHttpResponse:
 
 
 def _actor_label(entry: AuditEntry) -> str:
-    """Return the kind of an audit entry's actor, such as "an agent", as the audit log page shows it."""
+    """Return the kind of actor that caused an audit entry, such as "an agent", for the audit log page."""
     label = ACTOR_LABELS.get(entry.actor_type, entry.actor_type)
     return label[:1].lower() + label[1:]
 

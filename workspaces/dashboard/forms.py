@@ -1,4 +1,4 @@
-"""The forms of a workspace's dashboard pages: name and time zone, monthly caps, deletion, audit log filters."""
+"""The forms of a workspace's dashboard pages: name and time zone, monthly caps, deletion, filters of the audit log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ DATE_BOUNDS = [MinValueValidator(date(2000, 1, 1)), MaxValueValidator(date(2200,
 
 
 def timezone_choices(current: str) -> list[Any]:
-    """Return the time zones that the workspace's settings form offers, by region; always includes `current`."""
+    """Return the time zones that the workspace's settings form offers, grouped by region.
+
+    `current` is always included.
+    """
     regions: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for name in sorted(TIMEZONES):
         region, _, place = name.partition("/")
@@ -76,7 +79,7 @@ class CapsForm(forms.Form):
 
     @property
     def caps(self) -> dict[str, Any]:
-        """Return the monthly caps in a valid dashboard form, as arguments of `update_caps`."""
+        """Return the monthly caps from a valid dashboard form, as arguments of `update_caps`."""
         return {
             "monthly_spend_cap_cents": int(self.cleaned_data["spend_cap"] * 100),
             "monthly_social_url_post_cap": self.cleaned_data["url_post_cap"],
@@ -84,7 +87,7 @@ class CapsForm(forms.Form):
 
 
 class DeletionForm(forms.Form):
-    """The dashboard form that asks for the workspace's name, so that nobody deletes a workspace by mistake."""
+    """The dashboard form for deleting a workspace. It asks for the workspace's name, to prevent a deletion by mistake."""
 
     name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))
 
@@ -130,7 +133,10 @@ class LogFilterForm(forms.Form):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """Return the audit log form's valid filters as arguments of `entries_of`; first and last day are included."""
+        """Return the audit log form's valid filters as arguments of `entries_of`.
+
+        The first and last day are included.
+        """
         self.is_valid()
         chosen = dict(self.cleaned_data)
         since, until = chosen.pop("since", None), chosen.pop("until", None)

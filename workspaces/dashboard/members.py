@@ -27,7 +27,7 @@ def members(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="members.invite")
 def invite(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: invite an e-mail address to the workspace; the response shows the invitation link once."""
+    """Dashboard page: invite an e-mail address to the workspace. Only this response shows the invitation link."""
     form = page.request.POST
     invited = services.invite_member(
         caller=page.caller,
@@ -62,7 +62,7 @@ def remove(page: WorkspacePage, user_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="members.leave")
 def leave(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: end the signed-in user's own membership in the workspace."""
+    """Dashboard page: end the signed-in user's own membership in the workspace, which is called leaving."""
     services.leave_workspace(caller=page.caller, workspace_id=page.workspace.id)
     messages.success(page.request, f"You have left {page.workspace.name}.")
     return page.redirect(reverse("dashboard"))

@@ -1,4 +1,4 @@
-"""The dashboard page on which signed-in users see and end their own sessions."""
+"""The dashboard page on which signed-in users see and end their own sign-in sessions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SYSTEMS = (
 @never_cache
 @login_required
 def sessions(request: HttpRequest) -> HttpResponse:
-    """Dashboard page: list the signed-in user's sessions, most recently used first."""
+    """Dashboard page: list the signed-in user's sign-in sessions, most recently used first."""
     here = request.session.session_key
     shown = [
         {"session": row, "browser": describe_user_agent(row.user_agent), "this": row.session_id == here}
@@ -56,7 +56,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
-    """Dashboard page: end one of the signed-in user's sessions."""
+    """Dashboard page: end one of the signed-in user's sign-in sessions."""
     here = request.session.session_key or ""
     try:
         services.end_session(caller=caller_of(request), user_session_id=user_session_id)
@@ -71,7 +71,10 @@ def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def end_others(request: HttpRequest) -> HttpResponse:
-    """Dashboard page: end all other sessions of the user; the current session continues with a new session key."""
+    """Dashboard page: end all other sign-in sessions of the user.
+
+    The current session continues with a new session key.
+    """
     user = services.end_other_sessions(caller=caller_of(request), session_key=request.session.session_key or "")
     update_session_auth_hash(request, user)
     messages.success(request, "You are signed out everywhere else.")
@@ -79,7 +82,7 @@ def end_others(request: HttpRequest) -> HttpResponse:
 
 
 def describe_user_agent(user_agent: str) -> str:
-    """Return the browser and system of a session from its User-Agent header, such as "Firefox on Windows"."""
+    """Return the browser and operating system in a User-Agent header, such as "Firefox on Windows", for the sessions page."""
     browser = next((words for part, words in _BROWSERS if part in user_agent), "")
     system = next((words for part, words in _SYSTEMS if part in user_agent), "")
     if browser and system:

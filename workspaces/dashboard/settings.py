@@ -47,14 +47,14 @@ def caps(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.pause")
 def pause(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: pause the workspace, as its owner may do."""
+    """Dashboard page: pause the workspace, on behalf of its owner."""
     services.pause_workspace(caller=page.caller, workspace_id=page.workspace.id)
     return page.success_redirect("Everything is stopped.", "settings")
 
 
 @workspace_page("POST", operation="workspaces.resume")
 def resume(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: end the owner's pause of the workspace; an operator's pause stays."""
+    """Dashboard page: end the owner's pause of the workspace. A pause by an operator of the service stays."""
     workspace = services.resume_workspace(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
         return page.success_redirect(
@@ -77,7 +77,7 @@ def export(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.delete")
 def delete(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: delete the workspace, if its name was typed correctly."""
+    """Dashboard page: delete the workspace, if the user has typed its name correctly."""
     form = DeletionForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, deletion=form)
@@ -87,7 +87,7 @@ def delete(page: WorkspacePage) -> HttpResponse:
 
 
 def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpResponse:
-    """Render the workspace's settings page; submitted `forms` with errors are shown in place of new ones."""
+    """Render the workspace's settings page. Submitted `forms` that have errors replace the empty ones."""
     fresh = {"general": GeneralForm, "caps": CapsForm, "deletion": DeletionForm}
     shown = {name: forms.get(name) or form(workspace=page.workspace) for name, form in fresh.items()}
     return page.render(

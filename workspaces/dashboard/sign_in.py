@@ -1,4 +1,4 @@
-"""The pages of sign-in and sign-out at the identity provider, or by a link in development without a provider."""
+"""The dashboard pages for signing in and out at the identity provider; in development also for signing in by a link."""
 
 from __future__ import annotations
 
@@ -62,14 +62,17 @@ INVALID_ANSWER = "The identity provider's answer is not valid, so you are not si
 @require_safe
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """The sign-in page: show the available ways to sign in."""
+    """The sign-in page of the dashboard: show the available ways to sign in."""
     return _sign_in_page(request, next_page=_local_address(request, request.GET.get(NEXT_PAGE)))
 
 
 @require_POST
 @never_cache
 def begin_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect from the sign-in page to the identity provider; state, nonce and PKCE verifier are in the session."""
+    """Redirect from the sign-in page to the identity provider.
+
+    The OAuth `state`, nonce and PKCE verifier are stored in the session.
+    """
     return _begin(request, again=False)
 
 
@@ -77,7 +80,7 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def sign_in_again(request: HttpRequest) -> HttpResponse:
-    """The page that explains why a recent sign-in is needed, and starts one with the same method as before."""
+    """The page that explains why a recent sign-in is needed, and starts a new sign-in with the same method as before."""
     next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse(
         "dashboard"
     )
@@ -98,7 +101,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def saved_form_page(request: HttpRequest) -> HttpResponse:
-    """The page after a new sign-in that shows the form that was saved before, with a button to submit it."""
+    """The page after a new sign-in that shows the form saved before the sign-in, with a button to submit the form."""
     form = saved_form.load_form(request)
     if form is None:
         return redirect("dashboard")
@@ -115,7 +118,7 @@ def saved_form_page(request: HttpRequest) -> HttpResponse:
 @require_GET
 @never_cache
 def sign_in_callback(request: HttpRequest) -> HttpResponse:
-    """Complete the sign-in when the identity provider redirects back; the session gets a new key."""
+    """Complete the sign-in when the identity provider sends the user back. The session gets a new session key."""
     backend = _backend(request)
     again = request.session.pop(SIGN_IN_AGAIN, False)
     try:
@@ -135,7 +138,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
 
 
 def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Find or create the user of the provider's verified ID token, as the only step of social-auth's pipeline.
+    """Find or create the user that the identity provider's ID token names. The social-auth library calls this at sign-in.
 
     Raises InvalidSubject, Forbidden (a closed account).
     """
@@ -153,7 +156,10 @@ def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> di
 @require_safe
 @never_cache
 def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpResponse:
-    """Sign in by the link in demo.json, which works once and only in development without an identity provider."""
+    """Sign in by the link in the file demo.json.
+
+    It works once, and only in development without an identity provider.
+    """
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Http404
     user = User.objects.filter(pk=user_id, is_active=True).first()
@@ -165,7 +171,7 @@ def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpRespo
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """Sign the user out: end all of the user's sessions, in this browser and in all others."""
+    """Sign the user out: end all of the user's sign-in sessions, in this browser and in all others."""
     if request.user.is_authenticated and request.user.is_staff:
         sign_out_everywhere(caller=signed_in_operator(request), operation="operators.sign_out")
     elif request.user.is_authenticated:
@@ -191,7 +197,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
 
 
 def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBackend) -> ApiError | None:
-    """Return the error if the identity provider did not confirm that the same user has just signed in, or None."""
+    """Return an error unless the identity provider has confirmed that the session's user has just signed in again."""
     if person.pk != request.user.pk:
         return Forbidden(
             "You signed in as another user, so nothing was changed.",
@@ -217,7 +223,7 @@ def _sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "
 
 
 def _backend(request: HttpRequest) -> OpenIdBackend:
-    """Return the social-auth backend for this sign-in. Raises Http404 if no identity provider is configured."""
+    """Return the social-auth library's object for this sign-in. Raises Http404 if no identity provider is configured."""
     if not (settings.OIDC_ISSUER and settings.OIDC_CLIENT_ID):
         raise Http404
     return OpenIdBackend(load_strategy(request), f"{settings.BASE_URL}{reverse('sign-in-callback')}")
@@ -228,7 +234,7 @@ def _address_of(request: HttpRequest) -> str:
 
 
 def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
-    """Return the sign-in page with the reason why the sign-in failed; the log gets no personal data."""
+    """Return the sign-in page with the reason why the sign-in failed. No personal data is logged."""
     logger.warning("A sign-in failed: %s at %s.", error.code, error.stage)
     next_page = _local_address(request, request.session.get(NEXT_PAGE))
     for kinds, problem, status in (
@@ -244,6 +250,6 @@ def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
 
 
 def _local_address(request: HttpRequest, address: str | None) -> str:
-    """Return the address to open after the sign-in if it is a page of this service, else ""."""
+    """Return the URL to open after the sign-in if it belongs to this service, else ""."""
     own = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     return address or "" if own else ""

@@ -21,7 +21,10 @@ from workspaces.workspace_page import add_api_error, caller_of
 @never_cache
 @login_required
 def workspace_list(request: HttpRequest) -> HttpResponse:
-    """Dashboard page: list the user's workspaces with a form to create one; redirects if there is one and no `?all`."""
+    """Dashboard page: list the user's workspaces and a form to create one.
+
+    With a single workspace and no `?all`, it redirects to that workspace.
+    """
     mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
     if request.method == "POST":
         form = GeneralForm(request.POST, workspace=Workspace())
@@ -35,7 +38,7 @@ def workspace_list(request: HttpRequest) -> HttpResponse:
 
 
 def _create(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
-    """Create a workspace from the dashboard form and redirect to it; if it is refused, add the errors to the form."""
+    """Create a workspace from the dashboard form and redirect to it. Errors of a refused creation are added to the form."""
     caller = caller_of(request)
     try:
         plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)

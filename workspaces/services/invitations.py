@@ -1,4 +1,4 @@
-"""Invites people to a workspace by e-mail. A user whose provider has verified the invited address may accept once."""
+"""Invites people to a workspace by e-mail. Only a user with the invited, verified e-mail address may accept, and once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CreatedInvitation:
 
 
 def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -> CreatedInvitation:
-    """Create an invitation to the workspace for an e-mail address and queue the e-mail; for owners and admins.
+    """Create an invitation to the workspace for an e-mail address, and queue the e-mail with the invitation link.
 
     An open invitation for the same address is replaced, and its link stops working. Raises UserSessionRequired, NotFound,
     Forbidden, WorkspacePaused, ReauthenticationRequired, ValidationFailed, Conflict (too many are open), RateLimited.
@@ -72,7 +72,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
 
 
 def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int) -> None:
-    """Delete an invitation to the workspace. Owners and admins may do this.
+    """Delete an invitation to the workspace, as owners and admins may do.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
     """
@@ -87,7 +87,10 @@ def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int
 
 
 def get_open_invitation(*, caller: Caller, token: str) -> Invitation:
-    """Return an invitation link's open invitation for the invited user. Raises InvalidState, Forbidden."""
+    """Return the open invitation of an invitation link.
+
+    Raises InvalidState (no longer open), Forbidden (not the invited user).
+    """
     invitation = selectors.open_invitation(token_sha256=_digest(token))
     if invitation is None:
         raise InvalidState(
@@ -99,7 +102,7 @@ def get_open_invitation(*, caller: Caller, token: str) -> Invitation:
 
 
 def accept_invitation(*, caller: Caller, token: str) -> Workspace:
-    """Accept an invitation: the caller, whose verified e-mail address must be the invited one, becomes a member.
+    """Accept an invitation, which makes the caller a member. It must be for the caller's verified e-mail address.
 
     Raises InvalidState (no longer valid), Forbidden (another address, or an unverified one), WorkspacePaused.
     """
@@ -131,7 +134,10 @@ def _require_invited_person(caller: Caller, invitation: Invitation) -> None:
 
 
 def _replace_open_invitation(workspace: Workspace, address: str) -> None:
-    """Delete an earlier invitation to the address. Raises ValidationFailed (a member), Conflict (too many open)."""
+    """Delete an earlier invitation of the same e-mail address. Raises Conflict if the workspace has too many invitations.
+
+    Raises ValidationFailed if the address is already a member's.
+    """
     members = Member.objects.filter(workspace=workspace, user__email_verified=True)
     if members.filter(user__email=address).exists():
         raise ValidationFailed.of("email", "Somebody with this address is already a member.", "taken")
@@ -164,7 +170,7 @@ def _digest(token: str) -> str:
 
 
 def _record(caller: Caller, operation: str, invitation: Invitation) -> None:
-    """Write the audit entry of an invitation with its id and role, but without the invited address."""
+    """Write the audit entry of an invitation, with the invitation's id and role but without the invited e-mail address."""
     record(
         caller=caller,
         operation=operation,

@@ -25,7 +25,7 @@ MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
 
 
 def queue_mail(*, to: str, subject: str, text: str) -> OutgoingMail:
-    """Queue a plain text e-mail, which a worker sends after the caller's transaction has committed.
+    """Queue a plain text e-mail, to be sent by a worker after the caller's transaction has committed.
 
     Line breaks in `subject` become spaces.
     """
@@ -36,7 +36,10 @@ def queue_mail(*, to: str, subject: str, text: str) -> OutgoingMail:
 
 
 def claim_mail() -> OutgoingMail | None:
-    """Claim the queued e-mail that has been due longest; e-mails without an attempt left are marked as failed."""
+    """Reserve for this worker the queued e-mail that has been due longest.
+
+    E-mails that were tried too often are marked as failed.
+    """
     while claimed := claim_due(OutgoingMail.objects.all(), limit=1, lease=MAIL_LEASE):
         [mail] = claimed
         if mail.attempts < MAX_ATTEMPTS:
@@ -48,7 +51,7 @@ def claim_mail() -> OutgoingMail | None:
 
 
 def send_claimed_mail(mail: OutgoingMail) -> None:
-    """Send a claimed e-mail and save the result. A failed attempt is repeated later, but not after the last one."""
+    """Send a reserved e-mail and save the result. After a failure, the e-mail is tried again later, but not without end."""
     try:
         content: Any = mail.content
         EmailMessage(content["subject"], content["text"], to=[content["to"]]).send()

@@ -1,4 +1,4 @@
-"""Changes the members of a workspace: their roles, their removal, leaving, and a new owner."""
+"""Changes the members of a workspace: their roles, removing, leaving, and handing the workspace over to a new owner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner role can
 
 
 def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -> Member:
-    """Change a member's role in the workspace to admin or member. Owners and admins may do this.
+    """Change a member's role in the workspace to admin or member, as owners and admins may do.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ReauthenticationRequired, ValidationFailed,
     InvalidState (the owner).
@@ -34,7 +34,10 @@ def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -
 
 
 def remove_member(*, caller: Caller, workspace_id: str, user_id: str) -> None:
-    """Remove a member from the workspace; what they created stays. Raises the errors of `change_role`."""
+    """Remove a member from the workspace. What the member created stays.
+
+    Raises the errors of `change_role`.
+    """
     require_role(caller, workspace_id, *ADMIN_ROLES)
     require_recent_sign_in(caller)
     with transaction.atomic():
@@ -43,7 +46,10 @@ def remove_member(*, caller: Caller, workspace_id: str, user_id: str) -> None:
 
 
 def leave_workspace(*, caller: Caller, workspace_id: str) -> None:
-    """End the caller's own membership, even in a paused workspace. Raises NotFound, InvalidState for the owner."""
+    """End the caller's own membership in the workspace. Raises InvalidState for the workspace's owner, who cannot leave.
+
+    This is allowed in a paused workspace too. Raises NotFound.
+    """
     require_role(caller, workspace_id, *Member.Role.values, write=False)
     with transaction.atomic():
         _get_non_owner(workspace_id, caller.actor_id).delete()
@@ -51,7 +57,7 @@ def leave_workspace(*, caller: Caller, workspace_id: str) -> None:
 
 
 def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> Workspace:
-    """Make another member the owner of the workspace; the previous owner, the caller, becomes an admin.
+    """Make another member the owner of the workspace. The caller, who was the owner, becomes an admin.
 
     Raises UserSessionRequired, NotFound (no member), Forbidden, WorkspacePaused, ReauthenticationRequired,
     InvalidState (already the owner), Conflict (the member owns too many workspaces).
@@ -76,13 +82,13 @@ def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> W
 
 
 def require_assignable_role(role: str) -> None:
-    """Raise ValidationFailed unless the role is one that a member can be given (ASSIGNABLE_ROLES)."""
+    """Raise ValidationFailed unless the role is one that members may be given: admin or member."""
     if role not in ASSIGNABLE_ROLES:
         raise ValidationFailed.of("role", f"Choose one of {', '.join(ASSIGNABLE_ROLES)}.", "invalid_choice")
 
 
 def lock_workspace(workspace_id: str) -> Workspace:
-    """Lock the workspace's row, so that its members, keys and agents change one at a time. Raises NotFound."""
+    """Lock the workspace's database row, so that members, keys and agents are changed one at a time. Raises NotFound."""
     workspace = selectors.live_workspaces().select_for_update(no_key=True).filter(pk=workspace_id).first()
     if workspace is None:
         raise not_found_error(None, "workspace")

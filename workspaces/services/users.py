@@ -24,7 +24,7 @@ from workspaces.sign_in.oidc_claims import OidcIdentity
 
 
 def sign_in_user(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
-    """Sign in the user of a provider's identity; creates the user, or updates name, e-mail and operator status.
+    """Sign in the user that the identity provider names. Creates the user, or updates name, e-mail and operator status.
 
     `staff` says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a
     closed account.
@@ -42,7 +42,7 @@ def sign_in_user(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User
 
 
 def user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
-    """Return the user of the identity provider's access token; `make_user` creates one who does not exist yet.
+    """Return the user to whom the identity provider issued an access token. `make_user` allows creating an unknown user.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
     for an unknown user without `make_user`.
@@ -56,14 +56,14 @@ def user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: 
 
 
 def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
-    """Return the signed-in user and the active workspaces they own, for export. Raises NotFound, UserSessionRequired."""
+    """Return the signed-in user and the user's own active workspaces, for an export. Raises NotFound, UserSessionRequired."""
     user = selectors.require_own_user(caller=caller, user_id=user_id)
     record(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
     return user, list(selectors.active_workspaces_of(user=user))
 
 
 def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple[User, list[Workspace]]:
-    """Delete the caller's user: erase name, e-mail and identity; end sessions, tokens and memberships.
+    """Delete the calling user: erase name, e-mail and identity, and end sessions, tokens and memberships.
 
     Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.
     Raises UserSessionRequired for keys, NotFound for another's id, ReauthenticationRequired.
@@ -89,14 +89,14 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple
 
 
 def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") -> None:
-    """End all sessions of the calling user, in all browsers; the provider's access tokens stay valid."""
+    """End all sign-in sessions of the calling user, in all browsers. The identity provider's access tokens stay valid."""
     with transaction.atomic():
         end_sessions(User.objects.get(pk=caller.actor_id))
         _record_session_end(caller, operation)
 
 
 def end_session(*, caller: Caller, user_session_id: int) -> None:
-    """End one of the calling user's own sessions. Raises NotFound if it has ended or is another user's."""
+    """End one of the calling user's own sign-in sessions. Raises NotFound if there is no such session."""
     with transaction.atomic():
         found = UserSession.objects.filter(pk=user_session_id, user_id=caller.actor_id).first()
         if found is None:
@@ -106,7 +106,7 @@ def end_session(*, caller: Caller, user_session_id: int) -> None:
 
 
 def end_other_sessions(*, caller: Caller, session_key: str) -> User:
-    """End all sessions of the calling user except the one with this session key.
+    """End all sign-in sessions of the calling user except the session with this session key.
 
     Returns the user, for Django's `update_session_auth_hash`, which moves the remaining session to the new epoch.
     """
@@ -119,7 +119,7 @@ def end_other_sessions(*, caller: Caller, session_key: str) -> User:
 
 
 def end_sessions(user: User, *, except_key: str = "") -> None:
-    """End a user's sessions by deleting their rows of Django's session table and raising the user's session epoch.
+    """End a user's sign-in sessions: delete their rows, and raise the counter (epoch) that valid sessions must match.
 
     The new epoch also ends sessions without a row of UserSession. The session with `except_key` can be moved to it.
     Needs a transaction.
@@ -133,7 +133,7 @@ def _record_session_end(caller: Caller, operation: str) -> None:
 
 
 def _record_sign_in(person: User, ip: str | None) -> None:
-    """Write the audit entry of a user's sign-in; an operator's entry is stored as long as operator actions."""
+    """Write the audit entry of a user's sign-in. The entry of an operator is kept as long as entries of operator actions."""
     caller = Caller(kind="user", actor_id=person.id, ip=ip)
     operation, metadata = "users.sign_in", {}
     if person.is_staff:
@@ -143,7 +143,7 @@ def _record_sign_in(person: User, ip: str | None) -> None:
 
 
 def _create(identity: OidcIdentity) -> User:
-    """Create the user of a provider's identity, or return the one that another request has just created."""
+    """Create a user for an identity at the provider; if another request has just created the same user, return that user."""
     try:
         with transaction.atomic():
             return User.objects.create_user(
@@ -158,14 +158,14 @@ def _create(identity: OidcIdentity) -> User:
 
 
 def _deleted_since(identity: OidcIdentity, issued_at: int | None) -> bool:
-    """Return whether the user of this identity was deleted after the token was issued, or in the same second."""
+    """Return whether this identity's user was deleted in the second in which the token was issued, or later."""
     issued = datetime.fromtimestamp(issued_at or 0, UTC)
     digests = EndedIdentity.digests(identity.issuer, identity.subject)
     return EndedIdentity.objects.filter(digest__in=digests, ended_at__gte=issued).exists()
 
 
 def _record_deleted_identity(user: User) -> None:
-    """Store a digest of the deleted user's identity, so that provider tokens issued before are refused."""
+    """Store a keyed hash of the deleted user's identity, so that older tokens of the identity provider are refused."""
     if user.identity_subject:
         digest = EndedIdentity.digests(user.identity_issuer, user.identity_subject)[0]
         EndedIdentity.objects.update_or_create(digest=digest, defaults={"ended_at": timezone.now()})

@@ -34,18 +34,18 @@ from workspaces.models import Member, User, Workspace
 
 
 class Provisioner(Protocol):
-    """A class of another app that creates rows for each new workspace (settings.WORKSPACE_PROVISIONERS)."""
+    """A class by which another app creates rows for each new workspace. They are listed in WORKSPACE_PROVISIONERS."""
 
     def preview(self) -> dict[str, Any]:
-        """Return what the provisioner would create for a new workspace, for the answer of a dry run."""
+        """Return what this app would create for a new workspace, for the response to a dry run."""
 
     def provision(self, *, workspace: Workspace) -> None:
-        """Create the provisioner's rows in the transaction that creates the workspace."""
+        """Create this app's rows for a new workspace, in the transaction that creates the workspace."""
 
 
 @dataclass(frozen=True)
 class WorkspacePlan:
-    """A workspace to create, and what the provisioners of other apps create with it."""
+    """The workspace that a request creates, and what other apps create together with it."""
 
     workspace: Workspace
     provisions: dict[str, Any]
@@ -85,7 +85,7 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
 
 
 def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
-    """Check that the caller may create workspaces for this owner. Raises Forbidden, ScopeMissing, WorkspacePaused."""
+    """Raise Forbidden, ScopeMissing or WorkspacePaused unless the caller may create workspaces for this owner."""
     if caller.is_user:
         if caller.actor_id != owner_user_id:
             raise Forbidden("You can create workspaces only for yourself.")
@@ -98,12 +98,12 @@ def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
 
 
 def default_free_credit_cents() -> int:
-    """Return the monthly free credit of a new workspace whose creator names none, in cents."""
+    """Return the monthly free credit in cents of a new workspace whose creation request names no other amount."""
     return min(100, settings.MAX_FREE_CREDIT_CENTS)
 
 
 def require_workspace_quota(owner_user_id: str) -> None:
-    """Lock the owner's row and raise Conflict if they already own MAX_WORKSPACES_PER_OWNER workspaces.
+    """Raise Conflict if a user already owns MAX_WORKSPACES_PER_OWNER workspaces; locks the user's database row.
 
     Workspaces deleted in the current UTC month count, because each of them had its free credit for the month. Needs a
     transaction.
@@ -123,7 +123,7 @@ def require_workspace_quota(owner_user_id: str) -> None:
 
 
 def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_timezone: str) -> Workspace:
-    """Change the workspace's name and IANA time zone; the slug and the times of scheduled posts stay.
+    """Change the workspace's name and time zone. The slug and the times of scheduled posts do not change.
 
     Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -155,7 +155,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
 
 
 def export_workspace(*, caller: Caller, workspace_id: str) -> Workspace:
-    """Return the workspace for an export by its owner or its keys. Raises ScopeMissing, NotFound, Forbidden."""
+    """Return the workspace for an export by its owner or by its API keys. Raises ScopeMissing, NotFound, Forbidden."""
     workspace = selectors.authorized_workspace(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
     )
@@ -164,7 +164,7 @@ def export_workspace(*, caller: Caller, workspace_id: str) -> Workspace:
 
 
 def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """Mark a workspace as deleted; its keys and agents stop at once, because authentication checks its status.
+    """Mark a workspace as deleted. Its API keys and agents stop working at once.
 
     Periodic tasks of the other apps then destroy its secrets, cancel its posts and release held money. Allowed for the
     owner and workspace keys. Raises ScopeMissing, NotFound (also if it is already deleted), Forbidden, WorkspacePaused,
@@ -180,13 +180,16 @@ def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False
 
 
 def mark_deleted(*, caller: Caller, workspace: Workspace, dry_run: bool = False) -> None:
-    """Set the workspace's status to deleted and write the audit entry. Needs a transaction. Raises NotFound."""
+    """Set the workspace's status to deleted and write the audit entry. Raises NotFound.
+
+    Needs a transaction.
+    """
     _change(workspace, {"status": WorkspaceStatus.DELETED}, dry_run=dry_run)
     _record(replace(caller, retention_tier=workspace.retention_tier), "workspaces.delete", workspace, dry_run=dry_run)
 
 
 def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """Pause the workspace as its owner or as an operator; a second pause by the same side changes nothing.
+    """Pause the workspace as its owner or as an operator. If the same side has already paused the workspace, nothing changes.
 
     Allowed for operators and the signed-in owner. Raises NotFound, UserSessionRequired (a key), Forbidden.
     """
@@ -194,7 +197,7 @@ def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False)
 
 
 def resume_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """Resume the workspace: end the caller's own pause (the owner's or the operator's); one by the other side stays.
+    """End the caller's own pause of the workspace. If both the owner and an operator have paused it, the other pause stays.
 
     Raises the errors of `pause_workspace`, and WorkspacePaused for an owner if only an operator has paused it.
     """
@@ -234,7 +237,7 @@ def _set_pause(caller: Caller, workspace: Workspace, *, pausing: bool) -> None:
 
 
 def _unused_slug(name: str) -> str:
-    """Return a slug of the workspace's name, with a short suffix if another workspace has that slug."""
+    """Return a slug made from the workspace's name, with a short suffix if another workspace already has that slug."""
     base = slugify(name)[:60] or "workspace"
     return _suffixed(base) if Workspace.objects.filter(slug=base).exists() else base
 
@@ -244,7 +247,7 @@ def _suffixed(slug: str) -> str:
 
 
 def _insert(workspace: Workspace) -> None:
-    """Insert the new workspace; if another request has just used its slug, add a suffix to the slug."""
+    """Insert the new workspace into the database. If another request has just taken its slug, the slug gets a suffix."""
     try:
         with transaction.atomic():
             workspace.save(force_insert=True)
@@ -258,7 +261,7 @@ def _provisioners() -> list[Provisioner]:
 
 
 def _change(workspace: Workspace, changes: dict[str, Any], *, dry_run: bool = False) -> None:
-    """Set fields of a workspace and save them, except in a dry run. Raises NotFound if it was deleted a moment ago."""
+    """Set and save fields of a workspace; in a dry run, only set them. Raises NotFound if the workspace was just deleted."""
     changes = {**changes, "updated_at": timezone.now()}
     for name, value in changes.items():
         setattr(workspace, name, value)

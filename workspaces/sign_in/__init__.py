@@ -1,1 +1,1 @@
-"""Sign-in with the configured OpenID Connect provider: discovery, claims, social-auth backend and sessions."""
+"""Sign-in at the configured OpenID Connect provider: the provider's configuration, user claims, and sign-in sessions."""

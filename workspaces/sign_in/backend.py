@@ -1,4 +1,4 @@
-"""The social-auth backend for sign-in by OpenID Connect with PKCE, which sends its requests through config/outbound.
+"""Sign-in by OpenID Connect with PKCE, as a backend of the social-auth library. Requests go through config/outbound.
 
 social-auth handles state, nonce and PKCE verifier; discovery and keys come from workspaces/sign_in/provider.py. The
 provider's tokens are not stored.
@@ -28,7 +28,9 @@ EXCHANGE_SECONDS = 10.0
 
 
 class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
-    """The social-auth backend that signs users in at the configured provider. Raises social-auth's exceptions.
+    """The backend of the social-auth library that signs users in at the configured OpenID provider.
+
+    Raises social-auth's exceptions.
 
     The exception is AuthProviderError if the provider does not answer.
     """
@@ -46,7 +48,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
 
     @property
     def authenticated_at(self) -> datetime | None:
-        """Return when the user last authenticated at the provider, by the ID token's `auth_time`; None without it."""
+        """Return when the user last entered credentials, as the provider's ID token says (`auth_time`); None if unknown."""
         return auth_time_from_claims(self.id_token or {})
 
     def get_key_and_secret(self) -> tuple[str, str]:
@@ -69,11 +71,14 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
             raise AuthProviderError(self, str(error), code="unavailable", stage="token_validation") from error
 
     def validate_temporal_claims(self, id_token: dict[str, Any]) -> None:
-        """Check the times in an ID token except `nbf`, which was already checked with leeway."""
+        """Check the times in an ID token, except `nbf` (not before), which was already checked with a tolerance."""
         super().validate_temporal_claims({name: value for name, value in id_token.items() if name != "nbf"})
 
     def user_data(self, access_token: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return the identity provider's optional userinfo, which must be about the same subject."""
+        """Return further data about the user from the identity provider, which must be about the ID token's subject.
+
+        The provider need not offer userinfo.
+        """
         if "userinfo_endpoint" not in self.oidc_config():
             return {}
         data = super().user_data(access_token, *args, **kwargs)
@@ -93,7 +98,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
         stage: ErrorStage = "user_info",
         **unused: Any,
     ) -> requests.Response:
-        """Send a request of the sign-in to the identity provider by config/outbound, without redirects."""
+        """Send a request of the sign-in to the identity provider through config/outbound, without following redirects."""
         named = {name: value.decode() if isinstance(value, bytes) else value for name, value in (headers or {}).items()}
         if auth:
             named["Authorization"] = self.get_key_and_secret_basic_auth().decode()

@@ -1,4 +1,4 @@
-"""Middleware that records the use of sign-in sessions and ends the expired sessions of operators."""
+"""Middleware that records when sign-in sessions are used, and ends the expired sign-in sessions of operators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from workspaces.sign_in.sessions import operator_session_expired, record_session
 
 
 class UserSessionMiddleware:
-    """Middleware that records the use of a session and ends an operator's expired session, if there is a session cookie."""
+    """Middleware that records when a sign-in session is used, and ends an operator's expired session.
+
+    Requests without a session cookie are passed on.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

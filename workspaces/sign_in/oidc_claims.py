@@ -1,4 +1,4 @@
-"""Reads a user's identity from OIDC claims (OpenID Connect Core 1.0, section 5.1)."""
+"""Reads a user's identity from OpenID Connect claims, which are the fields of a token (OpenID Connect Core 1.0, 5.1)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MAX_TIMESTAMP = 253_402_300_800  # end of the year 9999
 
 
 class InvalidSubject(Exception):
-    """The error for an OIDC claim `sub` that is missing, too long or not printable."""
+    """The error for an OpenID Connect claim `sub` (subject) that is missing, too long or not printable."""
 
 
 @dataclass(frozen=True)
 class OidcIdentity:
-    """A user's identity in OIDC claims. Only issuer and subject identify the user; the other fields may change."""
+    """A user's identity from OpenID Connect claims. Only issuer and subject identify the user; other fields may change."""
 
     issuer: str
     subject: str
@@ -35,7 +35,7 @@ class OidcIdentity:
 
 
 def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[str, Any]) -> OidcIdentity:
-    """Return the user's identity in verified OIDC claims and in `more` claims, such as userinfo.
+    """Return the user's identity from verified OpenID Connect claims and from `more` claims, such as userinfo.
 
     E-mail address and `email_verified` are read from the same source, because one source cannot verify the address of
     another. Raises InvalidSubject.
@@ -57,7 +57,7 @@ def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[
 
 
 def normalize_email(value: object) -> str:
-    """Return an OIDC claim's valid e-mail address in lower case, as it is stored and compared; "" for other values.
+    """Return the e-mail address in an OpenID Connect claim in lower case; "" for anything but a valid address.
 
     Only ASCII letters are lowered. Some other letters lower to ASCII ones, which could make two different addresses equal.
     """
@@ -72,7 +72,7 @@ def normalize_email(value: object) -> str:
 
 
 def auth_time_from_claims(claims: Mapping[str, Any]) -> datetime | None:
-    """Return when the user authenticated at the provider, by the OIDC claim `auth_time`; None without one."""
+    """Return when the user last entered credentials, as the OpenID claim `auth_time` says; None without the claim."""
     seconds = claims.get("auth_time")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < MAX_TIMESTAMP:
         return None
@@ -80,7 +80,7 @@ def auth_time_from_claims(claims: Mapping[str, Any]) -> datetime | None:
 
 
 def is_staff(*sources: Mapping[str, Any]) -> bool:
-    """Return whether the OIDC claims make the user an operator, as OIDC_STAFF_CLAIM says (such as `groups=operators`)."""
+    """Return whether the OpenID Connect claims make the user an operator: OIDC_STAFF_CLAIM may be `groups=operators`."""
     claim, _, required = settings.OIDC_STAFF_CLAIM.partition("=")
     if not claim or not required:
         return False
@@ -89,7 +89,7 @@ def is_staff(*sources: Mapping[str, Any]) -> bool:
 
 
 def _name(value: object) -> str:
-    """Return the display name in an OIDC claim as one line without control characters; "" for other values."""
+    """Return the display name in an OpenID Connect claim as one line without control characters; "" for anything but text."""
     if not isinstance(value, str):
         return ""
     plain = "".join(sign if unicodedata.category(sign)[0] != "C" else " " for sign in value)

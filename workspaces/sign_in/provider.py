@@ -39,11 +39,11 @@ Value = TypeVar("Value")
 
 
 class ProviderUnavailable(Exception):
-    """The error if the identity provider's discovery document or keys are neither cached nor can be fetched."""
+    """The error if the identity provider's configuration or keys are not cached and cannot be fetched."""
 
 
 class CachedValue(Generic[Value]):
-    """A cache in this process for the identity provider's discovery document or for its keys.
+    """A cache of the identity provider's configuration or of its signing keys, for one process.
 
     `fetch` gets the value with its own time limit, or raises ProviderUnavailable.
     """
@@ -55,7 +55,10 @@ class CachedValue(Generic[Value]):
         self._fetched_at = self._failed_at = datetime.fromtimestamp(0, UTC)
 
     def get(self) -> Value:
-        """Return the cached document or keys of the provider, fetched if needed. Raises ProviderUnavailable, RateLimited."""
+        """Return the identity provider's cached configuration or keys; fetches them if necessary.
+
+        Raises ProviderUnavailable, RateLimited.
+        """
         if self._is_old(FRESH_FOR):
             self._refresh(wait=self._value is None)
         if self._value is None or self._is_old(USABLE_FOR):
@@ -63,7 +66,10 @@ class CachedValue(Generic[Value]):
         return self._value
 
     def get_newer(self) -> Value:
-        """Return the provider's document or keys, at most RENEWAL_PAUSE old. Raises ProviderUnavailable, RateLimited."""
+        """Return the identity provider's configuration or keys; those older than RENEWAL_PAUSE are fetched again.
+
+        Raises ProviderUnavailable, RateLimited.
+        """
         if self._is_old(RENEWAL_PAUSE):
             self._refresh(wait=True)
             if self._is_old(RENEWAL_PAUSE):
@@ -71,7 +77,10 @@ class CachedValue(Generic[Value]):
         return self.get()
 
     def _refresh(self, *, wait: bool) -> None:
-        """Fetch the provider's document or keys in one thread at a time; with `wait`, wait for another thread's fetch."""
+        """Fetch the identity provider's configuration or keys, unless another thread is fetching them.
+
+        With `wait`, wait for the other thread.
+        """
         seen = self._fetched_at
         if timezone.now() - self._failed_at < FAILURE_PAUSE:
             return
@@ -96,7 +105,10 @@ class CachedValue(Generic[Value]):
 
 
 class Provider:
-    """An OpenID provider's discovery document and keys. ProviderUnavailable is raised if they cannot be fetched."""
+    """The configuration (discovery document) and signing keys of an OpenID provider.
+
+    Raises ProviderUnavailable if they cannot be fetched.
+    """
 
     def __init__(self, issuer: str) -> None:
         self._issuer = issuer
@@ -105,11 +117,14 @@ class Provider:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the provider's discovery document; its `issuer` is also that of tokens and users' identities."""
+        """Return the identity provider's configuration.
+
+        Its `issuer` is also that of tokens and users' identities.
+        """
         return self._document.get()
 
     def key_of(self, token: str) -> dict[str, Any] | None:
-        """Return the OpenID provider's key (a JWK with `alg`) that verifies the token, or None.
+        """Return the OpenID provider's public key (a JWK with `alg`) that verifies the token; None if no key does.
 
         An unknown key id makes it fetch the keys again, at most every RENEWAL_PAUSE. Raises jwt.InvalidTokenError.
         """
@@ -139,7 +154,7 @@ class Provider:
 
 @lru_cache(maxsize=4)
 def provider_at(issuer: str) -> Provider:
-    """Return the OpenID provider of an issuer; there is one object for each issuer in this process."""
+    """Return the OpenID provider of an issuer. This process has one such object for each issuer."""
     return Provider(issuer)
 
 
@@ -160,7 +175,7 @@ def _fetch(url: str) -> dict[str, Any]:
 
 
 def _find_key(keys: list[dict[str, Any]], header: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the provider's only key that fits the token's algorithm and, if it has one, its key id; else None."""
+    """Return the identity provider's key for the token's algorithm and key id; None if no key fits, or several do."""
     algorithm, kid = header["alg"], header.get("kid")
     named = [key for key in keys if kid is None or key.get("kid") == kid]
     meant = [key for key in named if key.get("use", "sig") == "sig" and key.get("alg", algorithm) == algorithm]

@@ -1,4 +1,4 @@
-"""Saves a submitted form in the session while its user signs in again, so that it can be submitted afterwards."""
+"""Saves a form in the session while the user must sign in again, so that the form can be submitted afterwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_FORM_CHARACTERS = 100_000
 
 @dataclass(frozen=True)
 class SavedForm:
-    """A form saved in the session during a new sign-in: its path, operation, fields, and the page that had it."""
+    """A form that is saved in the session during a new sign-in: its path, operation and fields, and the page it was on."""
 
     path: str
     operation: str
@@ -22,7 +22,7 @@ class SavedForm:
 
 
 def save_form(request: HttpRequest, *, operation: str, came_from: str) -> None:
-    """Save the submitted form in the session, in place of an earlier one. A form that is too large is not saved."""
+    """Save the submitted form in the session, replacing an earlier form. A form that is too large is not saved."""
     own = ("csrfmiddlewaretoken", ORIGIN_FIELD)
     fields = [(name, value) for name, values in request.POST.lists() if name not in own for value in values]
     if sum(len(name) + len(value) for name, value in fields) <= MAX_FORM_CHARACTERS:
@@ -30,11 +30,11 @@ def save_form(request: HttpRequest, *, operation: str, came_from: str) -> None:
 
 
 def load_form(request: HttpRequest) -> SavedForm | None:
-    """Return the form that was saved in the session before a new sign-in, or None."""
+    """Return the form that was saved in the session before a new sign-in; None if no form was saved."""
     fields = request.session.get(SESSION_KEY)
     return SavedForm(**fields) if fields else None
 
 
 def discard_form(request: HttpRequest) -> None:
-    """Remove the saved form from the session, as happens when any form is submitted."""
+    """Remove the saved form from the session, because a form has now been submitted."""
     request.session.pop(SESSION_KEY, None)

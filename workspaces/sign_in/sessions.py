@@ -1,4 +1,4 @@
-"""The sessions of signed-in users: how they start, when they were last used, and when they end.
+"""The sign-in sessions of users: how they start, when they were last used, and when they end.
 
 The session itself stores when and how it began. Its row of UserSession stores when and from where it was last used, so that
 users can see and end their sessions.
@@ -29,7 +29,7 @@ MAX_USER_AGENT = 400
 
 
 class SignInMethod(TextChoices):
-    """The way in which a session's user signed in: at the provider, by password (and code), or by a link."""
+    """The way in which a user signed in: at the identity provider, by password, by password and code, or by a link."""
 
     PROVIDER = "provider"
     PASSWORD = "password"  # noqa: S105 - a word, not a password
@@ -38,7 +38,7 @@ class SignInMethod(TextChoices):
 
 
 def begin_session(request: HttpRequest, person: User, *, by: SignInMethod, authenticated_at: datetime | None) -> None:
-    """Begin a session of the user with a new session key; an operator's expires after OPERATOR_SESSION_HOURS."""
+    """Begin a sign-in session with a new session key. The session of an operator expires after OPERATOR_SESSION_HOURS."""
     login(request, person, backend=AUTH_BACKEND)
     request.session[SIGNED_IN_AT] = timezone.now().timestamp()
     request.session[SIGNED_IN_BY] = by.value
@@ -47,23 +47,23 @@ def begin_session(request: HttpRequest, person: User, *, by: SignInMethod, authe
 
 
 def set_authenticated_at(request: HttpRequest, at: datetime | None) -> None:
-    """Store in the session when its user last entered credentials; None means that it is unknown."""
+    """Store in the sign-in session when its user last entered credentials; None means that the time is unknown."""
     request.session[AUTHENTICATED_AT] = at.timestamp() if at else None
 
 
 def sign_in_method(request: HttpRequest) -> str:
-    """Return the way in which the session's user signed in, "" if the session does not say it."""
+    """Return the way in which the session's user signed in; "" if the session does not contain it."""
     return str(request.session.get(SIGNED_IN_BY, ""))
 
 
 def authenticated_at(request: HttpRequest) -> datetime:
-    """Return when the session's user last entered credentials; NEVER if the session does not say it."""
+    """Return when the session's user last entered credentials; NEVER if the session does not contain a time."""
     at = request.session.get(AUTHENTICATED_AT)
     return datetime.fromtimestamp(at, UTC) if at else NEVER
 
 
 def record_session_use(request: HttpRequest, user: User) -> datetime:
-    """Record the use of a sign-in session, at most once per LAST_USED_INTERVAL; returns when it was used before."""
+    """Record that a sign-in session is used, at most once per LAST_USED_INTERVAL; returns when it was last used before."""
     now = timezone.now()
     began = datetime.fromtimestamp(request.session.setdefault(SIGNED_IN_AT, now.timestamp()), UTC)
     seen = {
@@ -83,7 +83,7 @@ def record_session_use(request: HttpRequest, user: User) -> datetime:
 
 
 def operator_session_expired(request: HttpRequest, last_used_at: datetime) -> bool:
-    """Return whether an operator's session is too old (OPERATOR_SESSION_HOURS) or was idle too long."""
+    """Return whether an operator's sign-in session is older than OPERATOR_SESSION_HOURS or was unused for too long."""
     now = timezone.now()
     began = datetime.fromtimestamp(request.session[SIGNED_IN_AT], UTC)
     too_old = now - began >= timedelta(hours=settings.OPERATOR_SESSION_HOURS)
@@ -100,6 +100,6 @@ def sessions_of(user: User) -> list[UserSession]:
 
 
 def _has_current_hash(session: Session, hashes: list[str]) -> bool:
-    """Return whether the session's hash is current; it is not after a new password or a new session epoch."""
+    """Return whether a sign-in session is still valid: a new password or signing out everywhere makes its hash outdated."""
     stored_hash = session.get_decoded().get(HASH_SESSION_KEY, "")
     return any(constant_time_compare(stored_hash, each) for each in hashes)

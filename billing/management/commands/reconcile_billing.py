@@ -1,4 +1,4 @@
-"""`manage.py reconcile_billing`: reconcile billing with the payment processor now, as the nightly task does."""
+"""`manage.py reconcile_billing`: compare billing with the payment processor now, as the nightly task does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from billing.models import BillingAlarm
 
 
 class Command(BaseCommand):
-    """The command that reconciles billing; it prints progress and open alarms, and fails if the processor does not answer."""
+    """The command that compares billing with the payment processor. It prints its progress and the open billing alarms.
+
+    It fails if the processor does not answer.
+    """
 
     help = "Compare subscriptions and reported usage with the payment processor, and the counters with the ledger."
 

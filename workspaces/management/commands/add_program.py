@@ -1,4 +1,4 @@
-"""`manage.py add_program`: create the user of a program that calls the API with client credentials tokens."""
+"""`manage.py add_program`: create the user of a program that calls the API with OAuth client credentials tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from workspaces.sign_in.provider import ProviderUnavailable, provider
 
 
 class Command(BaseCommand):
-    """The command that creates the user of a program, because the program's own token creates no user."""
+    """The command that creates the user of a program that calls the API.
+
+    The program's own token creates no user.
+    """
 
     help = "Create the user of a program whose tokens OIDC_ALLOW_CLIENT_CREDENTIALS admits."
 
