@@ -33,7 +33,7 @@ class RetentionTier(models.TextChoices):
 
 
 class AuditEntry(models.Model):
-    """An audit log entry, which never changes; it contains ids, not foreign keys, because it outlives the objects."""
+    """An audit log entry, which never changes; it contains ids, not foreign keys, because the objects may be deleted."""
 
     class Outcome(models.TextChoices):
         SUCCEEDED = "succeeded"

@@ -68,7 +68,10 @@ def preview_link(asset: MediaAsset) -> str:
 
 
 def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
-    """Parse a requested media link and verify its signature. Raises NotFound if it is incomplete, altered or expired."""
+    """Parse a requested media link and verify its signature.
+
+    Raises NotFound if the link is incomplete, altered or expired.
+    """
     kind, expires = query.get("form", ""), query.get("expires", "")
     if kind not in get_args(LinkKind) or not _EXPIRES.fullmatch(expires):
         raise NotFound()

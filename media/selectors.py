@@ -77,7 +77,10 @@ def posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
 
 
 def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
-    """Return the media asset with this id if the caller may use it. Raises ScopeMissing, NotFound, WorkspacePaused."""
+    """Return the media asset with this id, if the caller may use the asset.
+
+    Raises ScopeMissing, NotFound, WorkspacePaused.
+    """
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
         raise not_found_error(None, "media asset")

@@ -34,7 +34,7 @@ def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
 def store_file(path: Path, key: str) -> None:
     """Store a copy of a media file under a new key.
 
-    After ServiceUnavailable, a bucket may still have stored it.
+    Raises ServiceUnavailable; a bucket may still have stored the file then.
     """
     with path.open("rb") as file, _converted_errors():
         try:

@@ -128,7 +128,7 @@ class Delivery(DueRow):
         return f"{self.id} to {self.host}"
 
     def is_in_flight(self, now: datetime) -> bool:
-        """Return whether a worker is sending the webhook delivery now, that is, its time for sending is not over yet."""
+        """Return whether a worker is sending the webhook delivery now, that is, the worker's claim has not expired."""
         return self.lease_until is not None and self.lease_until > now
 
     def succeed(self, now: datetime) -> None:

@@ -70,14 +70,14 @@ class BoxFile(VideoFile):
         return self.read(box.body, length)
 
     def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
-        """Return big-endian numbers in an MP4 box's content from byte `at` on; `codes` is a format of the module `struct`."""
+        """Return numbers (big-endian) in an MP4 box's content from byte `at` on; `codes` is a format of the module `struct`."""
         length = struct.calcsize(f">{codes}")
         if at + length > box.size:
             raise broken("video")
         return struct.unpack(f">{codes}", self.read(box.body + at, length))
 
     def table(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
-        """Return an array of `count` numbers in an MP4 box's content from byte `at` on; `code` is a type code of `array`."""
+        """Return `count` numbers in an MP4 box's content from byte `at` on; `code` is a type code of the module `array`."""
         entries: array.array[int] = array.array(code)
         if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
             raise broken("video")

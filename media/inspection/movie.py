@@ -186,7 +186,7 @@ def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
 
 
 def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box], track_id: int) -> int:
-    """Return a fragmented MP4 track's duration, in units of the track's clock, as the sum over its fragments.
+    """Return the total duration of all fragments of a fragmented MP4 track, in units of the track's clock.
 
     Used if the file's headers state no duration.
     """
@@ -200,7 +200,7 @@ def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box],
 
 
 def _usual_duration(file: BoxFile, extension: Box, track_id: int) -> int:
-    """Return a fragmented MP4 track's default sample duration (`trex` box), for fragments that state none."""
+    """Return a fragmented MP4 track's default sample duration (`trex` box), for fragments that state no duration."""
     for box in file.children(extension):
         if box.kind == b"trex" and file.numbers(box, "I", 4)[0] == track_id:
             return file.numbers(box, "I", 12)[0]

@@ -95,7 +95,7 @@ def _event(new: NewEvent, now: datetime) -> Event:
 
 
 def _payload(event: Event, data: dict[str, Any]) -> bytes:
-    """Return a webhook event's JSON body. Unpaired surrogates, which UTF-8 cannot encode, become `?`."""
+    """Return a webhook event's JSON body; characters that UTF-8 cannot encode (unpaired surrogates) become `?`."""
     content = {
         "id": event.id,
         "type": event.kind,
