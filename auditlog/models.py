@@ -9,7 +9,10 @@ from config.db.ids import PrefixedIdField
 
 
 class ActorType(models.TextChoices):
-    """The kind of caller in an audit entry. CLI, MCP and AGENT_RUNTIME are workspace keys whose client states that name."""
+    """The kind of caller in an audit entry, such as a user, an agent, or a client program with a workspace key.
+
+    CLI, MCP and AGENT_RUNTIME are workspace keys whose client states that name.
+    """
 
     USER = "user"
     AGENT = "agent"
@@ -30,7 +33,7 @@ class RetentionTier(models.TextChoices):
 
 
 class AuditEntry(models.Model):
-    """An entry of the audit log, which never changes. It has ids, not foreign keys, because it outlives the rows."""
+    """An audit log entry, which never changes; it contains ids, not foreign keys, because the objects may be deleted."""
 
     class Outcome(models.TextChoices):
         SUCCEEDED = "succeeded"

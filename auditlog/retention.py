@@ -1,4 +1,4 @@
-"""The retention rule of the audit log: it deletes entries after the time of the retention tier stored in each of them."""
+"""The retention rule of the audit log: each entry stores the tier that determines when the entry is deleted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class ExpiredAuditEntries(ExpiredRows):
         return AuditEntry.objects.filter(reduce(or_, (Q(**condition) for condition in _expired_conditions())))
 
     def deletable_rows(self) -> QuerySet[AuditEntry]:
-        """Return the expired audit entries of one retention tier, oldest first, as the index sorts them."""
+        """Return the expired audit entries of one retention tier, oldest first.
+
+        This is the order of the index.
+        """
         tiers = (AuditEntry.objects.filter(**condition).order_by("created_at") for condition in _expired_conditions())
         return next((rows for rows in tiers if rows.exists()), AuditEntry.objects.none())
 

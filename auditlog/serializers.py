@@ -14,11 +14,14 @@ from config.api.serializers import PageQuery, page_of
     {"type": "object", "additionalProperties": True, "description": "Ids and values, without personal text."}
 )
 class MetadataField(serializers.JSONField):
-    """The serializer field for the further data of an audit entry, which depend on its operation."""
+    """The API field for an audit entry's further data, which depend on the audited operation."""
 
 
 class LogSerializer(serializers.ModelSerializer):
-    """An audit entry in the API: a write that a caller tried. `code` is its error if refused, `via` the client's name."""
+    """An audit entry in the API: a write operation that a caller tried, with the error code if it was refused.
+
+    `via` is the client's name.
+    """
 
     actor_type = serializers.ChoiceField(choices=ActorType.choices)
     retention_tier = serializers.ChoiceField(
@@ -65,7 +68,7 @@ class AgentLogsQuery(PageQuery):
 
 
 class LogsQuery(AgentLogsQuery):
-    """The query parameters of a workspace's audit log: those of an agent's log, the workspace and the actor."""
+    """The query parameters of a workspace's audit log: retention tier, format, page, workspace and actor."""
 
     workspace_id = fields.Identifier("wrk")
     actor_type = fields.Choice(choices=ActorType.choices, required=False)

@@ -31,7 +31,10 @@ def record(
     metadata: dict[str, Any] | None = None,
     refused_with: str | None = None,
 ) -> AuditEntry:
-    """Write one audit entry: which caller did or tried which operation on which resource. `metadata` has no personal text."""
+    """Write one audit entry: which caller did, or was refused, which operation on which resource.
+
+    `metadata` contains no personal text.
+    """
     entry = _entry(
         caller,
         operation,
@@ -50,7 +53,10 @@ def record(
 def record_many(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> None:
-    """Write an audit entry for each resource of one service call with one SQL statement. `resources` maps ids to metadata."""
+    """Write one audit entry for each of the resources that a service call changed, with one SQL statement.
+
+    `resources` maps ids to metadata.
+    """
     AuditEntry.objects.bulk_create(
         _entry(
             caller,
@@ -66,7 +72,10 @@ def record_many(
 
 
 def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run: bool) -> None:
-    """Write an audit entry for a write that was refused, with its error code. If the database fails, only log that."""
+    """Write an audit entry, with the error code, for a write operation that was refused.
+
+    If the database fails, the failure is only logged.
+    """
     try:
         record(caller=caller, operation=operation, dry_run=dry_run, refused_with=error_code(error))
     except DatabaseError as fault:

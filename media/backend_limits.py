@@ -1,4 +1,4 @@
-"""Limits on calls to the media bucket and the malware scanner, so that a slow one does not block other requests.
+"""Limits on calls to the media bucket and the malware scanner, so that a slow call does not block other requests.
 
 At most half of the process's threads may wait for them. After a call to the bucket that failed slowly, further calls are
 refused for BREAKER_PAUSE_SECONDS; then a single call tests whether the bucket works again.
@@ -25,7 +25,10 @@ backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
 
 @contextlib.contextmanager
 def backend_thread() -> Iterator[None]:
-    """Reserve a web thread for a call to the media storage or scanner; raises ServiceUnavailable if none is free."""
+    """Reserve one of the web threads that may wait for the media storage or the malware scanner.
+
+    Raises ServiceUnavailable if none is free.
+    """
     if not backend_threads.acquire():
         raise ServiceUnavailable(
             "Too many requests are waiting for the file storage or the scanner.", headers={"Retry-After": "5"}
@@ -37,7 +40,7 @@ def backend_thread() -> Iterator[None]:
 
 
 class CircuitBreaker:
-    """A circuit breaker of the media storage: after a call failed slowly, it refuses further calls for a while."""
+    """The circuit breaker of the media storage: after a call failed slowly, further calls are refused for a while."""
 
     def __init__(self) -> None:
         self._refuses_until = 0.0  # time.monotonic(); 0 while calls are allowed
@@ -45,7 +48,10 @@ class CircuitBreaker:
 
     @contextlib.contextmanager
     def guard(self) -> Iterator[None]:
-        """Run a media storage call as the `with` block. Raises ServiceUnavailable while the circuit breaker refuses calls."""
+        """Run the media storage call in the `with` block, unless the circuit breaker refuses calls (ServiceUnavailable).
+
+        A call that fails slowly opens the circuit breaker.
+        """
         began = self._enter()
         try:
             yield
@@ -71,9 +77,9 @@ bucket_breaker = CircuitBreaker()
 
 @contextlib.contextmanager
 def storage_access() -> Iterator[None]:
-    """Limit the media storage call in the `with` block if a bucket is used; calls for local files have no limits.
+    """Limit the media storage call in the `with` block, if the storage is a bucket.
 
-    Raises ServiceUnavailable.
+    Calls for local files have no limits. Raises ServiceUnavailable.
     """
     if storage.is_local():
         yield

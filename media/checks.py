@@ -16,7 +16,7 @@ from media import scanning
 
 
 def check_scanner(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Warn at the system check if the malware scanner does not answer; uploads are refused until it does."""
+    """Warn in Django's system check if the malware scanner does not answer, because uploads are then refused."""
     if settings.MEDIA_SCANNER == "none":
         return []
     try:
@@ -27,7 +27,7 @@ def check_scanner(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
 
 
 def check_scanner_limits(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Warn at the system check about each size limit of the malware scanner that is below the upload limit."""
+    """Warn in Django's system check about each size limit of the malware scanner that is below the upload limit."""
     if settings.MEDIA_SCANNER == "none":
         return []
     try:

@@ -36,7 +36,7 @@ class MediaInUse(Conflict):
 
 
 class MediaQuotaExceeded(Conflict):
-    """The API error for a file beyond the workspace's media quota, of which `used` bytes are in use."""
+    """The API error for an upload that would exceed the workspace's media quota, of which `used` bytes are in use."""
 
     code = "MEDIA_QUOTA_EXCEEDED"
     message = "The workspace's media quota is too small for this file."

@@ -1,4 +1,4 @@
-"""Fetching of media files from URLs that callers state, with the same protection against SSRF as for webhooks."""
+"""Fetching of media files from URLs in API requests, without access to internal hosts (protection against SSRF)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 def fetch_from_url(url: str, spool: Spool, *, workspace_id: str) -> Upload:
-    """Fetch a media file from a URL into a temporary file within OUTBOUND_SECONDS; checks the address of each redirect.
+    """Fetch a media file from a URL into a temporary file within OUTBOUND_SECONDS.
 
-    Raises ValidationFailed on `source_url` if the file cannot be fetched, PayloadTooLarge, RateLimited.
+    The IP address behind each redirect is checked as well. Raises ValidationFailed on `source_url` if the file cannot be
+    fetched, PayloadTooLarge, RateLimited.
     """
     filename = unquote(urlsplit(url).path).rpartition("/")[2]
     with outbound_slot(workspace_id):

@@ -37,7 +37,7 @@ _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.I
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A stored media file that a signed link requests, with the values of its response headers."""
+    """The stored media file to which a signed link leads, with the values for the response headers."""
 
     key: str
     mime_type: str
@@ -47,7 +47,7 @@ class StoredFile:
 
 @get_only
 def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
-    """Serve a stored media file for GET or HEAD. All invalid signed links get the same 404 response."""
+    """Serve the stored media file of a signed link (GET or HEAD). All invalid links get the same 404 response."""
     try:
         link = verify_link(media_id, filename, request.GET)
         stored = _find_file(link)
@@ -79,7 +79,7 @@ def _find_file(link: FileLink) -> StoredFile:
 
 
 def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
-    """Return the HTTP response that serves a stored media file: 304, 302 to the bucket, 206 or 200.
+    """Return the HTTP response that serves a stored media file, with status 304, 302 (to the bucket), 206 or 200.
 
     Raises NotFound, RangeNotSatisfiable, ServiceUnavailable.
     """
@@ -110,7 +110,10 @@ def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
 
 
 def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase | None:
-    """Return a redirect to a media file in the bucket, not cacheable as that URL expires soon; None for local files."""
+    """Return a redirect to a media file's URL in the bucket, or None if media files are stored locally.
+
+    Browsers must not cache the redirect, because the URL expires soon.
+    """
     address = bucket_url(
         stored.key,
         seconds=min(BUCKET_LINK_SECONDS, link.seconds_left),
@@ -122,12 +125,15 @@ def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
 
 
 def _is_cached(if_none_match: str, etag: str) -> bool:
-    """Return whether the browser has this version of the media file in its cache (RFC 9110, 13.1.2; W/ is ignored)."""
+    """Return whether the browser has this version of the media file in its cache, by the header If-None-Match.
+
+    See RFC 9110, 13.1.2; the prefix W/ is ignored.
+    """
     return any(sent == "*" or sent.removeprefix("W/") == etag for sent in parse_etags(if_none_match))
 
 
 def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
-    """Return the byte range of a media file that the request wants as (start, length), or None for the whole file.
+    """Return the byte range of a media file that a request asks for as (start, length), or None for the whole file.
 
     The whole file is also sent for several ranges, an invalid range, an outdated If-Range (RFC 9110, 13.1.5) and HEAD.
     Raises RangeNotSatisfiable.
@@ -146,7 +152,10 @@ def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
 
 
 class FilePart:
-    """The body of a media file response: `length` bytes of the open file in chunks; the response closes the file."""
+    """The body of an HTTP response with a media file or a part of it: `length` bytes of the open file, in chunks.
+
+    The response closes the file.
+    """
 
     def __init__(self, file: BinaryIO, length: int) -> None:
         self._file, self._left = file, length

@@ -23,7 +23,10 @@ SUFFIXES = {
 
 
 def max_upload_bytes(beginning: Path | None = None) -> int:
-    """Return the maximum size of an upload by the file type of its `beginning`, or of any type if that is unknown."""
+    """Return the maximum size in bytes of an upload, by the file type that its first bytes (`beginning`) show.
+
+    If the type is unknown, this is the largest maximum of all types.
+    """
     if beginning is not None:
         with suppress(MediaTypeNotAllowed):
             return max_bytes_of_type(sniff(beginning))

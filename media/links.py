@@ -41,7 +41,10 @@ class FileLink:
     expires: int
 
     def __str__(self) -> str:
-        """Return the text of a media link that is signed; neither id nor name can contain a slash (media/urls.py)."""
+        """Return the parts of a media link as the text over which its signature is computed.
+
+        Neither id nor name can contain a slash (media/urls.py).
+        """
         return f"{self.media_id}/{self.filename}/{self.kind}/{self.expires}"
 
     @property
@@ -55,14 +58,20 @@ def file_link(asset: MediaAsset, *, thumbnail: bool = False) -> str:
 
 
 def preview_link(asset: MediaAsset) -> str:
-    """Return a signed link to a media asset's thumbnail, or to an image itself if it has none; otherwise ""."""
+    """Return a signed link to the preview of a media asset, or "" if there is none.
+
+    The preview is the thumbnail, or if there is none, the file of an image or GIF.
+    """
     if asset.thumbnail_key:
         return file_link(asset, thumbnail=True)
     return file_link(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
 
 
 def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
-    """Parse a requested media link and verify its signature. Raises NotFound if it is incomplete, altered or expired."""
+    """Parse a requested media link and verify its signature.
+
+    Raises NotFound if the link is incomplete, altered or expired.
+    """
     kind, expires = query.get("form", ""), query.get("expires", "")
     if kind not in get_args(LinkKind) or not _EXPIRES.fullmatch(expires):
         raise NotFound()
@@ -77,7 +86,7 @@ def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileL
 
 
 def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
-    """Return a media asset as the MediaFile that platform adapters get, with a signed link valid for a day.
+    """Return a media asset in the form that platform adapters get (MediaFile), with a signed link valid for a day.
 
     `alt_text` replaces the asset's own.
     """
@@ -106,7 +115,7 @@ def _signed_url(asset: MediaAsset, kind: LinkKind, seconds: int) -> str:
 
 
 def _name(asset: MediaAsset, key: str) -> tuple[str, str]:
-    """Return a media asset's name for links, reduced to letters, digits and a few others, and the stored file's suffix."""
+    """Return a media asset's name for links, without unusual characters, and the suffix of the stored file."""
     stem = unicodedata.normalize("NFC", PurePosixPath(asset.filename).stem)
     allowed = (sign if sign in " ._-()+" or unicodedata.category(sign)[0] in "LMN" else "-" for sign in stem)
     name = re.sub("-{2,}", "-", "".join(allowed))[:MAX_NAME_CHARACTERS].strip(" .-")

@@ -12,7 +12,7 @@ from workspaces.models import Workspace
 
 
 class MediaAsset(DueRow, TimestampedModel):
-    """An uploaded media file that passed all checks. Its row is due while the worker has to create the thumbnail.
+    """An uploaded media file that passed all checks; `due_at` is set while the worker has to create the thumbnail.
 
     `sha256` and `size_bytes` are those of the stored file. Assets of a workspace with equal bytes share one stored file,
     which is deleted with the last of these assets.
@@ -66,7 +66,7 @@ class MediaAsset(DueRow, TimestampedModel):
         return f"{self.kind} {self.filename} ({self.id})"
 
     def properties(self, alt_text: str | None = None) -> MediaInfo:
-        """Return the properties of a media asset that platforms check; `alt_text` replaces the asset's own."""
+        """Return the properties of a media asset that platforms check; a given `alt_text` replaces the asset's alt text."""
         return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]
             mime_type=self.mime_type,
@@ -79,10 +79,11 @@ class MediaAsset(DueRow, TimestampedModel):
 
 
 class PendingFile(models.Model):
-    """A file that is, or may soon be, in the media storage but belongs to no asset; its row is created before the file.
+    """A file that is in the media storage, or is being stored there, but belongs to no media asset yet.
 
-    The row is deleted in the transaction in which an asset adopts the file. Rows of failed uploads remain, and the purge
-    deletes their files. `abandoned` is set first, so that no asset can adopt the file any more.
+    The row is created before the file. The row is deleted in the transaction in which an asset adopts the file. Rows of
+    failed uploads remain, and the purge deletes their files. `abandoned` is set first, so that no asset can adopt the file
+    any more.
     """
 
     storage_key = models.CharField(max_length=255, unique=True)
@@ -113,7 +114,7 @@ class MediaUsage(models.Model):
 
 
 class MediaUse(models.Model):
-    """The mark that an unfinished post group (`holder_id`) uses a media asset, which prevents the asset's deletion."""
+    """The record that an unfinished post group (`holder_id`) uses a media asset, so that the asset cannot be deleted."""
 
     media = models.ForeignKey(MediaAsset, on_delete=models.CASCADE, related_name="uses")
     holder_id = models.CharField(max_length=30)

@@ -37,7 +37,7 @@ class ObjectStorage(S3Storage):
         return {**super().get_default_settings(), **ours}
 
     def open_part(self, name: str, start: int, length: int) -> BinaryIO:
-        """Return a stream of `length` bytes of a media file in the bucket from `start`, which are read on demand."""
+        """Return a stream of `length` bytes of a media file in the bucket from `start`, downloaded only when read."""
         stored = self.bucket.Object(self._normalize_name(name))
         body: BinaryIO = stored.get(Range=f"bytes={start}-{start + length - 1}")["Body"]
         return body

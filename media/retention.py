@@ -11,7 +11,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 class PurgedWorkspaceMedia(ExpiredRows):
-    """The retention rule for media assets of purged workspaces; a row is deleted after its files."""
+    """The retention rule for media assets of purged workspaces; an asset's row is deleted after its files."""
 
     name = "media"
 
@@ -28,7 +28,7 @@ class PurgedWorkspaceMedia(ExpiredRows):
 
 
 class PurgedWorkspaceMediaUsage(ExpiredRows):
-    """The retention rule for media usage counters of purged workspaces, which are deleted after the assets."""
+    """The retention rule for purged workspaces' counters of used media bytes, which are deleted after the assets."""
 
     name = "media_usage"
 

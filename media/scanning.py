@@ -48,7 +48,7 @@ _LIMITS = "Heuristics.Limits.Exceeded"
 
 @dataclass(frozen=True)
 class ScanResult:
-    """The result of a malware scan that found nothing, with the scanner's version, such as `ClamAV 1.4.3/27654`."""
+    """The result of a malware scan that found nothing: the status, and the scanner's version as in `ClamAV 1.4.3/27654`."""
 
     status: Literal["clean", "not_scanned"]
     engine: str = ""
@@ -94,7 +94,7 @@ def scanner_limit_problems() -> list[str]:
 
 
 def ping_scanner() -> None:
-    """Check that the malware scanner answers. Raises OSError otherwise."""
+    """Check that the malware scanner answers; raises OSError if it does not."""
     reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).send_command("PING")
     if reply != "PONG":
         raise ConnectionError("it is not a clamd")
@@ -181,11 +181,17 @@ class Clamd:
         return self._exchange([_command(command)])
 
     def scan(self, pieces: Iterable[bytes]) -> str:
-        """Scan bytes with clamd and return its verdict, such as `stream: OK` or `INSTREAM size limit exceeded. ERROR`."""
+        """Scan bytes for malware with clamd and return its verdict, such as `stream: OK`.
+
+        Another is `INSTREAM size limit exceeded. ERROR`.
+        """
         return self._exchange(_stream(pieces))
 
     def accepts(self, size: int) -> bool:
-        """Return whether clamd's StreamMaxLength allows a scan of `size` bytes; clamd decides before any data are sent."""
+        """Return whether the malware scanner clamd allows a scan of `size` bytes by its limit StreamMaxLength.
+
+        clamd decides before any data are sent.
+        """
         return not self._exchange([_command("INSTREAM"), struct.pack("!I", size)], half_closed=True)
 
     def _exchange(self, pieces: Iterable[bytes], *, half_closed: bool = False) -> str:
@@ -240,7 +246,7 @@ def _command(name: str) -> bytes:
 
 
 def _stream(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """Yield clamd's scan command INSTREAM: each piece of the file after its length, then a length of 0."""
+    """Yield clamd's scan command INSTREAM with the file in pieces, each after its length; a length of 0 ends the file."""
     yield _command("INSTREAM")
     for piece in pieces:
         if piece:

@@ -1,4 +1,4 @@
-"""Database queries that read media assets, without deleted ones except for the page that shows a deleted asset."""
+"""Database queries that read media assets, nearly all without deleted assets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ready_assets() -> QuerySet[MediaAsset]:
 
 
 def is_file_of_asset(key: str) -> bool:
-    """Return whether the file with this storage key is the file or thumbnail of a media asset, ready or deleted."""
+    """Return whether a storage key is that of the file or thumbnail of any media asset, even a deleted one."""
     return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()
 
 
@@ -77,7 +77,10 @@ def posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
 
 
 def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
-    """Return the media asset with this id if the caller may use it. Raises ScopeMissing, NotFound, WorkspacePaused."""
+    """Return the media asset with this id, if the caller may use the asset.
+
+    Raises ScopeMissing, NotFound, WorkspacePaused.
+    """
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
         raise not_found_error(None, "media asset")

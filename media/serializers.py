@@ -23,7 +23,10 @@ MAX_ALT_TEXT = 10_000  # characters
 
 
 class SourceUrl(fields.Text):
-    """The field for a media upload's source URL. Only its format is checked here; each connection checks its address."""
+    """The API field for the URL from which to fetch a media upload; only the format of the URL is checked here.
+
+    Each connection checks the IP address.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=2048, **kwargs)
@@ -103,7 +106,7 @@ class ScanSerializer(serializers.Serializer):
 
 
 class PlatformFitSerializer(serializers.Serializer):
-    """The API representation of a platform's check of a media asset: whether it accepts the asset."""
+    """The API representation of a platform's check of a media asset: whether the platform accepts the asset."""
 
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
     ok = serializers.BooleanField(help_text="True if no issue is an error.")
@@ -166,7 +169,7 @@ class MediaSerializer(serializers.ModelSerializer):
 
 
 class MediaToCreateSerializer(MediaSerializer):
-    """The media asset in the answer of an upload's dry run, without id and URLs."""
+    """The media asset in the response to an upload's dry run: as it would be created, without id and URLs."""
 
     url = thumbnail_url = None  # type: ignore[assignment]
 
@@ -180,7 +183,7 @@ class MediaEnvelope(serializers.Serializer):
 
 
 class UploadRequestShown(serializers.Serializer):
-    """The upload request in the answer of a media upload's dry run, without the file."""
+    """The copy of a media upload request in the response to its dry run, without the file."""
 
     workspace_id = serializers.CharField()
     filename = serializers.CharField()

@@ -32,7 +32,10 @@ def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
 
 
 def store_file(path: Path, key: str) -> None:
-    """Store a copy of a media file under a new key. After ServiceUnavailable, a bucket may still have stored it."""
+    """Store a copy of a media file under a new key.
+
+    Raises ServiceUnavailable; a bucket may still have stored the file then.
+    """
     with path.open("rb") as file, _converted_errors():
         try:
             default_storage.save(key, File(file))
@@ -120,7 +123,7 @@ def is_local() -> bool:
 
 @contextmanager
 def _converted_errors() -> Iterator[None]:
-    """Convert errors of the media storage's client to FileNotFoundError or ServiceUnavailable."""
+    """Convert errors of the media storage in the `with` block to FileNotFoundError or ServiceUnavailable."""
     try:
         yield
     except FileNotFoundError:

@@ -13,13 +13,13 @@ MIN_LEFTOVER_AGE = timedelta(hours=6)  # longer than any upload takes
 
 @shared_task
 def purge_deleted_files() -> int:
-    """Run the Celery task that removes files of deleted media assets whose removal failed at the deletion."""
+    """Run the Celery task that removes the files of deleted media assets, if that failed at the deletion."""
     return services.purge_deleted_files()
 
 
 @shared_task
 def purge_pending_files() -> int:
-    """Run the Celery task that removes stored media files that no asset has adopted."""
+    """Run the Celery task that removes stored media files that belong to no asset, as failed uploads leave them."""
     return services.purge_pending_files()
 
 

@@ -35,7 +35,7 @@ _TURNS = {
 
 
 class NoFrame(Exception):
-    """The error that ffmpeg extracted no frame from a video for its thumbnail."""
+    """The error that ffmpeg could not extract a frame of a video for its thumbnail."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,10 @@ class Thumbnail:
 
 
 def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
-    """Render an inspected image's thumbnail, rotated by its EXIF orientation; an animation's shows the first frame.
+    """Render the thumbnail of an inspected image, rotated by its EXIF orientation.
 
-    Returns None if decoding would need more than WORKING_BYTES. Raises the decoder's error for a broken file.
+    An animation's thumbnail shows the first frame. Returns None if decoding would need more than WORKING_BYTES. Raises the
+    decoder's error for a broken file.
     """
     layout = read_layout(content, mime_type)
     working_bytes = layout.working_bytes

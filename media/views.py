@@ -23,7 +23,10 @@ from media.serializers import (
 
 
 def replay_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to a repeated upload: the media asset as it is now, since the first URLs may have expired."""
+    """Return the response to a repeated upload request: the media asset as it is now.
+
+    The URLs of the first response may have expired.
+    """
     return {"media": MediaAsset.objects.get(pk=record.resource_id)}
 
 

@@ -7,7 +7,7 @@ from media.services.thumbnails import LOOP_NAME, claim_thumbnail, make_thumbnail
 
 
 class ThumbnailLoop(WorkerLoop):
-    """The worker loop for media thumbnails: one at a time, as image decoders need hundreds of megabytes."""
+    """The worker loop that creates media thumbnails one at a time, because image decoders need hundreds of megabytes."""
 
     name = LOOP_NAME
 

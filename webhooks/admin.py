@@ -21,13 +21,19 @@ REPLAY_OPERATION = "ops.replay_deliveries"
 
 
 def _groups_of(trace_id: str) -> Any:
-    """Return the ids of post groups that the audit log has for a trace id, because events have no index by trace id."""
+    """Return the post groups that the audit log names for a trace id, for the search of webhook events in the admin.
+
+    Webhook events themselves have no index by trace id.
+    """
     entries = AuditEntry.objects.filter(trace_id=trace_id, resource_type="post_group")
     return entries.order_by().values("resource_id")
 
 
 class StatusFilter(admin.SimpleListFilter):
-    """The admin table's filter of webhook deliveries by status; it also constrains `due_at`, so that an index is used."""
+    """The admin table's filter of webhook deliveries by status.
+
+    The filter also constrains `due_at`, so that the database can use an index.
+    """
 
     title = parameter_name = "status"
 
@@ -110,7 +116,7 @@ class EventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="kind")
     def kind_name(self, event: Event) -> str:
-        """Return a webhook event's kind as its short value, because the labels of the kinds are whole sentences."""
+        """Return a webhook event kind's short value for the admin table, because the labels of kinds are whole sentences."""
         return event.kind
 
     @admin.display(description="about")

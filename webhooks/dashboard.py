@@ -70,14 +70,17 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def secret(page: WorkspacePage) -> HttpResponse:
-    """Show the dashboard page with the webhook signing secret, only in response to its submitted form."""
+    """Show the webhook signing secret on a dashboard page, in response to a submitted form (POST) only."""
     shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
 def rotate_secret(page: WorkspacePage) -> HttpResponse:
-    """Rotate the webhook signing secret and show the new one; the dashboard form rotates once if submitted twice."""
+    """Replace the webhook signing secret, and show the new secret on a dashboard page.
+
+    If the form is submitted twice, the secret is replaced only once.
+    """
     made: list[str | None] = []
 
     def rotate() -> Any:
@@ -109,14 +112,17 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="webhooks.replay")
 def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Replay a webhook delivery when its button on the dashboard page is clicked."""
+    """Send a webhook delivery again when its replay button on the dashboard page is clicked."""
     found = _delivery_on(page, delivery_id)
     submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
     return page.success_redirect("The delivery is being sent again.", "delivery", delivery_id=found.id)
 
 
 def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
-    """Return the webhook delivery named in a dashboard URL. Raises NotFound if it belongs to another workspace."""
+    """Return the webhook delivery named in a dashboard URL.
+
+    Raises NotFound if the delivery belongs to another workspace.
+    """
     found = selectors.get_delivery(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
     if found.workspace_id != page.workspace.id:
         raise not_found_error(None, "delivery")
@@ -124,6 +130,6 @@ def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
 
 
 def _runs(rows: Iterable[Delivery]) -> bool:
-    """Return whether an attempt of a shown webhook delivery is due soon, so that the dashboard page should reload itself."""
+    """Return whether the dashboard page should reload itself, because a shown webhook delivery will soon be attempted."""
     soon = timezone.now() + SOON
     return any(row.due_at is not None and row.due_at < soon for row in rows)

@@ -1,4 +1,4 @@
-"""The kinds of webhook events: changes of post groups, of single targets in groups of several, and of API keys."""
+"""The kinds of webhook events: changes of post groups, of one target in a group with several targets, and of API keys."""
 
 from __future__ import annotations
 

@@ -35,13 +35,19 @@ EVERYONE: Group = ("", "")
 
 
 def holder_key(delivery: Delivery) -> str:
-    """Return the workspace and host of a webhook delivery as one text, equal to HOLDER_EXPRESSION in queries."""
+    """Return the workspace and host of a webhook delivery as one text.
+
+    In queries, HOLDER_EXPRESSION computes the same text.
+    """
     return f"{delivery.workspace_id} {delivery.host}"
 
 
 @dataclass(frozen=True)
 class FullShares:
-    """The workspaces, domains, hosts and pairs of workspace and host whose webhook deliveries are not claimed now."""
+    """The workspaces, domains and hosts whose webhook deliveries must wait, because their share of connections is full.
+
+    `holders` are pairs of workspace and host, which may also be left out because another query claims their deliveries.
+    """
 
     holders: set[str]
     workspaces: set[str]
@@ -49,7 +55,10 @@ class FullShares:
     hosts: set[str]
 
     def query(self) -> Q:
-        """Return a query condition for the webhook deliveries that must wait; the rows need the alias `holder`."""
+        """Return the query condition for webhook deliveries that must wait, because a share of connections is full.
+
+        The queried rows need the alias `holder`.
+        """
         query = Q(workspace_id__in=self.workspaces) | Q(host__in=self.hosts) | Q(holder__in=self.holders)
         for domain in self.domains:
             query |= Q(host__startswith=f"{domain}:") | Q(host__contains=f".{domain}:")
@@ -57,7 +66,7 @@ class FullShares:
 
 
 class HostShares(FairShares):
-    """A counter of running webhook attempts for each workspace, domain and host, which limits each to a fair share."""
+    """The counter of running webhook attempts, which limits each workspace, domain and host to a fair share of them."""
 
     def __init__(self) -> None:
         super().__init__(SHARES)
@@ -65,7 +74,10 @@ class HostShares(FairShares):
         self._tally: Tally | None = None
 
     def free_places_of_quick_holders(self) -> dict[str, int]:
-        """Return how many more attempts each pair of workspace and fast host may begin, if a quarter of its share is free."""
+        """Return how many more webhook attempts may begin for each pair of a workspace and a fast host.
+
+        Pairs are left out unless at least a quarter of their share is free.
+        """
         free_places = {}
         for holder in self._quick:
             own = self._in_flight[holder]
@@ -75,7 +87,7 @@ class HostShares(FairShares):
         return free_places
 
     def total_free_places(self, free_places: Mapping[str, int]) -> int:
-        """Return how many more webhook attempts the given pairs of workspace and fast host may begin together."""
+        """Return how many more webhook attempts may begin in total for the given pairs of a workspace and a fast host."""
         tally = self._counted()[ALL]
         workspaces: Counter[Group] = Counter()
         hosts: Counter[Group] = Counter()
@@ -88,7 +100,10 @@ class HostShares(FairShares):
         return min(self.places, within_workspaces, within_hosts)
 
     def full(self) -> FullShares:
-        """Return the shares to skip when deliveries to slow hosts are claimed: all full ones, and those of fast hosts."""
+        """Return the shares whose webhook deliveries are skipped when deliveries to slow hosts are claimed.
+
+        These are the full shares, and those of fast hosts, whose deliveries are claimed separately.
+        """
         tally = self._counted()
         found: dict[str, set[str]] = {"workspace": set(), "domain": set(), "host": set()}
         for kind in (ALL, SLOW):
@@ -134,7 +149,7 @@ class HostShares(FairShares):
             yield SILENT
 
     def _free_places(self, holder: str) -> int:
-        """Return how many more webhook attempts a pair of workspace and host may begin within all its shares."""
+        """Return how many more webhook attempts may begin for a pair of workspace and host, by the tightest of its shares."""
         workspace, domain, host = _groups_of(holder)
         own = self._in_flight[holder]
         tally = self._counted()
@@ -167,7 +182,10 @@ def _free_of_sender(kind: str, tally: Counter[Group], group: Group) -> int:
 
 
 def _free(places: int, held: int, own: int, *, least: int) -> int:
-    """Return how many more attempts one webhook sender may begin: it may have half of the connections that others leave."""
+    """Return how many more webhook attempts a sender, such as a workspace or domain, may begin.
+
+    A sender may have half of the connections that the others leave.
+    """
     return min(places - held, max(least, (places - held + own) // 2) - own)
 
 
@@ -178,10 +196,11 @@ def _groups_of(holder: str) -> tuple[Group, Group, Group]:
 
 
 def registrable_domain(name: str) -> str:
-    """Return the registrable domain of a webhook host; an IP address or public suffix is returned unchanged.
+    """Return the registrable domain of a webhook host, such as `example.co.uk` of `hooks.example.co.uk`.
 
-    Uses the library's bundled list of public suffixes. The last two labels would not do: they would put all customers of a
-    hosting service (`*.herokuapp.com`) or of a country's registry (`*.co.uk`) into one domain.
+    An IP address or public suffix is returned unchanged. Uses the library's bundled list of public suffixes. The last two
+    labels would not do: they would put all customers of a hosting service (`*.herokuapp.com`) or of a country's registry
+    (`*.co.uk`) into one domain.
     """
     if ":" in name or name[-1:].isdigit():
         return name

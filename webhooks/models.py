@@ -16,7 +16,7 @@ from workspaces.models import Workspace
 
 
 class SigningSecret(TimestampedModel):
-    """A workspace's webhook signing secret, and after a rotation also the previous one for some time."""
+    """A workspace's webhook signing secret, and for a day after a rotation also the previous secret."""
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="+")
     secret = EncryptedJSONField()
@@ -86,7 +86,7 @@ FINISHED = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETTER]
 
 
 class Delivery(DueRow):
-    """A webhook event's delivery to one URL. `due_at` is the time of its next attempt, or null if there will be none.
+    """A webhook event's delivery to one URL; `due_at` is the time of the next attempt, or null if there will be none.
 
     `host` is the URL's host and port, "" if the URL is not allowed. `attempts` counts across replays; `earlier_attempts` are
     those before the last replay, after which the retry schedule starts again.
@@ -128,7 +128,7 @@ class Delivery(DueRow):
         return f"{self.id} to {self.host}"
 
     def is_in_flight(self, now: datetime) -> bool:
-        """Return whether a worker is sending the webhook delivery now, that is, holds a valid claim on it."""
+        """Return whether a worker is sending the webhook delivery now, that is, the worker's claim has not expired."""
         return self.lease_until is not None and self.lease_until > now
 
     def succeed(self, now: datetime) -> None:
@@ -141,7 +141,10 @@ class Delivery(DueRow):
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
     def reset_for_replay(self, now: datetime) -> None:
-        """Restart a webhook delivery's retry schedule; a new fence number makes older attempts' results ineffective."""
+        """Restart a webhook delivery's retry schedule for a replay; results of older attempts are ignored from now on.
+
+        A new fence number makes them ineffective.
+        """
         self.status, self.due_at, self.delivered_at = DeliveryStatus.PENDING, now, None
         self.earlier_attempts = self.attempts
         self.fence += 1

@@ -17,7 +17,7 @@ _UNDELIVERED = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnu
 
 
 class ExpiredEvents(ExpiredRows):
-    """The rule that deletes expired webhook events with their deliveries, but none with an unfinished delivery."""
+    """The retention rule that deletes expired webhook events with their deliveries, unless a delivery is unfinished."""
 
     name = "events_and_deliveries"
 
@@ -25,7 +25,7 @@ class ExpiredEvents(ExpiredRows):
         return Event.objects.filter(Q(**_expired(sandbox=True)) | Q(**_expired(sandbox=False))).exclude(_UNDELIVERED)
 
     def deletable_rows(self) -> QuerySet[Event]:
-        """Return expired webhook events, oldest first: those of the sandbox, or if there are none, the others."""
+        """Return expired webhook events, oldest first: those of the sandbox if there are any, otherwise all others."""
         sandbox, real = (
             Event.objects.filter(**_expired(sandbox=which)).exclude(_UNDELIVERED).order_by("created_at")
             for which in (True, False)
@@ -43,7 +43,10 @@ class PurgedWorkspaceEvents(ExpiredRows):
 
 
 class PurgedWorkspaceSecrets(ExpiredRows):
-    """The rule that deletes purged workspaces' webhook secrets, which a late delivery may have created."""
+    """The retention rule that deletes the webhook signing secrets of purged workspaces.
+
+    A late delivery may have created a secret after the workspace was deleted.
+    """
 
     name = "signing_secrets"
 

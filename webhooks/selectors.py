@@ -49,7 +49,7 @@ def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -
 
 
 def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | None:
-    """Return the time until which the previous webhook secret still signs, or None. Raises ScopeMissing, NotFound."""
+    """Return until when webhooks are also signed with the previous secret, or None. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     until = SigningSecret.objects.filter(pk=workspace_id).values_list("previous_until", flat=True).first()
     return until if until and until > timezone.now() else None
@@ -58,7 +58,7 @@ def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | N
 def list_all_deliveries(
     *, caller: Caller, status: str, limit: int, cursor: str | None = None, workspace_id: str | None = None
 ) -> Page[Delivery]:
-    """Return a page of the webhook deliveries of one or all workspaces for an operator. Raises Forbidden for others."""
+    """Return a page of the webhook deliveries of one or all workspaces, for operators. Raises Forbidden for other callers."""
     require_operator(caller)
     rows = Delivery.objects.select_related("event").filter(status=status)
     if workspace_id:

@@ -42,9 +42,10 @@ class DeliveryRequest:
 
 @dataclass(frozen=True)
 class AttemptOutcome:
-    """The outcome of one attempt to send a webhook delivery. `retry_after` and its duration `seconds` are in seconds.
+    """The outcome of one attempt to send a webhook delivery, such as the verdict and the response's status code.
 
-    `silent`: the receiver did not answer at all.
+    `retry_after` is the number of seconds that the receiver asks to wait, and `seconds` is the attempt's duration. `silent`:
+    the receiver did not answer at all.
     """
 
     verdict: DeliveryVerdict
@@ -57,7 +58,7 @@ class AttemptOutcome:
 
 
 async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest) -> AttemptOutcome:
-    """Send the HTTP request of a webhook attempt once. Never raises: an unexpected error is a failed attempt."""
+    """Send the HTTP request of a webhook attempt once. Never raises: an unexpected error counts as a failed attempt."""
     began = time.monotonic()
     try:
         check_url(request.url)
@@ -81,7 +82,7 @@ async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest
 
 
 def _outcome_of(answer: PostAnswer) -> AttemptOutcome:
-    """Interpret a webhook receiver's response: 2xx means delivered, 410 refused for ever, all else a failure to retry."""
+    """Interpret a webhook receiver's response: 2xx means delivered, 410 never to be retried, all else to be retried."""
     excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:
         return AttemptOutcome(DeliveryVerdict.DELIVERED, answer.status, excerpt=excerpt)
@@ -95,7 +96,7 @@ def _outcome_of(answer: PostAnswer) -> AttemptOutcome:
 
 
 def _retry_after(value: str) -> float:
-    """Return the seconds that a webhook receiver's Retry-After header asks to wait; 0 if absent, past or invalid."""
+    """Return how many seconds a webhook receiver's Retry-After header asks to wait; 0 if absent, past or invalid."""
     if _SECONDS.fullmatch(value):
         return float(value)
     try:

@@ -16,7 +16,7 @@ GATHER_SECONDS = 0.01  # outcomes are reported in groups, since each report cost
 
 
 class SendingThread:
-    """The sending thread for webhook delivery attempts that the worker's main thread submits.
+    """The worker's thread that sends webhook delivery attempts, which the worker's main thread submits.
 
     Calls `when_finished` when there are outcomes; `finished` returns them.
     """
@@ -41,11 +41,14 @@ class SendingThread:
         self._loop.call_soon_threadsafe(self._begin, key, request)
 
     def finished(self) -> list[tuple[str, AttemptOutcome]]:
-        """Return the webhook attempts that have finished since the last call: the submitted key and the outcome of each."""
+        """Return the outcomes of webhook attempts that have finished since the last call, each with the attempt's key.
+
+        The key is the one given to `submit`.
+        """
         return [self._finished.popleft() for _ in range(len(self._finished))]
 
     def stop(self) -> None:
-        """Stop the webhook sending thread. Attempts that are running are cancelled and have no outcome."""
+        """Stop the webhook sending thread. Running attempts are cancelled and get no outcome."""
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 

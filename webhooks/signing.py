@@ -20,12 +20,18 @@ _LENGTH = 43  # base62 characters: 256 bits
 
 
 def new_signing_secret() -> str:
-    """Return a new random webhook signing secret. The HMAC key is the whole string with its prefix."""
+    """Return a new random webhook signing secret.
+
+    The whole string, with its prefix, is the HMAC key.
+    """
     return SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
 
 
 def signature_header(keys: Sequence[str], body: bytes, *, at: int) -> str:
-    """Return the webhook signature header `t=<unix seconds>,v1=<hex>`, with one v1 per key; any match is enough."""
+    """Return the webhook signature header `t=<unix seconds>,v1=<hex>`, with one `v1` signature for each signing secret.
+
+    A receiver needs only one signature that matches.
+    """
     signed = f"{at}.".encode() + body
     digests = (hmac.new(key.encode(), signed, hashlib.sha256).hexdigest() for key in keys)
     return ",".join([f"t={at}", *(f"v1={digest}" for digest in digests)])

@@ -21,7 +21,7 @@ CLAIM_SLOW = 16
 
 
 class DeliverLoop(WorkerLoop):
-    """The worker loop that sends hundreds of webhook deliveries at a time, within fair shares of workspaces and hosts."""
+    """The worker loop that sends hundreds of webhook deliveries at a time, with a fair share for each workspace and host."""
 
     name = LOOP_NAME
 
@@ -39,7 +39,7 @@ class DeliverLoop(WorkerLoop):
         super().start()
 
     def run_once(self) -> bool:
-        """Record finished webhook attempts and begin due deliveries; returns True if more may be due."""
+        """Record finished webhook attempts and begin due deliveries; returns True if more deliveries may be due."""
         self._record_finished()
         claimed = self._claim()
         if not claimed:
@@ -56,7 +56,10 @@ class DeliverLoop(WorkerLoop):
         return True
 
     def finish(self, seconds: float) -> None:
-        """Wait up to `seconds` for running webhook attempts and record them; slower ones are cancelled and released."""
+        """Wait up to `seconds` for running webhook attempts and record their outcomes; slower attempts are cancelled.
+
+        The deliveries of cancelled attempts are released for other workers.
+        """
         if self._thread.is_alive():  # the loop's thread hangs in the database; its leases will expire
             self._sending.stop()
             return
@@ -71,7 +74,7 @@ class DeliverLoop(WorkerLoop):
         give_back(list(self._in_flight.values()))
 
     def _claim(self) -> list[Delivery]:
-        """Claim due webhook deliveries within the fair shares: first those to fast hosts, then the others."""
+        """Claim due webhook deliveries as far as the fair shares allow: first those to fast hosts, then the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
         free_places = self._shares.free_places_of_quick_holders()
         limit = min(CLAIM_QUICK, self._shares.total_free_places(free_places))
@@ -93,7 +96,7 @@ class DeliverLoop(WorkerLoop):
             self._unrecorded.append((row.pk, prepared))
 
     def _record_finished(self) -> None:
-        """Record finished webhook attempts; the outcomes stay in memory until the database has stored them."""
+        """Record the outcomes of finished webhook attempts; until the database has stored them, they stay in memory."""
         self._unrecorded += self._sending.finished()
         deliveries.record_outcomes([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:

@@ -1,4 +1,4 @@
-"""The dashboard page of one media asset: preview, alt text, accepting platforms, use in posts, and deletion."""
+"""The dashboard page of one media asset: preview, alt text, platforms that accept it, use in posts, and deletion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ MAX_SHOWN_USES = 20
 
 @workspace_page("GET", "POST", operation="media.describe")
 def asset(page: WorkspacePage, media_id: str) -> HttpResponse:
-    """Show the dashboard page of one media asset, or save its alt text. For a deleted one, show whether its file remains."""
+    """Show the dashboard page of one media asset, or save the alt text that was entered on this page.
+
+    For a deleted asset, the page shows whether its file remains.
+    """
     found = selectors.get_workspace_asset(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     if page.request.method != "POST":
         if found.status == MediaAsset.Status.DELETED:

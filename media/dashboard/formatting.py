@@ -1,4 +1,4 @@
-"""Texts on the dashboard's media pages: kind labels, durations, sizes, and the platforms that refuse an asset."""
+"""Texts on the dashboard's media pages: labels of file kinds, durations, sizes, and platforms that refuse a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ KIND_LABELS = {"image": "Image", "gif": "GIF", "video": "Video", "document": "PD
 
 
 def platform_errors(asset: MediaAsset) -> dict[str, list[Issue]]:
-    """Return the errors of a media asset and its alt text by platform label, for all platforms that accept media."""
+    """Return the reasons why each platform that accepts media refuses a media asset with its alt text.
+
+    The keys are the platforms' labels; a platform that accepts the asset has an empty list.
+    """
     properties, errors = asset.properties(), {}
     for each in platforms():
         rules = each.capabilities.media

@@ -11,14 +11,17 @@ from media.serializers import MAX_ALT_TEXT
 
 
 class MultilineField(forms.CharField):
-    """The form field for an alt text of several lines; the CR LF line ends that browsers send become LF."""
+    """The form field for an alt text of several lines; CR LF line ends, as browsers send them, become LF."""
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
 class AltTextForm(forms.Form):
-    """The dashboard form for one media asset's alt text; its field names start with the asset's id to be unique."""
+    """The dashboard form for one media asset's alt text.
+
+    The field names start with the asset's id, so that a page can contain several of these forms.
+    """
 
     alt_text = MultilineField(
         required=False,

@@ -28,7 +28,10 @@ MAX_SEARCH_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Tile:
-    """A media asset as a tile of the media library page; `picture` is its preview's URL, or "" if there is none."""
+    """A media asset as one tile in the grid of the dashboard's media library page.
+
+    `picture` is the URL of the asset's preview, or "" if there is none.
+    """
 
     asset: MediaAsset
     picture: str
@@ -39,14 +42,14 @@ class Tile:
 
     @property
     def lacks_alt_text(self) -> bool:
-        """Return whether the tile's media asset is an image or GIF without an alt text."""
+        """Return whether this media library tile shows an image or GIF that has no alt text."""
         is_picture = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
         return is_picture and not self.asset.alt_text.strip()
 
 
 @workspace_page("GET", "POST", operation="media.upload", files=True)
 def library(page: WorkspacePage) -> HttpResponse:
-    """Show the media library page, with the newest assets first and a search, or upload files to the library."""
+    """Show the media library page with its search, newest assets first, or upload the files submitted on this page."""
     if page.request.method != "POST":
         return _show(page)
     require(page.caller, page.workspace.id, "media.upload")
@@ -62,7 +65,10 @@ def library(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation="media.describe")
 def describe(page: WorkspacePage) -> HttpResponse:
-    """Show the page with alt text forms for the uploads in its query string, or save the texts in the media library."""
+    """Show the page that asks for the alt texts of new uploads in the media library, or save the submitted texts.
+
+    The query string names the uploads.
+    """
     if not page.may_write:
         return page.redirect(page.path("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
@@ -79,7 +85,7 @@ def describe(page: WorkspacePage) -> HttpResponse:
 
 
 def upload_files(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
-    """Upload files from a dashboard form to the media library; returns new assets, and messages for refused files."""
+    """Upload files from a dashboard form; returns the new media assets, and an error message for each refused file."""
     assets, problems = [], []
     for upload in files:
         try:

@@ -19,9 +19,10 @@ __all__ = ["InspectedFile", "inspect", "remove_geolocation", "sniff"]
 
 
 def inspect(path: Path) -> InspectedFile:
-    """Inspect an uploaded file by the type that its bytes show; raises MediaTypeNotAllowed with a message about the problem.
+    """Check an uploaded file by the rules for the file type that its bytes show.
 
-    Images are decoded; videos and documents are only parsed. Takes at most some seconds and 300 MB of memory.
+    Raises MediaTypeNotAllowed with a message about the problem. Images are decoded; videos and documents are only parsed.
+    Takes at most some seconds and 300 MB of memory.
     """
     mime_type = sniff(path)
     if mime_type == "application/pdf":

@@ -26,9 +26,10 @@ _CHECK_EVERY = 1024  # parts of a video file
 
 
 class Deadline:
-    """A bound on the processor time for inspecting a file; the time that a busy machine makes it wait does not count.
+    """A limit on the processor time for inspecting an uploaded file.
 
-    `check` is called in every loop whose length depends on the file.
+    Time in which a busy machine makes the inspection wait does not count. `check` is called in every loop whose length
+    depends on the file.
     """
 
     def __init__(self) -> None:
@@ -72,12 +73,12 @@ def check_animation(width: int, height: int, frames: int) -> None:
 
 
 def _megapixels(pixels: int) -> str:
-    """Format a number of pixels as megapixels, rounded up so that one pixel above the bound differs from the bound."""
+    """Format a number of pixels as megapixels, rounded up so that one pixel too many looks larger than the limit."""
     return f"{math.ceil(pixels / 100_000) / 10:,.1f}".removesuffix(".0")
 
 
 def unpacked(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
-    """Return the first `max_bytes` of decompressed zlib data (gzip if `wbits` is 31), or nothing if the data are invalid."""
+    """Decompress zlib data (gzip if `wbits` is 31) and return the first `max_bytes`; invalid data give no bytes."""
     try:
         return zlib.decompressobj(wbits).decompress(packed, max_bytes)
     except zlib.error:
@@ -114,7 +115,10 @@ class VideoFile:
         return content
 
     def count_part(self) -> None:
-        """Count a box or element of a video file in inspection; refuses files with too many, and checks the deadline."""
+        """Count one more part (box or element) of a video file in inspection; refuses files with too many parts.
+
+        Also checks the deadline.
+        """
         self._parts_read += 1
         if self._parts_read > self.MAX_PARTS:
             raise MediaTypeNotAllowed(f"The video has more than {self.MAX_PARTS:,} {self.PARTS}.")

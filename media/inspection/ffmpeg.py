@@ -52,9 +52,9 @@ def run_with_limits(
 
 
 def check_with_ffprobe(path: Path, mime_type: str) -> None:
-    """Raise MediaTypeNotAllowed if ffprobe (setting FFPROBE) finds streams in the video file, but no video stream.
+    """Refuse a video file if ffprobe (setting FFPROBE) finds streams in it, such as sound, but no video stream.
 
-    ffprobe reads only this file, in the format of `mime_type`.
+    Raises MediaTypeNotAllowed. ffprobe reads only this file, in the format of `mime_type`.
     """
     if not settings.FFPROBE:
         return
@@ -78,7 +78,7 @@ def check_with_ffprobe(path: Path, mime_type: str) -> None:
 
 
 def _stream_kinds(output: bytes) -> set[str]:
-    """Return the stream types in ffprobe's JSON output, such as video and audio, or none if the output is invalid."""
+    """Return the types of the streams in ffprobe's JSON output, such as video and audio; none if the output is invalid."""
     try:
         return {str(stream["codec_type"]) for stream in json.loads(output)["streams"]}
     except (ValueError, KeyError, TypeError):

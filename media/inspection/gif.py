@@ -18,7 +18,10 @@ _CHECK_EVERY = 4096  # sub-blocks
 
 
 class Block(NamedTuple):
-    """A block of a GIF file, from the offset `start` to `end`; `data` is the offset of an image's first sub-block."""
+    """A block of a GIF file, such as an image or an extension, from the offset `start` to `end`.
+
+    `data` is the offset of an image's first sub-block.
+    """
 
     kind: int
     start: int
@@ -51,7 +54,7 @@ def blocks(content: bytes) -> Iterator[Block]:
 
 
 def _colours(packed: int) -> int:
-    """Return the size in bytes of a GIF file's colour table, as the packed field of a descriptor states it."""
+    """Return the size in bytes of a GIF file's colour table, 0 if there is none, from the bit field that states it."""
     return 3 << ((packed & 7) + 1) if packed & 0x80 else 0
 
 
@@ -94,7 +97,7 @@ def _pixels(content: bytes, frame: Block) -> int:
 
 
 def _decode(content: bytes, frames: list[Block]) -> None:
-    """Decode each GIF frame on its own with Pillow's decoder, because composing the frames would need far more memory."""
+    """Decode each GIF frame separately, because drawing all frames into one picture would need far more memory."""
     deadline, pixels = Deadline(), 0
     for frame in frames:
         pixels += _pixels(content, frame)

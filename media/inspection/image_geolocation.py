@@ -1,4 +1,4 @@
-"""Removal of geolocation metadata from images, by writing the file again around its coded pixels.
+"""Removal of geolocation metadata from images: the file is written again, and its coded pixels are copied.
 
 An image with geolocation anywhere loses all its EXIF, XMP and IPTC, because a thumbnail or a camera maker's note may repeat
 the location; only the orientation is written again. A JPEG also loses pictures and videos after its end, whose own metadata
@@ -29,7 +29,7 @@ _MAX_TEXT = 1024 * 1024  # decompressed size of a text chunk; Pillow reads no lo
 
 
 def remove_from_image(path: Path, mime_type: str) -> bool:
-    """Remove the geolocation metadata from an inspected image by writing the file again; returns whether it had any."""
+    """Remove the geolocation metadata from an inspected image by writing the file again; returns whether there were any."""
     cleaned = _CLEANERS[mime_type](path.read_bytes())
     if cleaned is not None:
         path.write_bytes(cleaned)
@@ -69,7 +69,10 @@ def _jpeg_has_geolocation(content: bytes, head: list[jpeg.Segment]) -> bool:
 
 
 def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
-    """Return whether a JPEG decoder needs this segment: all but metadata, plus those of JFIF, Adobe and colour profiles."""
+    """Return whether a segment of a JPEG affects how its pixels look, and so must stay when metadata are removed.
+
+    These are all segments but metadata, plus those of JFIF, Adobe and colour profiles.
+    """
     if part.marker == jpeg.APP2:
         return content.startswith(_PROFILE, part.body)
     if part.marker == jpeg.APP0:
@@ -147,7 +150,7 @@ def _clean_webp(content: bytes) -> bytes | None:
 
 
 def _clean_gif(content: bytes) -> bytes | None:
-    """Return a GIF image without its geolocation metadata (in XMP or comment extensions), or None if it has none."""
+    """Return a GIF image without its geolocation metadata (in XMP or comments), or None if there are none to remove."""
     parts = list(gif.blocks(content))
     removed = {
         part for part in parts if part.kind == gif.EXTENSION and contains_geolocation(content[part.start : part.end])

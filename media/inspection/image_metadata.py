@@ -40,7 +40,10 @@ _IPTC_RESOURCE = 0x0404
 
 
 def contains_geolocation(block: bytes) -> bool:
-    """Return whether image metadata (EXIF, XMP, text, or a file that contains them) include a geolocation."""
+    """Return whether an image's metadata (EXIF, XMP or text) contain a geolocation.
+
+    `block` may also be a file with such metadata.
+    """
     if any(pointer in block for pointer in _GPS_POINTERS) or _QUICKTIME in block or _ISO_6709.search(block):
         return True
     lower = block.lower()
@@ -48,14 +51,17 @@ def contains_geolocation(block: bytes) -> bool:
 
 
 def resources_have_geolocation(block: bytes) -> bool:
-    """Return whether an image's Photoshop resources (JPEG's APP13 segment) include a geolocation, in IPTC, EXIF or XMP."""
+    """Return whether the metadata that Photoshop writes into images (JPEG's APP13 segment) contain a geolocation.
+
+    They may have it in IPTC, EXIF or XMP.
+    """
     return contains_geolocation(block) or any(
         identifier == _IPTC_RESOURCE and iptc_has_geolocation(content) for identifier, content in _resources(block)
     )
 
 
 def iptc_has_geolocation(block: bytes) -> bool:
-    """Return whether an image's IPTC metadata contain a dataset that names a place."""
+    """Return whether an image's IPTC metadata contain a field that names a place."""
     at = 0
     while at + 5 <= len(block) and block[at] == 0x1C:
         record, dataset, length = struct.unpack_from(">BBH", block, at + 1)

@@ -29,7 +29,7 @@ decodes = threading.BoundedSemaphore(2)
 
 
 def inspect_image(path: Path, mime_type: str) -> InspectedFile:
-    """Inspect an uploaded image of the given MIME type; raises MediaTypeNotAllowed."""
+    """Check an uploaded image of the given MIME type; raises MediaTypeNotAllowed if a check fails."""
     content = path.read_bytes()
     layout = read_layout(content, mime_type)
     check_image(content, layout.end)

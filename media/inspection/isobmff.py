@@ -17,7 +17,10 @@ _PADDING = 64 * 1024
 
 
 class Box(NamedTuple):
-    """A box of an MP4 or QuickTime file: its header begins at the offset `start`; its content is from `body` to `end`."""
+    """A box (a typed block of data) of an MP4 or QuickTime file, with the offsets of its header and its content.
+
+    The header begins at `start`; the content is from `body` to `end`.
+    """
 
     kind: bytes
     start: int
@@ -52,7 +55,7 @@ class BoxFile(VideoFile):
         return self._boxes(parent.body + skip, parent.end)
 
     def child(self, parent: Box, *path: bytes) -> Box | None:
-        """Return the first MP4 box at the end of a path of box types below a parent box, or None if there is none."""
+        """Return the first MP4 box at the end of a path of box types, such as `mdia`, `hdlr`, below a parent box, or None."""
         found: Box | None = parent
         for kind in path:
             if found is None:
@@ -67,14 +70,14 @@ class BoxFile(VideoFile):
         return self.read(box.body, length)
 
     def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
-        """Return big-endian numbers in an MP4 box's content from byte `at` on; `codes` is a format of the module `struct`."""
+        """Return numbers (big-endian) in an MP4 box's content from byte `at` on; `codes` is a format of the module `struct`."""
         length = struct.calcsize(f">{codes}")
         if at + length > box.size:
             raise broken("video")
         return struct.unpack(f">{codes}", self.read(box.body + at, length))
 
     def table(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
-        """Return an array of `count` numbers in an MP4 box's content from byte `at` on; `code` is a type code of `array`."""
+        """Return `count` numbers in an MP4 box's content from byte `at` on; `code` is a type code of the module `array`."""
         entries: array.array[int] = array.array(code)
         if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
             raise broken("video")
@@ -113,7 +116,7 @@ class BoxFile(VideoFile):
         return Box(kind, start, body, start + size)
 
     def _is_padding(self, start: int, end: int) -> bool:
-        """Return whether the rest of an MP4 box is zeros, as cameras pad boxes and as QuickTime user data lists end."""
+        """Return whether the rest of an MP4 box is only zeros, which cameras and QuickTime write as padding."""
         rest = self.read(start, min(end - start, 16))
         if rest.strip(b"\x00"):
             return False

@@ -50,7 +50,10 @@ class _Frame:
     samplings: tuple[tuple[int, int], ...]  # sampling factors of each component: horizontal, vertical
 
     def coefficient_bytes(self) -> int:
-        """Return the memory for all coefficients of a JPEG whose decoder must read every scan before it has a pixel."""
+        """Return the memory that decoding needs for the coefficients of a JPEG whose scans must all be read first.
+
+        No pixel can be decoded before.
+        """
         most_across = max(across for across, _ in self.samplings)
         most_down = max(down for _, down in self.samplings)
         samples = sum(across * down for across, down in self.samplings)
@@ -143,12 +146,12 @@ def _read_frame(segment: Segment, content: bytes) -> _Frame:
 
 
 def is_metadata(marker: int) -> bool:
-    """Return whether a JPEG marker starts a comment or an application segment."""
+    """Return whether a JPEG marker begins a segment of metadata, that is, a comment or an application segment."""
     return APP0 <= marker <= APP15 or marker == COM
 
 
 def _decode(content: bytes, coded: list[Segment], frame: _Frame) -> None:
-    """Decode all coded data of a JPEG into an image of an eighth of its width and height, which needs little memory.
+    """Decode a whole JPEG into an image of an eighth of its width and height, which needs little memory.
 
     Uses Pillow's JPEG class directly: `Image.open` would open a photo with a second picture after its end as a series.
     """

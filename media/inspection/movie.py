@@ -35,9 +35,9 @@ class _Track:
 
 
 def read_movie(path: Path) -> tuple[int, int, float]:
-    """Return the width and height of an MP4 or MOV file's largest video track, and its seconds (0 if not stated).
+    """Return the width and height of an MP4 or MOV file's largest video track, and the video's duration in seconds.
 
-    The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
+    The duration is 0 if the file does not state it. The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
     """
     with BoxFile(path) as file:
         top = by_kind(file.top())
@@ -59,7 +59,7 @@ def read_movie(path: Path) -> tuple[int, int, float]:
 
 
 def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float:
-    """Return an MP4 file's duration from its movie header, or if it is fragmented, from its movie extends header.
+    """Return an MP4 file's duration in seconds from its movie header, or from its movie extends header if fragmented.
 
     See 14496-12 sections 8.2.2 and 8.8.2.
     """
@@ -73,7 +73,10 @@ def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float
 
 
 def _clock(file: BoxFile, header: Box) -> tuple[int, int]:
-    """Return the timescale and duration in an MP4 movie or media header; all ones mean unknown, which is returned as 0."""
+    """Return the timescale and duration that an MP4 movie or media header states; an unknown duration is returned as 0.
+
+    In the file, an unknown duration is all ones.
+    """
     wide = file.version(header) == 1
     timescale, duration = file.numbers(header, "IQ", 20) if wide else file.numbers(header, "II", 12)
     if not timescale:
@@ -112,7 +115,7 @@ def _read_track(file: BoxFile, trak: Box, media: Box) -> _Track:
 
 
 def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
-    """Return an MP4 video track's displayed size by the track header and its matrix, or else the coded picture's size."""
+    """Return an MP4 video track's displayed size from the track header and its matrix, or else the coded picture's size."""
     a, b, _, c, d, *_moved, wide, high = file.numbers(header, "9i2I", 52 if file.version(header) == 1 else 40)
     width, height = wide >> 16, high >> 16
     if not width or not height:
@@ -174,7 +177,7 @@ def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
-    """Return the runs of equal chunks in an MP4 track as (number of the first chunk, samples in each chunk)."""
+    """Return each run of MP4 chunks with equally many samples as (number of the first chunk, samples in each chunk)."""
     table = file.child(tables, b"stsc")
     if table is None:
         return []
@@ -183,7 +186,7 @@ def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
 
 
 def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box], track_id: int) -> int:
-    """Return a fragmented MP4 track's duration, in units of the track's clock, as the sum over its fragments.
+    """Return the total duration of all fragments of a fragmented MP4 track, in units of the track's clock.
 
     Used if the file's headers state no duration.
     """
@@ -197,7 +200,7 @@ def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box],
 
 
 def _usual_duration(file: BoxFile, extension: Box, track_id: int) -> int:
-    """Return a fragmented MP4 track's default sample duration (`trex` box), for fragments that state none."""
+    """Return a fragmented MP4 track's default sample duration (`trex` box), for fragments that state no duration."""
     for box in file.children(extension):
         if box.kind == b"trex" and file.numbers(box, "I", 4)[0] == track_id:
             return file.numbers(box, "I", 12)[0]

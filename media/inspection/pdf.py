@@ -35,7 +35,10 @@ _UNPACKED_ALL = 64 * 1024 * 1024
 
 
 def inspect_pdf(path: Path) -> InspectedFile:
-    """Inspect a PDF's structure and refuse active content; raises MediaTypeNotAllowed. Its pages are not rendered."""
+    """Check a PDF's structure and refuse active content such as scripts; raises MediaTypeNotAllowed.
+
+    The pages are not rendered.
+    """
     content = path.read_bytes()
     if not _HEADER.match(content):
         raise broken("PDF")
@@ -51,7 +54,7 @@ def inspect_pdf(path: Path) -> InspectedFile:
 
 
 def _check_start(content: bytes) -> None:
-    """Check that a PDF file contains its last cross-reference table, a root and objects."""
+    """Check that a PDF file contains what a reader looks for first: its last cross-reference table, a root and objects."""
     starts = _START.findall(content, max(0, len(content) - 2 * _TAIL))
     if not starts or not 0 < int(starts[-1]) < len(content):
         raise cut_off("PDF")
@@ -67,7 +70,7 @@ def _is_active(part: bytes) -> bool:
 
 
 def _objects(content: bytes) -> Iterator[bytes]:
-    """Yield the parts of a PDF that are outside of streams, and the decompressed object streams.
+    """Yield the parts of a PDF that can contain objects: all outside of streams, and the decompressed object streams.
 
     Other streams are skipped, because any short name occurs in compressed data by chance.
     """

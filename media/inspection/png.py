@@ -43,7 +43,7 @@ class _Frame:
 
 
 def chunks(content: bytes) -> Iterator[Chunk]:
-    """Yield the chunks of a PNG file in order up to IEND, after verifying each checksum; raises MediaTypeNotAllowed."""
+    """Yield a PNG file's chunks in order up to the end chunk (IEND), with verified checksums; raises MediaTypeNotAllowed."""
     at, view = 8, memoryview(content)
     for _ in range(_MAX_CHUNKS):
         if at + 12 > len(content):
@@ -64,7 +64,7 @@ def chunks(content: bytes) -> Iterator[Chunk]:
 
 
 def read_png(content: bytes) -> ImageLayout:
-    """Parse the structure of a PNG file up to its IEND chunk; raises MediaTypeNotAllowed."""
+    """Parse the structure of a PNG file up to its end chunk (IEND); raises MediaTypeNotAllowed."""
     header = struct.unpack_from(">IIBBBBB", content, 16) if content[12:16] == b"IHDR" and len(content) >= 33 else None
     if header is None:
         raise cut_off("image") if len(content) < 33 else broken("image")

@@ -37,7 +37,10 @@ _COMMENT_END = re.compile(rb"\*/\s*[=;]")
 
 
 def check_image(content: bytes, end: int) -> None:
-    """Refuse a polyglot image, which is also a script, web page, archive or program; the image ends at offset `end`."""
+    """Refuse an image file that is also a script, web page, archive or program (a polyglot).
+
+    The image ends at the offset `end`.
+    """
     if _SCRIPT.search(content):
         raise MediaTypeNotAllowed("The image holds a script.")
     if _JAVASCRIPT_GIF.match(content) or (_JAVASCRIPT_COMMENT.match(content) and _COMMENT_END.search(content)):
@@ -47,7 +50,7 @@ def check_image(content: bytes, end: int) -> None:
 
 
 def check_tail(tail: bytes, what: str) -> None:
-    """Refuse a polyglot media file that a web page, a program or an archive follows; `tail` is the data after its end.
+    """Refuse a media file with a web page, a program or an archive in `tail`, the data after the end of the media.
 
     `what` names the file's type in the error message.
     """
@@ -57,7 +60,7 @@ def check_tail(tail: bytes, what: str) -> None:
 
 
 def check_ends(head: bytes, tail: bytes) -> None:
-    """Refuse a polyglot media file whose first bytes contain HTML or a PDF header, or whose end makes it a ZIP archive.
+    """Refuse a media file that contains HTML or a PDF header in its first bytes, or that ends like a ZIP archive.
 
     JAR files and Office documents are ZIP archives too.
     """
@@ -71,9 +74,9 @@ def check_ends(head: bytes, tail: bytes) -> None:
 
 
 def _is_zip_end(tail: bytes, at: int) -> bool:
-    """Return whether a media file's `tail` has a complete ZIP end record at offset `at`, for an archive on one disk.
+    """Return whether the end of a media file (`tail`) contains a complete end record of a ZIP archive at offset `at`.
 
-    The four bytes of the signature alone occur in video data by chance.
+    The record must be that of an archive on one disk. The four bytes of the signature alone occur in video data by chance.
     """
     if at + 22 > len(tail):
         return False

@@ -57,9 +57,9 @@ _SIGNATURES = (
 
 
 def sniff(path: Path) -> str:
-    """Return an uploaded file's MIME type by its first bytes; raises MediaTypeNotAllowed that names an unsupported type.
+    """Return an uploaded file's MIME type by its first bytes; raises MediaTypeNotAllowed for an unsupported type.
 
-    The type determines the checks and limits for the file; `inspect` checks the rest of the file.
+    The error names the type. The type determines the checks and limits for the file; `inspect` checks the rest of the file.
     """
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
@@ -73,7 +73,10 @@ def sniff(path: Path) -> str:
 
 
 def _container_type(head: bytes) -> str | None:
-    """Return the MIME type of an upload in a container that several types share (RIFF, ISO base media, EBML), or None."""
+    """Return the MIME type of an upload in a container format that several types share, such as RIFF; None otherwise.
+
+    The others are ISO base media and EBML.
+    """
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return "image/webp"
     kind = head[4:8]
@@ -90,9 +93,9 @@ def _container_type(head: bytes) -> str | None:
 
 
 def _type_of_brands(head: bytes) -> str:
-    """Return an ISO base media file's MIME type by its brands: first the major brand, then the compatible ones.
+    """Return the MIME type of an MP4-like file by its brands, the format names in its header.
 
-    See ISO/IEC 14496-12 section 4.3.
+    The major brand is tried first, then the compatible ones. See ISO/IEC 14496-12 section 4.3.
     """
     size = struct.unpack_from(">I", head)[0]
     major = head[8:12]
@@ -155,7 +158,10 @@ def _is_text(head: bytes) -> bool:
 
 
 def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
-    """Return the error for an upload with the file type that puremagic names, unless only one byte matches by chance."""
+    """Return the error for an unsupported upload, with the file type that the library puremagic finds.
+
+    A match of only one byte is ignored, because it may be chance.
+    """
     try:
         best = puremagic.magic_string(head)[0]
     except (puremagic.PureError, ValueError):

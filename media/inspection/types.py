@@ -10,10 +10,11 @@ from accounts.platforms.types import MediaKind
 
 @dataclass(frozen=True)
 class InspectedFile:
-    """The result of inspecting an uploaded file. Width and height are in pixels as displayed, after EXIF or track rotation.
+    """The result of inspecting an uploaded file; width and height are in pixels as displayed, that is, after rotation.
 
-    `kind` is "gif" for an animated GIF; a GIF with one frame, an animated WebP and an animated PNG are images. `duration_ms`
-    is None for a video that does not state its duration, and for all other files.
+    The rotation is that of EXIF or of the video track. `kind` is "gif" for an animated GIF; a GIF with one frame, an animated
+    WebP and an animated PNG are images. `duration_ms` is None for a video that does not state its duration, and for all other
+    files.
     """
 
     kind: MediaKind

@@ -32,7 +32,7 @@ MAX_DURATION_MS = 7 * 24 * 3600 * 1000
 
 
 def inspect_video(path: Path, mime_type: str) -> InspectedFile:
-    """Inspect an uploaded video of the given MIME type; raises MediaTypeNotAllowed."""
+    """Check an uploaded video of the given MIME type; raises MediaTypeNotAllowed if a check fails."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         file.seek(-min(ZIP_TAIL, path.stat().st_size), 2)

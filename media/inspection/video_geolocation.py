@@ -38,7 +38,7 @@ _BLOCK = 1024 * 1024
 
 
 class _Edit(NamedTuple):
-    """An edit that removes geolocation from a video file: write `mark` at offset `start`, then zeros up to `end`."""
+    """An edit that removes geolocation from a video file: write `mark` at the offset `start`, then zeros up to `end`."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class _Edit(NamedTuple):
 
 
 def remove_from_video(path: Path, mime_type: str) -> bool:
-    """Overwrite the geolocation metadata of an inspected video in the file itself; returns whether it had any.
+    """Overwrite the geolocation metadata inside an inspected video file; returns whether there were any.
 
     Raises MediaTypeNotAllowed if the metadata overlap so much that a small file would cause hours of writing.
     """
@@ -81,7 +81,7 @@ def _movie_edits(path: Path) -> Iterator[_Edit]:
 
 
 def _metadata_edits(movie: BoxFile, box: Box) -> Iterator[_Edit]:
-    """Yield the edits that remove geolocation metadata from one box of an MP4 file, movie or track.
+    """Yield the edits that remove geolocation from one metadata box of an MP4 file, of its movie or of a track.
 
     A box that cannot be parsed is removed completely if its content includes geolocation.
     """
@@ -106,9 +106,9 @@ def _user_data_edits(movie: BoxFile, box: Box) -> Iterator[_Edit]:
 
 
 def _metadata_list_edits(movie: BoxFile, meta: Box) -> Iterator[_Edit]:
-    """Yield the edits that remove geolocation from an MP4 metadata list, whose box `keys` names the entries of `ilst`.
+    """Yield the edits that remove geolocation entries from a metadata list (`meta` box) of an MP4 file.
 
-    See QuickTime File Format, "Metadata".
+    The list's box `keys` names the entries of its box `ilst`. See QuickTime File Format, "Metadata".
     """
     if meta.size < 8:
         return
@@ -151,7 +151,7 @@ def _is_geolocation_track(movie: BoxFile, trak: Box, tables: Box) -> bool:
 
 
 def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
-    """Yield the edits that remove a dashcam's geolocation blocks, whose places in the MP4 file its `gps ` box lists.
+    """Yield the edits that remove a dashcam's geolocation blocks from an MP4 file, whose `gps ` box lists their offsets.
 
     Novatek's chips write this box.
     """
@@ -169,7 +169,10 @@ def _box_has_geolocation(movie: BoxFile, box: Box) -> bool:
 
 
 def _freed(box: Box) -> _Edit:
-    """Return the edit that turns an MP4 box with geolocation into a `free` box of zeros; a 64-bit size is preserved."""
+    """Return the edit that turns an MP4 box with geolocation into a `free` box of zeros.
+
+    A 64-bit size field is preserved.
+    """
     size = struct.pack(">Q", box.end - box.start) if box.body - box.start == 16 else b""
     return _Edit(box.start + 4, box.end, b"free" + size)
 
@@ -183,7 +186,7 @@ def _webm_edits(path: Path) -> Iterator[_Edit]:
 
 
 def _tag_edits(file: ElementFile, tags: Element) -> Iterator[_Edit]:
-    """Yield the edits that remove geolocation tags from a WebM Tags element, and the checksums that they would break."""
+    """Yield the edits that remove geolocation tags, and checksums that become wrong, from a WebM Tags element."""
     outer = list(file.children(tags))
     found = False
     for tag in (element for element in outer if element.id == _TAG):
@@ -202,9 +205,9 @@ def _tag_has_geolocation(file: ElementFile, tag: Element) -> bool:
 
 
 def _void(element: Element) -> _Edit:
-    """Return the edit that turns a WebM element with geolocation into a Void element, whose size takes one or eight bytes.
+    """Return the edit that turns a WebM element with geolocation into a Void element (padding) of equal length.
 
-    See RFC 8794 section 4.
+    The Void element's size field takes one or eight bytes. See RFC 8794 section 4.
     """
     end = element.end or element.body
     length = end - element.start

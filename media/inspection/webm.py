@@ -22,9 +22,9 @@ _IS_VIDEO = 1
 
 
 class Element(NamedTuple):
-    """An EBML element of a WebM file: its id begins at the offset `start`; its content is from `body` to `end`.
+    """An element (the unit of EBML data) of a WebM file, with the offsets of its id and its content.
 
-    `end` is None for an element of unknown size.
+    The id begins at `start`; the content is from `body` to `end`. `end` is None for an element of unknown size.
     """
 
     id: int
@@ -46,7 +46,7 @@ class ElementFile(VideoFile):
         return self.elements(parent.body, parent.end)
 
     def elements(self, at: int, end: int) -> Iterator[Element]:
-        """Yield the WebM elements from offset `at` to `end`; after one of unknown size come its child elements."""
+        """Yield the WebM elements from offset `at` to `end`; an element of unknown size is followed by its child elements."""
         while at < end:
             element = self._element(at, end)
             yield element
@@ -92,7 +92,10 @@ class ElementFile(VideoFile):
 
 
 def segment_of(file: ElementFile) -> tuple[Element, int]:
-    """Return a WebM file's segment after the EBML header, and its end offset; raises MediaTypeNotAllowed if data follow."""
+    """Return a WebM file's segment, the element that contains the whole video, and its end offset.
+
+    Raises MediaTypeNotAllowed if data follow the segment.
+    """
     first = next(file.elements(0, file.size))
     if first.id != EBML or first.end is None:
         raise broken("video")
@@ -108,9 +111,9 @@ def segment_of(file: ElementFile) -> tuple[Element, int]:
 
 
 def read_webm(path: Path) -> tuple[int, int, float]:
-    """Return the width and height of a WebM file's largest video track, and its seconds (0 if not stated).
+    """Return the width and height of a WebM file's largest video track, and the video's duration in seconds.
 
-    The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
+    The duration is 0 if the file does not state it. The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
     """
     with ElementFile(path) as file:
         segment, end = segment_of(file)
@@ -129,7 +132,10 @@ def read_webm(path: Path) -> tuple[int, int, float]:
 
 
 def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]]:
-    """Yield the displayed size of each WebM video track, after the rotation that phones store as a projection's roll."""
+    """Yield the displayed size of each video track in a WebM file, after its rotation.
+
+    Phones store the rotation as the roll of a projection.
+    """
     for track in (element for element in file.children(tracks) if element.id == _TRACK):
         parts = {element.id: element for element in file.children(track)}
         if _VIDEO not in parts or _TRACK_TYPE not in parts or file.number(parts[_TRACK_TYPE]) != _IS_VIDEO:
@@ -142,7 +148,7 @@ def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]
 
 
 class _Clock:
-    """The calculation of a WebM segment's duration, by its header or else by the timestamps of its last cluster."""
+    """The calculation of a WebM video's duration, from the file's header or else the timestamps of its last cluster."""
 
     def __init__(self, file: ElementFile) -> None:
         self.file = file
@@ -163,7 +169,10 @@ class _Clock:
             raise broken("video")
 
     def add(self, element: Element) -> None:
-        """Count a WebM cluster in the duration, or an element inside a cluster whose size is unknown."""
+        """Add a cluster (a group of frames) to the calculation of a WebM video's duration.
+
+        For a cluster of unknown size, this is called for each element inside as well.
+        """
         if element.id == CLUSTER:
             self.clusters += 1
             self.last_closed = element if element.end is not None else None

@@ -33,7 +33,10 @@ class Chunk(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """A frame of a WebP file: its coded picture (VP8 or VP8L), and its alpha plane if that is a separate chunk."""
+    """A frame of a WebP file: its coded picture, and its transparency (alpha plane) if that is a separate chunk.
+
+    The picture is a VP8 or VP8L chunk.
+    """
 
     width: int
     height: int
@@ -110,7 +113,10 @@ def _frame_of(content: bytes, parts: list[Chunk]) -> _Frame:
 
 
 def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
-    """Return the width and height in a WebP frame's VP8 (RFC 6386 section 9.1) or VP8L header (RFC 9649 section 3.4)."""
+    """Return the width and height that the VP8 or VP8L header of a WebP frame states.
+
+    See RFC 6386 section 9.1 and RFC 9649 section 3.4.
+    """
     at, size = picture.body, picture.end - picture.body
     if picture.kind == b"VP8L" and size >= 5 and content[at] == 0x2F:
         (bits,) = struct.unpack_from("<I", content, at + 1)
@@ -127,7 +133,7 @@ def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
 
 
 def _decode(content: bytes, frames: list[_Frame]) -> None:
-    """Decode each WebP frame on its own, because Pillow would allocate several canvases for an animation."""
+    """Decode each WebP frame separately, because Pillow would hold several full pictures of an animation in memory."""
     deadline, pixels = Deadline(), 0
     for frame in frames:
         pixels += frame.width * frame.height

@@ -25,9 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> MediaAsset:
-    """Delete a media asset that no unfinished post uses; its links stop working, and its file is removed after the commit.
+    """Delete a media asset that no unfinished post uses.
 
-    Raises ScopeMissing, NotFound (also if already deleted), WorkspacePaused, MediaInUse.
+    Its links stop working, and its file is removed after the commit. Raises ScopeMissing, NotFound (also if already deleted),
+    WorkspacePaused, MediaInUse.
     """
     found = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     with transaction.atomic():
@@ -55,9 +56,10 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
 
 
 def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
-    """Remove files of deleted media assets unless a ready asset shares them; returns the number of assets without errors.
+    """Remove the files of deleted media assets unless other assets share them; returns the number of assets done.
 
-    A deleted row names its files until they are removed, so the purge retries what the storage refuses.
+    Assets with errors are not counted. A deleted row names its files until they are removed, so the purge retries what the
+    storage refuses.
     """
     done = 0
     for asset in deleted:
@@ -72,7 +74,10 @@ def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
 
 
 def _remove_unused_file(field: str, key: str) -> None:
-    """Remove a deleted media asset's file unless a ready asset shares it. New uploads never share deleted assets' files."""
+    """Remove a deleted media asset's file unless a ready asset shares the file.
+
+    New uploads never share deleted assets' files.
+    """
     if not key:
         return
     having = MediaAsset.objects.filter(**{field: key})
@@ -82,7 +87,7 @@ def _remove_unused_file(field: str, key: str) -> None:
 
 
 def purge_deleted_files(*, limit: int = 200) -> int:
-    """Remove files of up to `limit` deleted media assets whose removal failed earlier; returns the number of assets."""
+    """Try again to remove the files of up to `limit` deleted media assets; returns the number of assets done."""
     has_file = ~Q(storage_key="") | ~Q(thumbnail_key="")
     deleted = MediaAsset.objects.filter(has_file, status=MediaAsset.Status.DELETED)
     return _remove_unused_files(deleted.order_by("deleted_at")[:limit])

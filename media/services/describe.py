@@ -12,10 +12,10 @@ from media.models import MediaAsset
 
 
 def describe_media(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
-    """Set the alt text of a media asset; an unchanged text is not recorded again in the audit log.
+    """Set the alt text of a media asset.
 
-    Unfinished posts without an alt text of their own are published with the new one. Raises ScopeMissing, NotFound,
-    WorkspacePaused.
+    An unchanged text is not recorded again in the audit log. Unfinished posts without an alt text of their own are published
+    with the new one. Raises ScopeMissing, NotFound, WorkspacePaused.
     """
     asset = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     if asset.alt_text == alt_text:

@@ -20,7 +20,7 @@ MIN_PENDING_AGE = timedelta(hours=1)  # longer than an unacknowledged write can 
 
 
 def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
-    """Store a copy of the file at `path` as a pending media file; `counted_bytes` are added to the used quota.
+    """Store a copy of the file at `path` as a pending media file, and add `counted_bytes` to the used quota.
 
     Raises MediaQuotaExceeded, and ServiceUnavailable (the purge then removes what may have been stored).
     """
@@ -36,7 +36,7 @@ def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes
 
 
 def adopt_pending_file(key: str) -> None:
-    """Delete a pending media file's row, in the transaction that saves its storage key in a media asset.
+    """Delete a pending media file's row when a media asset takes over the file, in the transaction that saves the asset.
 
     Raises ServiceUnavailable if the purge has abandoned it.
     """
@@ -46,7 +46,7 @@ def adopt_pending_file(key: str) -> None:
 
 @transaction.atomic
 def abandon_pending_file(key: str) -> bool:
-    """Prevent media assets from adopting a pending file, and release its quota; returns False if it has no row."""
+    """Prevent media assets from taking over a pending file, and release its quota; returns False if its row is gone."""
     row = PendingFile.objects.select_for_update().filter(storage_key=key).first()
     if row is None:
         return False
@@ -58,7 +58,7 @@ def abandon_pending_file(key: str) -> bool:
 
 
 def discard_pending_file(key: str) -> bool:
-    """Remove a pending media file from the storage unless an asset has adopted it; returns whether it was removed.
+    """Remove a pending media file from the storage unless an asset has taken it over; returns whether it was removed.
 
     Errors of the storage and the database are logged, and the purge tries again.
     """
@@ -76,6 +76,6 @@ def discard_pending_file(key: str) -> bool:
 
 
 def purge_pending_files(*, limit: int = 200) -> int:
-    """Remove up to `limit` pending media files that failed uploads left; returns how many were removed."""
+    """Remove up to `limit` pending media files left by failed uploads; returns the number of removed files."""
     old = PendingFile.objects.filter(created_at__lte=timezone.now() - MIN_PENDING_AGE).order_by("created_at")
     return sum(discard_pending_file(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))

@@ -37,7 +37,7 @@ def check_quota(workspace_id: str, size: int) -> None:
 
 
 def recount_usage() -> Iterator[tuple[str, int, int]]:
-    """Recount each workspace's used media quota; yields workspace id, old and new value of each that was wrong."""
+    """Recount each workspace's used media quota; yields (workspace id, old value, new value) for each wrong counter."""
     having = MediaAsset.objects.order_by().values_list("workspace_id").union(MediaUsage.objects.values_list("pk"))
     for (workspace_id,) in list(having):
         before, after = _recount(workspace_id)

@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 def find_orphans(report: Callable[[str], None]) -> tuple[list[str], list[str]]:
-    """Find orphans of the media storage: stored files without a row, and assets without their stored file.
+    """Find stored media files without a database row, and media assets without their stored file.
 
     Returns the keys of stored files without a row, at least an hour old, and the ids of ready assets without their file.
     Raises ServiceUnavailable.
@@ -34,7 +34,7 @@ def find_orphans(report: Callable[[str], None]) -> tuple[list[str], list[str]]:
 
 
 def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None]) -> int:
-    """Remove orphan files from the media storage, unless an asset has them by now; returns how many were removed."""
+    """Remove stored media files without a row, unless an asset uses them by now; returns the number of removed files."""
     removed = 0
     for key in keys:
         if not selectors.is_file_of_asset(key):
@@ -45,7 +45,7 @@ def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None])
 
 
 def _is_orphan(key: str) -> bool:
-    """Return whether a stored media file without a row still exists, and is too old to get a row."""
+    """Return whether a media file without a database row still exists and is too old for an upload in progress."""
     try:
         return timezone.now() - storage.stored_at(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def _is_orphan(key: str) -> bool:
 
 
 def _lacks_file(pk: str) -> bool:
-    """Return whether a ready media asset still exists and still lacks its file, after the storage was listed."""
+    """Return whether a media asset whose file was not found in the storage still exists and still has no file."""
     asset = selectors.ready_assets().filter(pk=pk).first()
     if asset is None:
         return False

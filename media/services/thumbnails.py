@@ -1,4 +1,4 @@
-"""Services that create thumbnails for due media assets, with one attempt per claim.
+"""Services that claim media assets without a thumbnail for a worker, and create the thumbnails.
 
 Attempts are counted before they begin, so that an asset that crashes its workers is given up like an unreadable one.
 """
@@ -30,9 +30,10 @@ MAX_ATTEMPTS = len(RETRY_PAUSES) + 1
 
 
 def claim_thumbnail() -> MediaAsset | None:
-    """Claim the media asset whose thumbnail has been due longest; those without attempts left get no thumbnail.
+    """Claim for this worker the media asset that has been waiting longest for its thumbnail.
 
-    Only one at a time, so that a dead worker identifies the asset that it was processing.
+    Assets without attempts left get no thumbnail. A worker claims only one asset at a time, so that a dead worker identifies
+    the asset that it was processing.
     """
     while claimed := claim_due(selectors.ready_assets(), limit=1, lease=LEASE):
         [asset] = claimed
@@ -47,9 +48,10 @@ def claim_thumbnail() -> MediaAsset | None:
 
 
 def make_thumbnail(asset: MediaAsset) -> None:
-    """Create and store the thumbnail of a claimed media asset, if the asset exists and the claim is still valid.
+    """Create and store the thumbnail of a media asset that this worker has claimed.
 
-    A failed attempt is logged and retried after a pause, or given up if it was the last.
+    Nothing is kept if the asset was deleted or the claim has expired. A failed attempt is logged and retried after a pause,
+    or given up if it was the last.
     """
     try:
         thumbnail = _render(asset)

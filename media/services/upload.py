@@ -1,4 +1,4 @@
-"""The service for media uploads: it inspects, scans and stores a file without its geolocation, before the row is saved."""
+"""The service for media uploads: it inspects and scans a file, removes its geolocation, stores it, and saves its row."""
 
 from __future__ import annotations
 
@@ -95,9 +95,10 @@ def _display_filename(filename: str, mime_type: str) -> str:
 
 
 def _share(caller: Caller, asset: MediaAsset) -> bool:
-    """Save an upload's media asset with the file of the workspace's asset that has the same bytes, if there is one.
+    """Save an upload as a media asset that shares the stored file of another asset with the same bytes.
 
-    The other asset is locked, so that it and its file are not deleted meanwhile.
+    Returns False if the workspace has no such asset. The other asset is locked, so that it and its file are not deleted
+    meanwhile.
     """
     same = selectors.ready_assets().filter(workspace_id=asset.workspace_id, sha256=asset.sha256)
     with transaction.atomic():
@@ -113,7 +114,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 
 
 def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
-    """Store an uploaded file and save its media asset; if the row cannot be saved, the file is removed again."""
+    """Store an uploaded file and save its media asset; if the asset cannot be saved, the file is removed again."""
     key = storage.new_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
     with storage_access():
         store_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)

@@ -1,4 +1,4 @@
-"""Services that mark media assets as used by unfinished posts, so that those cannot be deleted."""
+"""Services that mark media assets as used by unfinished posts, so that these assets cannot be deleted."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from media.models import MediaUse
 
 
 def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
-    """Mark exactly these media assets as used by a post group (`holder_id`), in the caller's transaction.
+    """Mark the given media assets as used by a post group (`holder_id`), and remove the group's other marks.
 
-    Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises ValidationFailed naming each
-    `media[…].media_id` that does not exist.
+    Runs in the caller's transaction. Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises
+    ValidationFailed naming each `media[…].media_id` that does not exist.
     """
     ready = selectors.ready_assets().filter(pk__in=media_ids).select_for_update().order_by("pk")
     found = set(ready.values_list("pk", flat=True))
@@ -27,5 +27,5 @@ def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
 
 
 def release_media(*, holder_id: str) -> None:
-    """Remove all marks that a post group uses media assets, so that the assets can be deleted."""
+    """Remove a post group's marks on the media assets that it uses, so that these assets can be deleted."""
     MediaUse.objects.filter(holder_id=holder_id).delete()

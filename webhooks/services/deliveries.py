@@ -51,12 +51,12 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
 
 
 def signing_keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """Return the webhook signing secrets for these deliveries, by workspace; deleted workspaces have none."""
+    """Return the signing secrets for the given webhook deliveries by workspace, without those of deleted workspaces."""
     return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
 def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
-    """Return the HTTP headers of a webhook delivery attempt, without the user-agent."""
+    """Return the HTTP headers of a webhook delivery attempt, except for the user-agent."""
     return {
         "content-type": "application/json",
         signing.EVENT_HEADER: delivery.event.kind,
@@ -66,7 +66,10 @@ def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
 
 
 def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptOutcome:
-    """Return the signed HTTP request of a webhook attempt, or its outcome if the delivery cannot be sent."""
+    """Return the signed HTTP request of a webhook attempt, or the attempt's outcome if there is nothing to send.
+
+    The latter is the case if the workspace was deleted or its signing secret cannot be read.
+    """
     if delivery.workspace.status == WorkspaceStatus.DELETED:
         return AttemptOutcome(DeliveryVerdict.REFUSED, error="The workspace was deleted.")
     if delivery.workspace_id not in keys:
@@ -78,7 +81,10 @@ def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> D
 
 
 def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
-    """Save the outcomes of claimed webhook deliveries, except where the claim was lost; returns how many were saved."""
+    """Save the outcomes of webhook attempts, unless the delivery was replayed or claimed by another worker meanwhile.
+
+    Returns how many were saved.
+    """
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
     written = update_rows([Write(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
@@ -88,7 +94,10 @@ def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
 
 
 def _settled(delivery: Delivery, outcome: AttemptOutcome, now: datetime) -> Delivery:
-    """Return a copy of the webhook delivery changed by the attempt's outcome; a copy, so a failed write can be repeated."""
+    """Return a copy of a webhook delivery with the outcome of its attempt applied.
+
+    The original stays unchanged, so that a failed write can be repeated.
+    """
     row = copy(delivery)
     row.lease_until = None
     row.attempts += 1

@@ -1,4 +1,4 @@
-"""Services that emit webhook events, in the same transaction as the change of the post that an event describes."""
+"""Services that store webhook events, in the same transaction as the change that an event describes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
 
 
 def store_subject_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
-    """Store a webhook event about an object that is no post group; such an event is never delivered.
+    """Store a webhook event about an object other than a post group, such as an API key; such events are not delivered.
 
     `subject_id` is the object's id; the caller holds a lock on its row, since `sequence` counts its events.
     """
@@ -95,7 +95,7 @@ def _event(new: NewEvent, now: datetime) -> Event:
 
 
 def _payload(event: Event, data: dict[str, Any]) -> bytes:
-    """Return a webhook event's JSON body. Unpaired surrogates, which UTF-8 cannot encode, become `?`."""
+    """Return a webhook event's JSON body; characters that UTF-8 cannot encode (unpaired surrogates) become `?`."""
     content = {
         "id": event.id,
         "type": event.kind,
@@ -110,7 +110,10 @@ def _payload(event: Event, data: dict[str, Any]) -> bytes:
 
 
 def _host_of(url: str) -> str:
-    """Return a webhook URL's host and port, or "" if the URL is not allowed (the delivery attempt then reports that)."""
+    """Return a webhook URL's host and port, or "" if the URL is not allowed.
+
+    The delivery attempt reports a URL that is not allowed.
+    """
     try:
         destination = check_url(url)
     except DestinationNotAllowed:

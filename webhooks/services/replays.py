@@ -26,7 +26,7 @@ REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence"
 
 @dataclass(frozen=True)
 class ReplayCounts:
-    """The numbers of webhook deliveries replayed, skipped because an attempt is running, and still dead letters."""
+    """The numbers of webhook deliveries that a replay restarted, skipped as already being sent, and left as dead letters."""
 
     replayed: int
     in_flight: int
@@ -34,7 +34,7 @@ class ReplayCounts:
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
-    """Replay a webhook delivery of any status: it is due at once, with the same body and id and a new retry schedule.
+    """Send a webhook delivery of any status again: at once, with the same body and id, and with a new retry schedule.
 
     Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight).
     """
@@ -66,9 +66,10 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
 def replay_deliveries(
     *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
 ) -> ReplayCounts:
-    """Replay webhook deliveries for an operator: the given ones, or up to MAX_PER_CALL dead letters of a workspace.
+    """Replay webhook deliveries for an operator: those with the given ids, or those that failed for good in a workspace.
 
-    Raises Forbidden (not an operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`.
+    At most MAX_PER_CALL deliveries of a workspace (its dead letters) are replayed in one call. Raises Forbidden (not an
+    operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`.
     """
     require_operator(caller)
     if ids is not None:
@@ -99,7 +100,7 @@ def _existing(ids: Sequence[str]) -> list[str]:
 
 
 def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    """Limit a query of webhook deliveries to replay to those that no worker is sending now."""
+    """Exclude deliveries that a worker is sending now from a query of webhook deliveries to replay."""
     return deliveries.filter(Q(lease_until=None) | Q(lease_until__lte=timezone.now())).order_by("pk")
 
 
@@ -108,7 +109,7 @@ def _count_by_workspace(wanted: QuerySet[Delivery]) -> Counter[str]:
 
 
 def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
-    """Replay webhook deliveries in batches, each in its own transaction; returns the numbers by workspace."""
+    """Replay webhook deliveries in batches of one transaction each; returns how many were replayed in each workspace."""
     replayed: Counter[str] = Counter()
     last = ""
     while replayed.total() < MAX_PER_CALL and (rows := _replay_batch(wanted.filter(pk__gt=last), caller)):

@@ -1,4 +1,4 @@
-"""Services of webhook signing secrets: creation on first use, reading by the owner, and rotation with an overlap."""
+"""Services of webhook signing secrets: creation on first use, reading, and rotation; then both secrets sign for a day."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ ROTATION_OVERLAP = timedelta(hours=24)  # period after a rotation in which both 
 
 
 def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
-    """Return the webhook secret to a person or a workspace key. Raises ScopeMissing, NotFound, Forbidden (to agents)."""
+    """Return the webhook signing secret to a person or a workspace key, but not to an agent.
+
+    Raises ScopeMissing, NotFound, Forbidden (to agents).
+    """
     require(caller, workspace_id, "api_keys.write", write=False)
     if caller.agent_id:
         raise Forbidden("Agents cannot read the signing secret.")
@@ -38,9 +41,10 @@ def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
 
 
 def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
-    """Replace the webhook secret and return the new one (None in a dry run); the old one signs for 24 more hours.
+    """Replace the webhook signing secret and return the new secret, or None in a dry run.
 
-    Only the workspace's owner or a workspace key may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    The old secret signs for 24 more hours. Only the workspace's owner or a workspace key may do it. Raises ScopeMissing,
+    NotFound, Forbidden, WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write")
     if caller.agent_id or (caller.is_user and caller.role != "owner"):
@@ -59,7 +63,7 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
 
 
 def signing_keys(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return each workspace's valid webhook secrets, newest first, except secrets that cannot be decrypted."""
+    """Return each workspace's valid webhook signing secrets, newest first, without those that cannot be decrypted."""
     now = timezone.now()
     keys = {}
     for row in _secrets_of(workspace_ids):
@@ -76,7 +80,10 @@ def destroy_secrets_of_deleted_workspaces() -> int:
 
 
 def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
-    """Return these workspaces' webhook signing secrets; a missing one is created, safely if several calls do so at once."""
+    """Return the given workspaces' webhook signing secrets; missing secrets are created.
+
+    This is safe if several calls do so at once.
+    """
     wanted = sorted(set(workspace_ids))
     found = list(SigningSecret.objects.filter(pk__in=wanted))
     if len(found) == len(wanted):

@@ -11,7 +11,10 @@ from media.services import find_orphans, recount_usage, remove_files_without_row
 
 
 class Command(BaseCommand):
-    """The command that lists media files without a row and assets without a file, and corrects the quota counters."""
+    """The command that lists stored media files without a database row and assets without a file.
+
+    It also corrects the quota counters.
+    """
 
     help = "Lists stored files without a media asset and media assets without a file, and recounts the usage of each library."
 
