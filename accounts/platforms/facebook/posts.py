@@ -64,7 +64,7 @@ def check_video_processing(page: FacebookPage, content: Content, state: State) -
 
 
 def find(page: FacebookPage, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Facebook post of an earlier attempt and return the next step or the post; return Absent if there is none.
+    """Find the Facebook post that an interrupted attempt has published; return Absent if there is none.
 
     Raises as `create`.
     """
@@ -100,7 +100,7 @@ def _wait(state: State) -> Progress:
 
 
 def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
-    """Return the Graph API edge of the Facebook page that publishes this kind of post, and the form fields to send."""
+    """Return the Graph API path that publishes this kind of Facebook post (such as `feed`), and the form fields to send."""
     kind, options = kind_of(content), content.options
     if kind == "photo_story":
         return "photo_stories", {"photo_id": state["photos"][0]}
@@ -142,7 +142,7 @@ def _permalink(page: FacebookPage, post_id: str) -> str:
 
 
 def _after_refusal(page: FacebookPage, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """Return the published post or the publication's next step, after Facebook has refused to publish the post.
+    """Return what follows after Facebook has refused a post: the next step, or the post if it was published earlier.
 
     It refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published its
     reels of the day; and uploads that are too old, which have to be repeated.
