@@ -82,7 +82,7 @@ class Bluesky(Platform):
         return Connection(identity=identity, grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the Bluesky server which account the session is for. Raises TokenExpired, AccountDisconnected, Transient."""
+        """Ask the Bluesky server which account is signed in. Raises TokenExpired, AccountDisconnected, Transient."""
         server = _server(grant)
         with ERRORS.platform_errors():
             try:

@@ -56,7 +56,7 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
 
 def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the blob for a Bluesky embed from a server's response to an upload; None if the response has none."""
+    """Return the reference to an uploaded file (a blob) from a Bluesky server's response; None if there is no blob."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
             return dict(answer["blob"])

@@ -40,7 +40,7 @@ State = Mapping[str, Any]
 
 
 def begin(page: FacebookPage, content: Content, state: State) -> Progress:
-    """Begin to publish a Facebook post: check the content and store the current time. Raises ContentRejected."""
+    """Begin to publish a Facebook post: check the content and store the time for lookups. Raises ContentRejected."""
     check_content(content)
     return media.next_step(content, {"since": timezone.now().isoformat(), "photos": []})
 
@@ -120,7 +120,7 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
 def _after_success(
     page: FacebookPage, content: Content, state: State, answer: Mapping[str, Any]
 ) -> Progress | Published:
-    """Return the published post or the next step, after Facebook has accepted the post. Raises UnreadableAnswer."""
+    """Return what follows after Facebook has accepted a post: the next step, or the published post."""
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)
