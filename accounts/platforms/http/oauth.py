@@ -146,7 +146,7 @@ class OAuthApplication:
             raise missing_scopes_error(self.label, missing)
 
     def error_of(self, response: Response) -> str:
-        """Return the OAuth error in a response of the token endpoint (RFC 6749, 5.2), otherwise an empty string."""
+        """Return the OAuth error code (such as invalid_grant) in a token endpoint's response, otherwise an empty string."""
         return one_line((json_object(response) or {}).get("error"))[:100]
 
     def challenge(self, verifier: str) -> str:
@@ -184,7 +184,7 @@ def wrong_code_error(label: str) -> CredentialsRejected:
 
 
 def missing_scopes_error(label: str, missing: list[str]) -> CredentialsRejected:
-    """Return the error for an OAuth grant that lacks scopes which the service needs."""
+    """Return the error for an OAuth authorization without all the scopes that the service needs."""
     names = sorted(scope.rpartition("/")[2] for scope in missing)  # Google's scopes are URLs
     return CredentialsRejected(
         f"The grant lacks what the service needs at {label}: {', '.join(names)}.",

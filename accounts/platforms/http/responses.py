@@ -77,7 +77,7 @@ def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what
 
 
 def https_url(value: Any) -> str:
-    """Return an https URL from a platform's response if a web page may safely use it, otherwise an empty string."""
+    """Return a URL from a platform's response if it is a valid https URL, otherwise an empty string."""
     return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
 
 

@@ -83,7 +83,7 @@ def check_containers(account: Account, content: Content, state: State) -> Progre
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """Return the step that starts again with new Instagram containers. Raises ContentRejected after MAX_ROUNDS."""
+    """Return the step that prepares the Instagram post again from the beginning. Raises ContentRejected after MAX_ROUNDS."""
     if state["round"] >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
     return Progress("container", _first_state(state["round"] + 1))
