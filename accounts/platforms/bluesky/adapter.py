@@ -82,7 +82,7 @@ class Bluesky(Platform):
         return Connection(identity=identity, grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the Bluesky server which account the session is for. Raises TokenExpired, AccountDisconnected, Transient."""
+        """Ask the Bluesky server which account is signed in. Raises TokenExpired, AccountDisconnected, Transient."""
         server = _server(grant)
         with ERRORS.platform_errors():
             try:
@@ -97,7 +97,7 @@ class Bluesky(Platform):
             return session.fetch_identity(server, *session.did_and_handle_in(answer))
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew a Bluesky session with its refresh token; if the token is refused, sign in again with the app password.
+        """Renew a Bluesky login session by its refresh token or, if the server refuses that token, by the app password.
 
         Raises AccountDisconnected, Transient.
         """
@@ -115,7 +115,10 @@ class Bluesky(Platform):
         return Grant(credentials=grant.credentials, tokens=renewed.tokens(), external_id=grant.external_id)
 
     def revoke(self, grant: Grant) -> None:
-        """Disconnect from Bluesky: end the session at the account's server, unless it has ended. Raises Transient."""
+        """End a disconnected account's login session at its Bluesky server. Raises Transient.
+
+        A session that has already ended is no error.
+        """
         with suppress(TokenExpired, AccountDisconnected), ERRORS.platform_errors():
             session.delete(self._service(grant.credentials), grant.tokens["refresh"])
 
@@ -158,7 +161,7 @@ class Bluesky(Platform):
         return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
-        """Return the step that creates the record of the next segment of a Bluesky thread, with its final text and key.
+        """Return the step that creates the next post of a Bluesky thread, with the post's final text and record key.
 
         A segment whose files were lost has the same key and time as before.
         """

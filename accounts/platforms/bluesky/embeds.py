@@ -1,4 +1,4 @@
-"""The embed of a Bluesky post: images, a video or a link card, whose files are uploaded as blobs beforehand.
+"""The embed of a Bluesky post: the images, the video or the link card that the post shows below its text.
 
 The server removes a blob after a while if no record refers to it. A blob is named by its bytes, so uploading a file again
 gives the same one. Videos become blobs through the video service (video.py).
@@ -30,7 +30,10 @@ MAX_PICTURE_ADDRESS = 2048
 
 
 def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
-    """Raise ContentRejected if a Bluesky embed cannot contain these files together; validation reports this earlier."""
+    """Raise ContentRejected if one Bluesky post cannot contain these files together, such as a video and an image.
+
+    Validation normally reports this before the publication begins.
+    """
     kinds = {file.kind for file in media}
     if kinds != {"video"} and not kinds <= {"image", "gif"}:
         raise ContentRejected("A Bluesky post accepts images or one video, and nothing else.")
@@ -39,7 +42,7 @@ def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
 
 
 def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
-    """Upload a file of a Bluesky post to the account's server. Returns the blob, which the embed contains unchanged.
+    """Upload a file of a Bluesky post to the account's server. Returns the server's reference to the file (a blob).
 
     An upload may be repeated. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
     """
@@ -53,7 +56,7 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
 
 def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the blob for a Bluesky embed from a server's response to an upload; None if the response has none."""
+    """Return the reference to an uploaded file (a blob) from a Bluesky server's response; None if there is no blob."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
             return dict(answer["blob"])
@@ -89,7 +92,7 @@ def upload_card_picture(server: Xrpc, state: State) -> Progress:
 
 
 def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | None:
-    """Return the embed of a Bluesky post's first record: all its files or a link card, because a record has only one embed.
+    """Return what the first post of a Bluesky thread shows below its text: all the files, or else a link card.
 
     A GIF is shown as a still image.
     """

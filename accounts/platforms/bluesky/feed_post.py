@@ -1,4 +1,4 @@
-"""Bluesky feed posts as records: each record is built once and sent until the server confirms that it is stored.
+"""Bluesky feed posts as records: each post's record is built once, and sent until the server confirms it.
 
 putRecord with `swapRecord: null` creates the record, does nothing if the identical one exists, and answers InvalidSwap if
 another one does. So it may be repeated with the same key and record. A record whose blobs the server has removed is refused
@@ -39,7 +39,7 @@ Ref = Mapping[str, str]  # {uri, cid} of a record, by which others refer to it
 
 
 class BlobsGone(Exception):
-    """Raised if a Bluesky post was not created because the server has removed the blobs of its files.
+    """Raised if a Bluesky post was not created because the server no longer has the post's uploaded files.
 
     `error` is the one to raise if they are not uploaded again.
     """
@@ -50,7 +50,7 @@ class BlobsGone(Exception):
 
 
 class TidClock:
-    """A generator of TIDs (keys of Bluesky posts), each later than the one before, even if the system clock goes back."""
+    """A generator of TIDs (time-based keys of Bluesky posts) that ascend even if the system clock goes back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,7 +81,7 @@ def build_record(
     embed: Mapping[str, Any] | None = None,
     thread: Sequence[Ref] = (),
 ) -> dict[str, Any]:
-    """Return the record of a Bluesky post, with the time of creation, the embed and references to the thread's earlier posts.
+    """Return the record (JSON) of a Bluesky post: text, time of creation, files or link card, and the posts it replies to.
 
     The server resolves mentions. Raises XrpcError and OutboundError if a handle cannot be resolved for now.
     """
@@ -104,7 +104,7 @@ def build_record(
 
 
 def dids_of_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
-    """Return the DIDs of the handles mentioned in a Bluesky post, by handle; handles that do not exist are left out.
+    """Return a dict from each handle that a Bluesky post mentions to the account's DID, without handles that do not exist.
 
     Raises XrpcError, OutboundError for temporary errors.
     """
@@ -126,7 +126,9 @@ def dids_of_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
 
 
 def put_record(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
-    """Create a Bluesky post's record under its key unless it exists. Returns {uri, cid}; cid is empty if it is unknown.
+    """Create a Bluesky post's record, unless the server already has it. Returns {uri, cid}.
+
+    The cid is empty if the server does not say it.
 
     Raises platform errors, of which OutcomeUnknown means that the record should be put again, and BlobsGone.
     """
@@ -176,7 +178,7 @@ def _names_a_lost_blob(error: XrpcError) -> bool:
 
 
 def _read(address: str, did: str, rkey: str) -> dict[str, Any] | None:
-    """Read a Bluesky post's record by its key. Returns ABSENT if it does not exist, None if the server does not say."""
+    """Read a Bluesky post from the server. Returns ABSENT if the post does not exist, None if the server does not say."""
     params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
     try:
         answer = Xrpc(address).query("com.atproto.repo.getRecord", params, timeout=READ_SECONDS)

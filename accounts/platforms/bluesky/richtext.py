@@ -1,4 +1,4 @@
-"""Rich text of Bluesky posts: facets make links, mentions and tags clickable, which the server does not detect itself.
+"""Rich text of Bluesky posts: the marks (facets) that make links, mentions and tags in a text clickable.
 
 The rules are those of Bluesky's own detector (bluesky-social/atproto, packages/api, rich-text), with these differences:
 a bare domain may hold hyphens and ends where the domain or its path does; a `)` is stripped when it is unmatched; of
@@ -64,7 +64,10 @@ def first_link(text: str) -> str | None:
 
 
 def facets_of_spans(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the facets that make `spans` of a Bluesky text clickable; a mention whose handle has no DID stays plain text."""
+    """Return the marks (facets) that make links, mentions and tags in a Bluesky text clickable.
+
+    A mention whose handle has no DID stays plain text.
+    """
     result = []
     for span in spans:
         feature = _feature(span, dids)
@@ -118,6 +121,9 @@ def _tickers(text: str) -> Iterator[Span]:
 
 
 def _has_existing_tld(domain: str) -> bool:
-    """Return whether a domain in a Bluesky text ends with an existing top-level domain in lower case, unlike "end.So"."""
+    """Return whether a domain-like word in a Bluesky text is a link: "example.com" is one, "end.So" (no space) is not.
+
+    A link's top-level domain exists and is in lower case.
+    """
     tld = domain.rpartition(".")[2]
     return bool(valid_gtld.fullmatch(tld) or valid_cctld.fullmatch(tld))

@@ -1,4 +1,4 @@
-"""Bluesky sessions: signing in with an app password, renewing the session's tokens, and reading its account.
+"""Bluesky login sessions: signing in with an app password, renewing the tokens, and reading who is signed in.
 
 Sessions are created and renewed at the service that the owner named (an entryway such as bsky.social, or the account's own
 server). Everything else is sent to the account's own server (PDS), which the DID document of the session names.
@@ -28,7 +28,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 @dataclass(frozen=True)
 class Session:
-    """A Bluesky session: its access token and refresh token, and the account that it belongs to.
+    """A Bluesky login session: its access token and refresh token, and the account that is signed in.
 
     `pds` is the account's server; `active` is false for a deactivated account or one taken down.
     """
@@ -41,7 +41,7 @@ class Session:
     pds: str
 
     def tokens(self) -> dict[str, str]:
-        """Return the tokens of the Bluesky session and the account's server, as they are stored with the account."""
+        """Return what is stored of a Bluesky login session: its tokens and the URL of the account's server."""
         return {"access": self.access, "refresh": self.refresh, "pds": self.pds}
 
     @property
@@ -61,7 +61,7 @@ def sign_in(service: str, identifier: str, password: str) -> Session:
 
 
 def renew(service: str, refresh_token: str, *, pds: str) -> Session:
-    """Renew a Bluesky session: exchange its refresh token for new tokens.
+    """Renew a Bluesky login session: exchange its refresh token for new tokens.
 
     `pds` is the account's server unless the response names another one. Raises XrpcError, OutboundError.
     """
@@ -74,7 +74,7 @@ def delete(service: str, refresh_token: str) -> None:
 
 
 def fetch_identity(server: Xrpc, did: str, handle: str) -> Identity:
-    """Return the Bluesky session's account, with name and picture if its server has profiles. Raises DestinationRefused.
+    """Return the signed-in Bluesky account, with name and picture if its server has profiles. Raises DestinationRefused.
 
     A server without an AppView has no profiles, so all other errors leave both empty.
     """
@@ -94,7 +94,9 @@ def fetch_identity(server: Xrpc, did: str, handle: str) -> Identity:
 
 
 def did_and_handle_in(answer: Mapping[str, Any]) -> tuple[str, str]:
-    """Return DID and handle from a Bluesky server's response about a session; the DID twice if the handle is invalid.
+    """Return the account's DID and handle from a Bluesky server's response about a login session.
+
+    If the handle is invalid, the DID is returned in its place.
 
     Raises UnreadableAnswer.
     """
@@ -117,7 +119,7 @@ def _session(answer: Mapping[str, Any], *, pds: str) -> Session:
 
 
 def _pds_endpoint(document: Mapping[str, Any]) -> str | None:
-    """Return the URL of the Bluesky account's server from the DID document of a session; None if it names none."""
+    """Return the URL of a Bluesky account's server from the account's DID document; None if the document names no server."""
     for service in objects_in(document.get("service")):
         endpoint = service.get("serviceEndpoint")
         if str(service.get("id")).endswith("#atproto_pds") and isinstance(endpoint, str):

@@ -37,7 +37,7 @@ SERVICE_FAILED = frozenset({"pds_upload_failure", "generic_failure", ""})
 
 
 class VideoErrors(BlueskyErrors):
-    """The translation of errors of Bluesky's video service into platform errors about the video, never the session."""
+    """The translation of errors of Bluesky's video service into platform errors about the video."""
 
     unreachable = "Bluesky's video service could not be reached."
 
@@ -57,7 +57,7 @@ VIDEO_ERRORS = VideoErrors()
 
 @dataclass(frozen=True)
 class VideoService:
-    """Bluesky's video service at `address`, used by the account with the DID `did` at `server`."""
+    """The client of Bluesky's video service (the URL `address`) for the account `did`, whose own server is `server`."""
 
     address: str
     server: Xrpc
@@ -130,7 +130,7 @@ class VideoService:
 
 
 def _next_step(state: State, job: Mapping[str, Any]) -> Progress:
-    """Return the publication's next step according to the state of the video's job at Bluesky's video service."""
+    """Return the publication's next step, according to how far Bluesky's video service has processed the video."""
     if blob := blob_in(job):
         return Progress("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
     if job.get("state") == FAILED:
@@ -152,7 +152,7 @@ def _after_failure(state: State, job: Mapping[str, Any]) -> Progress:
 
 
 def _send_again(state: State, reason: str) -> Progress:
-    """Return the step that uploads the video to Bluesky again. Raises ContentRejected after MAX_JOBS uploads."""
+    """Return the step that uploads a video to Bluesky again. Raises ContentRejected after too many uploads (MAX_JOBS)."""
     if state["tries"] >= MAX_JOBS:
         raise ContentRejected(
             f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later."
@@ -175,5 +175,5 @@ def _job_in(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _did_of(address: str) -> str:
-    """Return the did:web of the Bluesky server or video service at this address, with the colon of a port encoded."""
+    """Return the did:web (a DID made from a host name) of the Bluesky server or video service at a URL."""
     return f"did:web:{urlsplit(address).netloc.replace(':', '%3A')}"

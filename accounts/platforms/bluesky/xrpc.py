@@ -35,7 +35,7 @@ class XrpcError(ApiError):
 
 @dataclass(frozen=True)
 class Xrpc(JsonClient):
-    """The XRPC client of the Bluesky server at `address`. Calls raise XrpcError, NotSent, NoAnswer."""
+    """The XRPC client of the Bluesky server at the URL `address`. Calls raise XrpcError, NotSent, NoAnswer."""
 
     error = XrpcError
     timeout_seconds = TIMEOUT_SECONDS
@@ -57,7 +57,7 @@ class Xrpc(JsonClient):
     def upload(
         self, method: str, file: BinaryIO, *, mime_type: str, size_bytes: int, params: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """Upload an open file by XRPC to a Bluesky server; the timeout grows with the size of the file."""
+        """Upload an open file by XRPC to a Bluesky server, with a timeout that grows with the size of the file."""
         timeout = TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD
         headers = {"Content-Type": mime_type}
         return self._invoke("POST", method, data=file, params=params, headers=headers, timeout=timeout)

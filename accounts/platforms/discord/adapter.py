@@ -57,7 +57,10 @@ class Discord(Platform):
             return _identity(_details(self._webhook(grant.credentials)))
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a Discord publication: send the message by the webhook; the first step does nothing."""
+        """Take the next step of a Discord publication: send the message by the webhook.
+
+        The first step does nothing.
+        """
         if progress.phase == "start":
             return Progress("send")
         return message.send(self._webhook(grant.credentials), grant.tokens["guild_id"], content)
@@ -67,7 +70,7 @@ class Discord(Platform):
 
 
 def _details(hook: Webhook) -> dict[str, Any]:
-    """Return Discord's description of a webhook. Raises UnreadableAnswer if Discord describes a different webhook."""
+    """Ask Discord for the description of a webhook. Raises UnreadableAnswer if the response is about another webhook."""
     details = hook.get("")
     if details.get("id") != hook.id:
         raise UnreadableAnswer("The response is not about this webhook.")
@@ -89,5 +92,5 @@ def _identity(details: Mapping[str, Any]) -> Identity:
 
 
 def _snowflake(value: Any) -> str:
-    """Return an id of a Discord channel or server if it is a valid snowflake, otherwise an empty string."""
+    """Return a channel's or server's id from Discord's response if it is a number (snowflake), otherwise an empty string."""
     return value if isinstance(value, str) and SNOWFLAKE.fullmatch(value) else ""

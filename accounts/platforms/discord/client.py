@@ -47,7 +47,7 @@ _PATH = r"/webhooks/([0-9]{1,20})/([A-Za-z0-9_-]{1,256})/?"
 
 
 class DiscordError(ApiError):
-    """An error response of Discord's API; `code` is Discord's number, or empty if something other than the API answered."""
+    """An error response of Discord's API; `code` is Discord's error number, empty if for example a proxy answered instead."""
 
     def __init__(self, response: Response, token: str) -> None:
         content = json_object(response) or {}
@@ -138,7 +138,7 @@ ERRORS = DiscordErrors()
 
 
 def _reason(content: Mapping[str, Any]) -> str:
-    """Return the explanation in a Discord error response: the first error of a field, otherwise the general message."""
+    """Return Discord's explanation of an error: the first one about a field of the message, or else the general one."""
     path: list[str] = []
     errors = content.get("errors")
     while isinstance(errors, dict) and errors and len(path) < MAX_DEPTH:

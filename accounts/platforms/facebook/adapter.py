@@ -74,7 +74,7 @@ class Facebook(MetaPlatform):
         return (identity_of(self.graph(tokens).get("/me", {"fields": FIELDS})),)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raise AccountDisconnected: a new token for a Facebook page requires that the owner logs in again.
+        """Raise AccountDisconnected, because a Facebook page gets a new token only if the owner logs in again.
 
         A page's token ends only because of something that its owner did.
         """

@@ -49,7 +49,7 @@ COMMENTS = FirstComments(
 
 
 def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-    """Look up the Facebook post of text or photos, or the photo story, that an earlier attempt has published.
+    """Look up whether an interrupted attempt has already published the Facebook post or story; videos have another lookup.
 
     Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
@@ -61,7 +61,7 @@ def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Publ
 
 
 def story_of(page: FacebookPage, media_id: str) -> Published | None:
-    """Look up the Facebook story that shows this photo or video; None if it is not listed or the list cannot be read."""
+    """Look up the page's Facebook story that shows a photo or video; None if Facebook lists no such story or fails."""
     with suppress(PlatformError), ERRORS.platform_errors():
         return _story(page, media_id)
     return None

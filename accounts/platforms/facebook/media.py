@@ -1,4 +1,4 @@
-"""Media of Facebook posts: uploading photos and videos, which stay invisible until a post uses them, and videos' status.
+"""Media of Facebook posts: uploading photos and videos, and asking for the status of videos.
 
 A video of a post is sent in the parts that Facebook asks for, to the API's host for videos. A video of a reel or story is
 announced at the API's usual host and sent whole to an address that Facebook names. Facebook deletes what no post has used
@@ -42,7 +42,7 @@ FAILED = frozenset({"error", "expired", "upload_failed"})
 
 @dataclass(frozen=True)
 class FacebookVideo:
-    """The status of a video uploaded to Facebook: `is_uploaded` if Facebook has the whole file, `reason` if it failed."""
+    """The status of a video at Facebook: whether the whole file has arrived, and the reason if processing has failed."""
 
     status: VideoStatus
     permalink: str
@@ -76,7 +76,7 @@ def upload_photo(page: FacebookPage, content: Content, state: State) -> Progress
 
 
 def announce_video(page: FacebookPage, content: Content, state: State) -> Progress:
-    """Open an upload session for a video at Facebook, which answers with the video's id.
+    """Announce the upload of a video to Facebook, and store the video's id from the response.
 
     The first attempts raise RateLimited if the page may not publish more reels today.
     """
@@ -98,7 +98,7 @@ def announce_video(page: FacebookPage, content: Content, state: State) -> Progre
 
 
 def send_video(page: FacebookPage, content: Content, state: State) -> Progress:
-    """Upload a video to Facebook: the whole file for reels and stories, or the next parts of a post's video.
+    """Upload a video to Facebook: for a reel or story the whole file, for an ordinary post the next parts.
 
     After a refusal the video may be uploaded already, by an attempt without a response; if not, another session is opened,
     once.
@@ -131,7 +131,7 @@ def get_video_status(page: FacebookPage, video_id: str) -> FacebookVideo:
 
 
 def graph_for_kind(page: FacebookPage, kind: PostKind) -> Graph:
-    """Return the Graph API client for media of this kind of Facebook post; videos of posts have a host of their own."""
+    """Return the Graph API client for uploads for a kind of Facebook post: ordinary videos have a host of their own."""
     return page.video_graph if kind == "video" else page.graph
 
 
@@ -192,7 +192,7 @@ def _send_whole(page: FacebookPage, file: MediaFile, content: Content, state: St
 
 
 def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
-    """Return the first byte and the end of the next part of a video that Facebook asks for. Raises UnreadableAnswer."""
+    """Return the byte range of a video that Facebook asks for next, from its response. Raises UnreadableAnswer."""
     offsets = {"offset": str(answer.get("start_offset")), "end": str(answer.get("end_offset"))}
     if not all(each.isascii() and each.isdecimal() and len(each) <= 15 for each in offsets.values()):
         raise UnreadableAnswer("The response does not say which part of the video is next.")
@@ -200,7 +200,7 @@ def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _status_in(answer: Mapping[str, Any], status: Mapping[str, Any]) -> VideoStatus:
-    """Return a video's status from Facebook's response; `processing` means that Facebook was asked to publish the video."""
+    """Return a video's status from Facebook's response; `processing` also if Facebook is about to publish the video."""
     video, published = status.get("video_status"), answer.get("published")
     processing, publishing = (
         object_or_empty(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")
@@ -225,7 +225,7 @@ def _failure_reason(status: Mapping[str, Any]) -> str:
 
 
 class _Part:
-    """A part of an open video file as the body of an upload to Facebook; `len` is the number of bytes left to read."""
+    """A part of an open video file as the body of an upload request to Facebook."""
 
     def __init__(self, opened: BinaryIO, length: int) -> None:
         self._opened = opened

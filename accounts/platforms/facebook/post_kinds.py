@@ -94,7 +94,7 @@ def check_reel_limit(page: FacebookPage, attempt: int, refusal: str = "") -> Non
 
 
 def check_reel_refusal(refused: GraphError, attempt: int) -> None:
-    """Raise RateLimited if Facebook refuses a reel by a rate limit that names no waiting time: maybe the reel limit."""
+    """Raise RateLimited if Facebook refuses a reel by a rate limit without a waiting time: probably the daily reel limit."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
             ERRORS.platform_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)

@@ -40,7 +40,7 @@ State = Mapping[str, Any]
 
 
 def begin(page: FacebookPage, content: Content, state: State) -> Progress:
-    """Begin to publish a Facebook post: check the content and store the current time. Raises ContentRejected."""
+    """Begin to publish a Facebook post: check the content and store the time for lookups. Raises ContentRejected."""
     check_content(content)
     return media.next_step(content, {"since": timezone.now().isoformat(), "photos": []})
 
@@ -64,7 +64,7 @@ def check_video_processing(page: FacebookPage, content: Content, state: State) -
 
 
 def find(page: FacebookPage, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Facebook post of an earlier attempt and return the next step or the post; return Absent if there is none.
+    """Find the Facebook post that an interrupted attempt has published; return Absent if there is none.
 
     Raises as `create`.
     """
@@ -100,7 +100,7 @@ def _wait(state: State) -> Progress:
 
 
 def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
-    """Return the Graph API edge of the Facebook page that publishes this kind of post, and the form fields to send."""
+    """Return the Graph API path that publishes this kind of Facebook post (such as `feed`), and the form fields to send."""
     kind, options = kind_of(content), content.options
     if kind == "photo_story":
         return "photo_stories", {"photo_id": state["photos"][0]}
@@ -120,7 +120,7 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
 def _after_success(
     page: FacebookPage, content: Content, state: State, answer: Mapping[str, Any]
 ) -> Progress | Published:
-    """Return the published post or the next step, after Facebook has accepted the post. Raises UnreadableAnswer."""
+    """Return what follows after Facebook has accepted a post: the next step, or the published post."""
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)
@@ -142,7 +142,7 @@ def _permalink(page: FacebookPage, post_id: str) -> str:
 
 
 def _after_refusal(page: FacebookPage, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """Return the published post or the publication's next step, after Facebook has refused to publish the post.
+    """Return what follows after Facebook has refused a post: the next step, or the post if it was published earlier.
 
     It refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published its
     reels of the day; and uploads that are too old, which have to be repeated.

@@ -12,7 +12,7 @@ from config.outbound import Response, request
 
 @dataclass(frozen=True)
 class JsonClient:
-    """The HTTP client of a platform's JSON API at `address`, with a bearer token; the token may be empty.
+    """The HTTP client of a platform's JSON API at the URL `address`, with an access token, which may be empty.
 
     Subclasses name the exception for error responses and add what is particular to the platform. Every call raises that
     exception, NotSent (the request was not sent) or NoAnswer (it may have been processed).
@@ -29,7 +29,7 @@ class JsonClient:
     )
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Send a GET request to the platform's JSON API. Returns the response's object, empty if the body is no object."""
+        """Send a GET request to the platform's JSON API. Returns the JSON object of the response, `{}` if there is none."""
         return self._content(self.call("GET", f"{self.address}{path}", params=params))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class JsonClient:
         timeout: float | None = None,
         **body: Any,
     ) -> Response:
-        """Send an HTTP request to a full URL and return a successful response; `body` is as in `config.outbound.request`."""
+        """Send an HTTP request of the JSON client to a full URL, and return the response if it is successful."""
         response = request(
             method,
             url,
@@ -71,7 +71,10 @@ class JsonClient:
         return 200 <= response.status < 300
 
     def error_of(self, response: Response) -> ApiError:
-        """Return the exception for an HTTP error response; override the method to remove a secret from the message."""
+        """Return the exception for an HTTP error response of the platform's API.
+
+        Override the method to remove a secret from the message.
+        """
         return self.error(response)
 
     def _content(self, response: Response) -> dict[str, Any]:
@@ -79,7 +82,7 @@ class JsonClient:
 
 
 def required_object(response: Response) -> dict[str, Any]:
-    """Return the JSON object of a successful HTTP response. Raises UnreadableAnswer if the body is anything else."""
+    """Return the JSON object in a successful HTTP response. Raises UnreadableAnswer if the body is no JSON object."""
     content = json_object(response)
     if content is None:
         raise UnreadableAnswer("The response is not a JSON object.")

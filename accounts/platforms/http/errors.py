@@ -39,31 +39,34 @@ class ErrorTranslator(Generic[E]):
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
     def specific(self, error: E) -> PlatformError | None:
-        """Translate an HTTP error that has a special meaning at this platform; return None for all other errors."""
+        """Return the PlatformError for an HTTP error with a special meaning at this platform; None for all other errors."""
         return None
 
     def rejects_content(self, error: E) -> bool:
-        """Return whether an HTTP error that `specific` does not translate means that the content is refused."""
+        """Return whether an HTTP error means that the platform refuses the post's content."""
         return error.status in self.content_statuses and (error.from_api or error.status == 413)
 
     def may_have_effect(self, error: E) -> bool:
-        """Return whether the platform may have done what was asked although it answered with this HTTP error."""
+        """Return whether the platform may have carried out the request although it answered with this HTTP error."""
         return error.status >= 500
 
     def is_documented(self, error: E) -> bool:
-        """Return whether the platform documents an error that refuses content; others are reported to the operator."""
+        """Return whether a refusal of content is one that the platform documents.
+
+        All others are reported to the operator.
+        """
         return self.documented_codes is None or error.code in self.documented_codes
 
     def platform_errors(self) -> AbstractContextManager[None]:
-        """Return a context manager that translates the HTTP errors of calls that may safely be repeated."""
+        """Return a context manager that turns HTTP errors into PlatformErrors, for platform calls that are safe to repeat."""
         return self._translated(self.platform_error)
 
     def content_errors(self, what: str) -> AbstractContextManager[None]:
-        """Return a context manager that translates the HTTP errors of calls that send `what` ("this image")."""
+        """Return a context manager that turns HTTP errors into PlatformErrors, for calls that send content ("this image")."""
         return self._translated(lambda error: self.refusal(error, what))
 
     def publish_errors(self, what: str, *, final: bool = False) -> AbstractContextManager[None]:
-        """Return a context manager that translates the HTTP errors of the call that publishes a post.
+        """Return a context manager that turns HTTP errors into PlatformErrors, for the call that publishes a post.
 
         Raises OutcomeUnknown if the call may have had an effect. `final`: the platform cannot be asked about that.
         """
@@ -80,13 +83,13 @@ class ErrorTranslator(Generic[E]):
         return self._translated(translate)
 
     def platform_error(self, error: OutboundError | E) -> PlatformError:
-        """Translate the HTTP error of a failed call that sent no content and had no effect."""
+        """Return the PlatformError for the HTTP error of a call that sent no content, such as a call that reads."""
         if isinstance(error, OutboundError):
             return Transient(self.unreachable or f"{self.label} could not be reached.")
         return self._meaning(error) or self._undocumented(error)
 
     def refusal(self, error: OutboundError | E, what: str) -> PlatformError:
-        """Translate the HTTP error of a call that sent `what`, which the platform may have refused."""
+        """Return the PlatformError for the HTTP error of a call that sent content, which the platform may have refused."""
         if isinstance(error, OutboundError):
             return self.platform_error(error)
         meaning = self._meaning(error)

@@ -67,7 +67,7 @@ class OAuthApplication:
         return self.scopes
 
     def authorize(self, state: str, redirect_uri: str) -> Authorization:
-        """Return the OAuth URL at which the owner grants access, and the PKCE verifier to store for the exchange."""
+        """Return the OAuth URL at which the owner grants access, and the PKCE verifier to store for the code exchange."""
         params = {
             "response_type": "code",
             self.client_id_parameter: self.client_id,
@@ -84,7 +84,7 @@ class OAuthApplication:
         return Authorization(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
 
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange an OAuth authorization code for tokens. Returns the JSON of the token endpoint.
+        """Exchange an OAuth authorization code for tokens. Returns the JSON response of the platform's token endpoint.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
         """
@@ -96,7 +96,7 @@ class OAuthApplication:
         return answer
 
     def renew(self, refresh_token: str) -> dict[str, Any]:
-        """Exchange an OAuth refresh token for new tokens. Returns the JSON of the token endpoint.
+        """Exchange an OAuth refresh token for new tokens. Returns the JSON response of the platform's token endpoint.
 
         Raises AccountDisconnected only if the platform says that the grant has ended, otherwise Transient.
         """
@@ -111,7 +111,10 @@ class OAuthApplication:
         raise Transient(f"{self.label} did not renew the access: {response.status} {error}".rstrip())
 
     def revoke(self, token: str) -> None:
-        """Revoke an OAuth token; if the platform does not have the token, it counts as revoked. Raises Transient."""
+        """Revoke an OAuth token at the platform. Raises Transient.
+
+        A token that the platform does not have counts as revoked.
+        """
         response = self.post(self.revoke_url, {"token": token}, authenticate=self.authenticates_revocation)
         self._raise_if_passing(response, "")
         if response.status not in self.revoked_statuses:
@@ -135,7 +138,7 @@ class OAuthApplication:
         raise wrong_code_error(self.label)
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Raise CredentialsRejected if the OAuth grant lacks a required scope or the refresh token."""
+        """Raise CredentialsRejected if an OAuth token response lacks a required scope or the refresh token."""
         missing = [scope for scope in self.required_scopes if scope not in granted]
         if not has_refresh_token:
             missing = missing or ["a refresh token"]
@@ -143,7 +146,7 @@ class OAuthApplication:
             raise missing_scopes_error(self.label, missing)
 
     def error_of(self, response: Response) -> str:
-        """Return the OAuth error in a response of the token endpoint (RFC 6749, 5.2), otherwise an empty string."""
+        """Return the OAuth error code (such as invalid_grant) in a token endpoint's response, otherwise an empty string."""
         return one_line((json_object(response) or {}).get("error"))[:100]
 
     def challenge(self, verifier: str) -> str:
@@ -151,7 +154,7 @@ class OAuthApplication:
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
-        """Send a form to an OAuth endpoint with the application's credentials. Returns any response. Raises Transient."""
+        """Send a form to a platform's OAuth endpoint with the application's credentials. Returns also error responses."""
         headers, data = {"Accept": "application/json"}, dict(form)
         if authenticate and self.basic:
             headers |= basic_header(self.client_id, self.client_secret)
@@ -181,7 +184,7 @@ def wrong_code_error(label: str) -> CredentialsRejected:
 
 
 def missing_scopes_error(label: str, missing: list[str]) -> CredentialsRejected:
-    """Return the error for an OAuth grant that lacks scopes which the service needs."""
+    """Return the error for an OAuth authorization without all the scopes that the service needs."""
     names = sorted(scope.rpartition("/")[2] for scope in missing)  # Google's scopes are URLs
     return CredentialsRejected(
         f"The grant lacks what the service needs at {label}: {', '.join(names)}.",
@@ -195,7 +198,7 @@ def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
 
 
 def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stored OAuth tokens with those of a token response; the old refresh token remains if there is no new one."""
+    """Return the stored OAuth tokens, updated with a token response, which may lack a new refresh token."""
     tokens = {**before, "access_token": str(answer["access_token"])}
     if refresh := answer.get("refresh_token"):
         tokens["refresh_token"] = str(refresh)
@@ -203,7 +206,7 @@ def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
 
 
 def expiry_of(answer: Mapping[str, Any]) -> datetime | None:
-    """Return when the access token of an OAuth token response expires; None if the platform does not say."""
+    """Return when the access token in an OAuth token response expires; None if the response does not say."""
     seconds = answer.get("expires_in")
     if isinstance(seconds, str) and seconds.isascii() and seconds.isdecimal():
         seconds = int(seconds[:12])

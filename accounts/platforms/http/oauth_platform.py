@@ -29,7 +29,7 @@ class OAuthPlatform(Platform):
         raise NotImplementedError
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the accounts that OAuth tokens give access to. Raises the platform's API error or OutboundError."""
+        """Return the platform's accounts that the OAuth tokens give access to. Raises ApiError, OutboundError."""
         raise NotImplementedError
 
     def stored_details(self, identity: Identity) -> Mapping[str, Any]:
@@ -54,7 +54,7 @@ class OAuthPlatform(Platform):
     def connections(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[Connection, ...]:
-        """Return connections to the accounts that `identities` finds with the OAuth platform's new tokens.
+        """Return connections to all accounts that an OAuth platform's new tokens give access to.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
@@ -82,7 +82,7 @@ class OAuthPlatform(Platform):
         raise AccountDisconnected("The access token no longer opens the account that was connected.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew an account's OAuth tokens. Raises AccountDisconnected if the platform ended the grant, or Transient."""
+        """Renew an account's OAuth tokens. Raises AccountDisconnected if the owner's permission has ended, or Transient."""
         answer = self.application().renew(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))

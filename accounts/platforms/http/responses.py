@@ -1,4 +1,4 @@
-"""Reading HTTP responses of platforms: JSON objects, text that is safe to show, waiting times, and errors.
+"""Reading HTTP responses of platforms: JSON objects, texts safe to show to people, waiting times, and errors.
 
 A server may belong to anybody, so nothing in a response is trusted: `json_object` accepts objects only, `one_line`
 and `line_without_tokens` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
@@ -59,17 +59,17 @@ def json_object(response: Response) -> dict[str, Any] | None:
 
 
 def object_or_empty(value: Any) -> dict[str, Any]:
-    """Return a value from a JSON response if it is an object, otherwise an empty object."""
+    """Return a value from a platform's JSON response if the value is a JSON object, otherwise an empty dict."""
     return value if isinstance(value, dict) else {}
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list of a JSON response; empty if the value is not a list."""
+    """Return the JSON objects in a list from a platform's response; empty if the value is not a list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what: str) -> str:
-    """Return a field of a JSON response that must match a pattern, such as an id. Raises UnreadableAnswer if it does not."""
+    """Return a text field of a platform's JSON response. Raises UnreadableAnswer unless the text matches a pattern."""
     value = entity.get(name)
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise UnreadableAnswer(f"The response has no {what}.")
@@ -77,7 +77,7 @@ def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what
 
 
 def https_url(value: Any) -> str:
-    """Return an https URL from a platform's response if a web page may safely use it, otherwise an empty string."""
+    """Return a URL from a platform's response if it is a valid https URL, otherwise an empty string."""
     return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
 
 
@@ -104,7 +104,7 @@ def _printable(value: Any) -> str:
 
 
 def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
-    """Return how many seconds an HTTP response asks the service to wait, at most a day; None if it does not say.
+    """Return how many seconds an HTTP response asks to wait, at most a day; None if the response names no waiting time.
 
     Reads `Retry-After` in both formats (RFC 9110, 10.2.3: seconds or a date) and then, on status 429, the platform's own
     `reset_headers`: seconds, Unix time or an ISO 8601 time.
@@ -118,7 +118,7 @@ def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
 
 
 def bounded_wait(seconds: float) -> float:
-    """Return the waiting time from an HTTP response in seconds, raised to zero or reduced to a day if necessary."""
+    """Return the waiting time from an HTTP response in seconds, limited to between zero and a day."""
     return min(max(float(seconds), 0.0), MAX_WAIT_SECONDS)
 
 

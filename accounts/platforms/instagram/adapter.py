@@ -1,4 +1,4 @@
-"""The Instagram adapter: connects professional accounts by Instagram Login, and publishes posts as containers.
+"""The Instagram adapter: connects professional accounts by Instagram Login, and publishes posts.
 
 Source of the login: developers.facebook.com, instagram-platform (business-login, refresh_access_token).
 """
@@ -60,7 +60,10 @@ class Instagram(MetaPlatform):
     searches = {"create": posts.find, "comment": posts.COMMENTS.find}
 
     def application(self) -> InstagramApplication:
-        """Return the operator's OAuth app at Instagram; the setting AUTH_BASE replaces the address of its endpoints."""
+        """Return the operator's OAuth app at Instagram, from the settings.
+
+        The setting AUTH_BASE replaces the URL of Instagram's OAuth endpoints.
+        """
         site, tokens = (self.setting("AUTH_BASE", default).rstrip("/") for default in (SITE, TOKENS))
         return InstagramApplication(
             self.setting("CLIENT_ID"),

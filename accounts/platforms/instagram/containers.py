@@ -35,13 +35,13 @@ State = Mapping[str, Any]
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Begin an Instagram publication: check the content and store the time; containers come next. Raises ContentRejected."""
+    """Begin to publish an Instagram post: check the content and store the current time. Raises ContentRejected."""
     _check(content)
     return Progress("container", _first_state(1))
 
 
 def create(account: Account, content: Content, state: State) -> Progress:
-    """Create the Instagram container of the next file, after checking the account's daily quota before the first one.
+    """Create the Instagram container (unpublished post) of the next file; before the first, check the daily quota.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited and Transient.
     """
@@ -60,14 +60,14 @@ def create(account: Account, content: Content, state: State) -> Progress:
 
 
 def create_carousel(account: Account, content: Content, state: State) -> Progress:
-    """Create the container of an Instagram carousel, which combines the containers of its files."""
+    """Create the container (unpublished post) of an Instagram carousel from the containers of the carousel's files."""
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
     container = _create(account, form, "this carousel")
     return Progress("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
 def check_containers(account: Account, content: Content, state: State) -> Progress:
-    """Ask Instagram whether it has finished preparing the containers."""
+    """Ask Instagram whether the post's containers (unpublished posts) are ready to be published."""
     pending = []
     for container in state["pending"]:
         status, reason = status_of(account, container)
@@ -83,14 +83,14 @@ def check_containers(account: Account, content: Content, state: State) -> Progre
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """Return the step that starts again with new Instagram containers. Raises ContentRejected after MAX_ROUNDS."""
+    """Return the step that prepares the Instagram post again from the beginning. Raises ContentRejected after MAX_ROUNDS."""
     if state["round"] >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
     return Progress("container", _first_state(state["round"] + 1))
 
 
 def check_later(state: State) -> Progress:
-    """Return the step that asks Instagram later whether the containers are ready. Raises Transient after MAX_CHECKS."""
+    """Return the step that asks Instagram later whether the unpublished post is ready. Raises Transient after MAX_CHECKS."""
     return ask_again(
         "process",
         state,
@@ -102,7 +102,7 @@ def check_later(state: State) -> Progress:
 
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
-    """Return an Instagram container's status and the reason for a failure. Raises TokenExpired, Transient."""
+    """Return the status of an Instagram container (unpublished post), and why it failed. Raises TokenExpired, Transient."""
     with ERRORS.platform_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
         status = answer.get("status_code")
@@ -112,7 +112,10 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
 
 
 def _check_quota(account: Account, attempt: int) -> None:
-    """Raise RateLimited if the Instagram account's daily quota is used up. If it cannot be read, nothing is raised."""
+    """Raise RateLimited if the Instagram account's daily quota of posts is used up.
+
+    If the quota cannot be read, nothing is raised.
+    """
     quota: dict[str, Any] = {}
     with suppress(PlatformError), ERRORS.platform_errors():
         answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})
@@ -135,7 +138,7 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
 
 
 def _after_failure(state: State, reason: str) -> Progress:
-    """Return the step that creates new Instagram containers after a temporary failure. Raises ContentRejected for others."""
+    """Return the next step after Instagram could not prepare a post: try again, or raise ContentRejected for its content."""
     subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
         return create_again(state, reason)
@@ -143,7 +146,7 @@ def _after_failure(state: State, reason: str) -> Progress:
 
 
 def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
-    """Return the form fields of an Instagram container that describe a file, alone or as part of a carousel."""
+    """Return the form fields that describe a file to Instagram, as a post of its own or as part of a carousel."""
     is_single, is_story = len(content.media) == 1, content.options.get("post_type") == "story"
     in_carousel = {} if is_single else {"is_carousel_item": "true"}
     if file.kind == "video":
@@ -154,7 +157,7 @@ def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
 
 
 def _post_form(content: Content) -> dict[str, str]:
-    """Return the form fields of an Instagram container that describe the post, such as its caption; stories have none."""
+    """Return the form fields that describe a post to Instagram, such as the caption; empty for stories."""
     options = content.options
     if options.get("post_type") == "story":
         return {}
@@ -164,7 +167,7 @@ def _post_form(content: Content) -> dict[str, str]:
 
 
 def _check(content: Content) -> None:
-    """Raise ContentRejected for content that Instagram does not accept, before any container is created."""
+    """Raise ContentRejected for content that Instagram does not accept, before anything is sent to Instagram."""
     files, options = [file.kind for file in content.media], content.options
     post_type = options.get("post_type", "post")
     if not files:

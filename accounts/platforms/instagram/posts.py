@@ -1,4 +1,4 @@
-"""Publishing an Instagram post from its finished container, and finding the post if the outcome is unknown.
+"""Publishing an Instagram post that Instagram has prepared, and finding the post if the outcome is unknown.
 
 A container can be published once and says whether it was, so it is asked after a call without a response. It does not
 say which post it became: that is the only one of the account with its caption since then. Source: developers.facebook.com,
@@ -42,7 +42,7 @@ COMMENTS = FirstComments(
 
 
 def create(account: Account, content: Content, state: State) -> Progress | Published:
-    """Publish the Instagram post from its container. Raises platform errors."""
+    """Publish the Instagram post that Instagram has prepared as a container. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
             answer = account.graph.post_form(f"/{account.id}/media_publish", {"creation_id": state["container"]})
@@ -55,7 +55,7 @@ def create(account: Account, content: Content, state: State) -> Progress | Publi
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Instagram post of an earlier attempt; return Absent if the container's status shows that there is none.
+    """Find the Instagram post that an interrupted attempt has published; return Absent if there is certainly none.
 
     Raises as `create`.
     """
@@ -68,7 +68,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Publish
 
 
 def _after_refusal(account: Account, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """Return the published Instagram post or the next step, after Instagram has refused to publish the container.
+    """Return what follows after Instagram has refused a post: the next step, or the post if it was published earlier.
 
     It also refuses posts that it has published, so the container is asked; one that has expired or is not ready does not
     mean that the post is rejected.
@@ -89,7 +89,7 @@ def _after_refusal(account: Account, content: Content, state: State, refused: Gr
 
 
 def _status_after(account: Account, content: Content, container: str, refused: GraphError) -> str:
-    """Return the status of a container that Instagram refused to publish; it may have been published earlier."""
+    """Return the status of a prepared post that Instagram refused to publish, perhaps because it is already published."""
     is_expired = refused.subcode in EXPIRED
     try:
         status, _ = containers.status_of(account, container)
@@ -108,7 +108,7 @@ def _permalink(account: Account, media_id: str) -> str:
 
 
 def _after_publication(account: Account, content: Content, state: State) -> Progress | Published:
-    """Return the step that adds the first comment to a published Instagram post, or the post if it needs none.
+    """Return the step that adds the first comment to a published Instagram post, or the post if no comment is wanted.
 
     The post has a note if it cannot be identified.
     """

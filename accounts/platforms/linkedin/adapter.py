@@ -160,5 +160,5 @@ class LinkedIn(OAuthPlatform):
 
 
 def _kind(grant: Grant) -> str:
-    """Return which LinkedIn app issued an account's tokens; if the tokens do not say, it was the one for members."""
+    """Return which of the operator's two LinkedIn apps (for members, for pages) issued an account's tokens."""
     return str(grant.tokens.get("application", MEMBER.name))

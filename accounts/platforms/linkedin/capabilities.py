@@ -111,7 +111,7 @@ CAPABILITIES = Capabilities(
 
 
 def capabilities_of_account(account: AccountDetails) -> Capabilities:
-    """Return the capabilities of a LinkedIn account, without first comments if its owner has not granted their scope."""
+    """Return a LinkedIn account's capabilities: first comments only if the owner has granted the OAuth scope for them."""
     scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
     if not account.scopes or scope in account.scopes:
         return CAPABILITIES

@@ -39,7 +39,7 @@ _NOT_PERMITTED = re.compile(r"\bpermission|\bforbidden\b|\brestricted\b|\bnot au
 
 
 class LinkedInError(ApiError):
-    """An error response of LinkedIn's API; `code` is LinkedIn's name or number of the error."""
+    """An error response of LinkedIn's API; `code` is the name or number that LinkedIn gives the error."""
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
@@ -58,14 +58,14 @@ class Api(JsonClient):
     error = LinkedInError
 
     def create(self, path: str, content: Mapping[str, Any]) -> Response:
-        """Send a POST request with JSON by the LinkedIn client, and return the response, which may have headers only.
+        """Send JSON to LinkedIn's API by POST, and return the response, whose body may be empty.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
         return self.call("POST", f"{self.address}{path}", json=dict(content))
 
     def put(self, url: str, data: Any) -> Response:
-        """Upload bytes to the URL that LinkedIn gave for them; the upload may safely be repeated.
+        """Upload bytes of a media file to the upload URL that LinkedIn gave.
 
         The access token is sent too, so a URL at a host that is not LinkedIn's raises UnreadableAnswer.
         """
@@ -75,7 +75,7 @@ class Api(JsonClient):
         return self.call("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS)
 
     def call(self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **options: Any) -> Response:
-        """Send a request by the LinkedIn client like JsonClient.call, with the API's version where LinkedIn requires it."""
+        """Send a request to a URL of LinkedIn's API, with the API's version where LinkedIn requires it."""
         versioned = {"LinkedIn-Version": self.version, "X-Restli-Protocol-Version": "2.0.0"}
         is_rest = url.startswith(f"{self.address}/rest/")
         return super().call(method, url, headers={**(versioned if is_rest else {}), **(headers or {})}, **options)

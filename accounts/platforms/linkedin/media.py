@@ -37,7 +37,7 @@ def next_step(files: Files, state: State) -> Progress:
 
 
 def restart_uploads(files: Files, state: State) -> Progress | None:
-    """Return the step that uploads all media to LinkedIn again, because one was lost; None if it was done before."""
+    """Return the step that uploads all media to LinkedIn again after a file was lost; None if that was tried before."""
     return None if state.get("again") else next_step(files, {**_without_pending(state), "media": [], "again": True})
 
 
@@ -54,7 +54,7 @@ def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
 
 
 def check_processing(api: Api, files: Files, state: State) -> Progress:
-    """Ask whether LinkedIn has processed the uploaded media file. Raises the same errors as `upload`."""
+    """Ask whether LinkedIn has processed the uploaded media file. Raises platform errors."""
     file = files[len(state["media"])]
     ready = next_step(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
     with ERRORS.content_errors(_label(file)):
@@ -111,7 +111,7 @@ def _send_video(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
 
 
 def _send_part(api: Api, address: str, content: bytes) -> str:
-    """Upload one part of a video to LinkedIn, with several tries; a network error then does not restart the whole video."""
+    """Upload one part of a video to LinkedIn, with several tries after network errors."""
     for left in reversed(range(PART_TRIES)):
         try:
             etag = api.put(address, content).headers.get("ETag", "").strip('"')
@@ -133,7 +133,7 @@ def _announce(api: Api, file: MediaFile, details: Mapping[str, Any]) -> dict[str
 
 
 def _parts(value: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
-    """Return the parts in which LinkedIn wants a video's bytes. Raises UnreadableAnswer unless they are the whole file."""
+    """Return the byte ranges in which LinkedIn wants a video. Raises UnreadableAnswer unless they cover the whole file."""
     parts = objects_in(value.get("uploadInstructions"))
     begins = 0
     for part in parts:

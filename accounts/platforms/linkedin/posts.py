@@ -54,7 +54,7 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
 
 
 def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Published:
-    """Publish the first comment on the LinkedIn post. Raises platform errors, which concern the comment only."""
+    """Publish the first comment on the LinkedIn post. Raises platform errors about the comment; the post is published."""
     urn = state[OUT]["external_id"]
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
     with ERRORS.publish_errors("the first comment"):
@@ -108,7 +108,7 @@ def _title(file: MediaFile, title: str) -> dict[str, str]:
 
 
 def little_text(text: str) -> str:
-    """Escape the text of a LinkedIn post, so that LinkedIn shows characters with a special meaning unchanged.
+    """Escape characters like `*` and `@` in a LinkedIn post's text, so that LinkedIn shows them unchanged.
 
     LinkedIn cuts a post at such a character if it is not escaped, without an error. Mentions in the text,
     `@[Name](urn:li:organization:1)`, stay mentions, and hashtags are written as templates.

@@ -1,4 +1,4 @@
-"""The Mastodon adapter: connects accounts by OAuth or by an access token, publishes statuses, and finds published ones."""
+"""The Mastodon adapter: connects accounts by OAuth or by an access token, and publishes posts ("statuses")."""
 
 from __future__ import annotations
 
@@ -113,7 +113,9 @@ class Mastodon(Platform):
         raise AccountDisconnected("The account's server no longer accepts the access token.")
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke a Mastodon access token that was issued by OAuth; a pasted one can be revoked by its owner only.
+        """Revoke a Mastodon access token that was issued by OAuth.
+
+        A token that the owner pasted can be revoked by the owner only.
 
         Raises Transient.
         """
@@ -140,7 +142,7 @@ class Mastodon(Platform):
             return statuses.begin(server, content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Search the Mastodon account's newer statuses for one that an earlier attempt has published.
+        """Search the Mastodon account's newest statuses for the one that an interrupted attempt may have published.
 
         Raises as Platform.find, but never TokenExpired.
         """
@@ -149,7 +151,7 @@ class Mastodon(Platform):
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
-    """Return the Mastodon account of an access token, and {instance, account} to store. Raises as `_identity`."""
+    """Return the Mastodon account of an access token, and the details {instance, account} to store with the token."""
     identity = _identity(server)
     own_id = identity.external_id.partition("@")[0]
     lookup.newest_status(Server(server.address, server.token, own_id))  # refused without read:statuses
@@ -177,7 +179,7 @@ def _identity(server: Server) -> Identity:
 
 @contextmanager
 def _connection_errors() -> Iterator[None]:
-    """Translate the errors of the calls by which the adapter connects a Mastodon account."""
+    """Turn HTTP errors into platform errors while a Mastodon account is being connected."""
     try:
         yield
     except DestinationRefused as error:

@@ -32,7 +32,7 @@ class MastodonApplication(OAuthApplication):
 
 
 def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, client_website: str) -> Authorization:
-    """Register an OAuth app at a Mastodon server. Returns the URL at which the owner grants access.
+    """Register an OAuth app at a Mastodon server, and return the URL at which the owner grants access.
 
     The server shows `client_name` and `client_website` to the owner, and Mastodon also at each post. Raises
     CredentialsRejected (the address), MastodonError, OutboundError.

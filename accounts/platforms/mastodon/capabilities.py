@@ -89,7 +89,7 @@ _POLL_SWITCHES = {
 
 
 def _spoiler_length(options: Mapping[str, Any]) -> int:
-    """Return the length of a Mastodon content warning, which counts towards the limit of the status's text."""
+    """Return the length of a Mastodon content warning, because it counts towards the text's limit of characters."""
     return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 

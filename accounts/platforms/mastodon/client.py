@@ -61,12 +61,12 @@ class Server(JsonClient):
 
     @classmethod
     def of(cls, grant: Grant) -> Server:
-        """Return the client of the Mastodon server of a connected account, with the account's access token."""
+        """Return the API client of a connected account's Mastodon server, with the account's access token."""
         token = grant.tokens.get("access_token") or grant.credentials["access_token"]
         return cls(grant.tokens["instance"], token, grant.tokens["account"])
 
     def get_list(self, path: str, params: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Read a list of objects from the Mastodon server's API. Raises UnreadableAnswer if the response is no such list."""
+        """Read a list of objects from the Mastodon server's API. Raises UnreadableAnswer for any other response."""
         response = self.call("GET", f"{self.address}{path}", params=params)
         try:
             content = response.json()

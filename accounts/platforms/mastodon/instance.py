@@ -63,7 +63,7 @@ def instance_address(written: str) -> str:
 
 
 def fetch_limits(server: Server) -> dict[str, int]:
-    """Return the limits that a Mastodon instance announces, by the keys of `_LIMITS`; empty if it announces none.
+    """Return the limits that a Mastodon instance announces, such as the length of texts; empty if it announces none.
 
     Servers before 4.0 announce them at the older address, and some other software only that of the text.
     """
@@ -74,7 +74,7 @@ def fetch_limits(server: Server) -> dict[str, int]:
 
 
 def scopes_to_request(server: Server) -> tuple[str, ...]:
-    """Return the OAuth scopes to request at a Mastodon instance: the narrow SCOPES if it supports them, or else WIDE_SCOPES.
+    """Return the OAuth scopes to request at a Mastodon instance: narrow ones if its software knows them, or else wide ones.
 
     Mastodon since 4.3 lists its scopes in the metadata of the authorization server. For other servers their software
     decides. WIDE_SCOPES are the safe choice, which all servers with this API support: Pixelfed does not grant narrower ones,
@@ -89,7 +89,7 @@ def scopes_to_request(server: Server) -> tuple[str, ...]:
 
 
 def _software_supports_scopes(server: Server) -> bool:
-    """Return whether a Mastodon instance's nodeinfo names a software version that supports SCOPES.
+    """Return whether a Mastodon instance's software version (from its nodeinfo) supports the narrow OAuth scopes.
 
     Only the path of the nodeinfo's address is used, so that no other server is called.
     """

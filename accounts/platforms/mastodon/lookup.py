@@ -36,7 +36,7 @@ _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
 def newest_status(server: Server) -> str | None:
-    """Look up the id of the Mastodon account's newest status; empty if it has none, None if statuses cannot be listed.
+    """Return the id of the Mastodon account's newest status; empty without statuses, None if they cannot be listed.
 
     Raises MastodonError, OutboundError.
     """
@@ -50,7 +50,7 @@ def newest_status(server: Server) -> str | None:
 
 
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
-    """Look up the Mastodon status that an earlier attempt has created; return Absent if there is certainly none.
+    """Look up the Mastodon status that an interrupted attempt has created; return Absent if there is certainly none.
 
     Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
     """
@@ -103,7 +103,7 @@ def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
 
 
 def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
-    """Return the evidence that a Mastodon server lists statuses of this visibility. Raises OutcomeUnknown if it may not."""
+    """Check that the Mastodon account's list would contain statuses of this visibility. Raises OutcomeUnknown if not."""
     visibility = content.options.get("visibility") or _default_visibility(server)
     if visibility in ALWAYS_IN_LISTS:
         return f"{visibility} statuses are listed by all servers"
@@ -124,7 +124,7 @@ def _default_visibility(server: Server) -> str | None:
 
 
 def _age(identifier: str) -> tuple[int, str]:
-    """Return a key that sorts ids of Mastodon statuses by age; this works for the ids of all kinds of servers."""
+    """Return a sort key for the id of a Mastodon status: newer statuses have higher keys."""
     return len(identifier), identifier
 
 
@@ -137,13 +137,13 @@ def _media_of(status: Mapping[str, Any]) -> list[str]:
 
 
 def _choices_of(status: Mapping[str, Any]) -> list[str]:
-    """Return the letters of each choice in a Mastodon status's poll; empty if the status has no poll."""
+    """Return each choice of a Mastodon status's poll, reduced to letters for comparisons; empty without a poll."""
     choices = objects_in(object_or_empty(status.get("poll")).get("options"))
     return [_letters(str(choice.get("title"))[:MAX_CHOICE_TEXT]) for choice in choices]
 
 
 def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "similar", "different"]:
-    """Compare a listed Mastodon status with the content warning and text of the status that is looked up.
+    """Compare a Mastodon status from the account's list with the text and content warning of the status that is sought.
 
     `similar` means that the letters of the source or of the HTML are the same. Some servers remove tags from a text, and some
     derive the source from the HTML, in which links are shortened. Some store a content warning without a text as the text.
@@ -162,7 +162,7 @@ def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal
 
 
 def _source(server: Server, status: Mapping[str, Any]) -> str | None:
-    """Return the content warning and text of a listed Mastodon status as they were posted; None if they cannot be read."""
+    """Return the content warning and text of a Mastodon status as they were posted, not as HTML; None if unreadable."""
     try:
         source = server.get(f"/api/v1/statuses/{entity_id(status)}/source")
     except UnreadableAnswer:

@@ -22,7 +22,9 @@ MAX_CHECKS = 100  # about an hour and a half
 
 
 def upload_next(server: Server, files: tuple[MediaFile, ...], state: State) -> Progress:
-    """Upload the next media file of a Mastodon status; without a response it is uploaded again, because nobody sees it.
+    """Upload the next media file of a Mastodon status.
+
+    Without a response the file is uploaded again: nobody sees an unused upload.
 
     Raises ContentRejected, MastodonError, OutboundError.
     """
@@ -48,7 +50,9 @@ def check_processing(server: Server, state: State) -> Progress:
 
 
 def status_of(server: Server, identifier: str) -> Literal["ready", "processing", "gone"]:
-    """Return the state of an uploaded media file at a Mastodon server; `gone` if a status has used it, or after a day.
+    """Ask the Mastodon server how far it has processed an uploaded media file.
+
+    The result is `gone` if a status has used the file, or after a day.
 
     Raises ContentRejected if the server could not process the file, MastodonError, OutboundError.
     """
@@ -75,7 +79,7 @@ def _check_later(state: State) -> Progress:
 
 
 def _upload(server: Server, file: MediaFile) -> tuple[str, bool]:
-    """Upload a media file to the Mastodon server. Returns the file's id and whether it is processed.
+    """Upload a media file to the Mastodon server. Returns the file's id and whether the file is processed already.
 
     The HTTP status says whether the file is ready, because some servers leave `url` empty.
     """

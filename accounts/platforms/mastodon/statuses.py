@@ -37,7 +37,7 @@ def begin(server: Server, content: Content) -> Progress:
 
 
 def create(server: Server, content: Content, state: State) -> Progress | Published:
-    """Create the next Mastodon status of the publication: the post, or a segment of its thread.
+    """Create the next Mastodon status of a publication: the only one, or the next one of a thread.
 
     For an hour Mastodon answers a repeated key with the status that it has created. Other servers ignore the key, so nothing
     here relies on it.
@@ -57,7 +57,7 @@ def create(server: Server, content: Content, state: State) -> Progress | Publish
 
 
 def find(server: Server, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Mastodon status of an earlier attempt and return the next step; return Absent if there is certainly none.
+    """Find the Mastodon status that an interrupted attempt has created; return Absent if there is certainly none.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
@@ -98,7 +98,7 @@ def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Pro
 
 
 def _after_refusal(server: Server, content: Content, state: State, refusal: MastodonError) -> Progress | Published:
-    """Return the publication's next step or the published post, after a Mastodon server has refused to create a status.
+    """Return what follows after a Mastodon server has refused a status, such as a step that creates it again.
 
     The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were
     used by a status of an earlier attempt, or removed by the server and are uploaded once more.

@@ -53,7 +53,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
     meanings: ClassVar[Mapping[int, Meaning]] = {}
 
     def meaning_of(self, error: GraphError) -> Meaning | None:
-        """Return what a Meta error is about, such as the token or the content; None if its codes are unknown."""
+        """Return what a Meta error is about, such as the token or the content; None if the error's codes are unknown."""
         if not error.from_api:
             return "rate_limit" if error.status == 429 else "transient" if error.status >= 500 else None
         if _ABOUT_APP.search(error.reason):
@@ -68,7 +68,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return meaning or ("rate_limit" if error.status == 429 else None)
 
     def rejects_content(self, error: GraphError) -> bool:
-        """Return whether a Meta error is about the content, as errors with unknown codes are assumed to be."""
+        """Return whether a Meta error is about the content. Errors with unknown codes count as such."""
         meaning = self.meaning_of(error)
         return meaning == "content" or (meaning is None and (error.from_api or error.status == 413))
 
@@ -77,12 +77,12 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return error.status >= 500 or self.meaning_of(error) == "transient"
 
     def is_documented(self, error: GraphError) -> bool:
-        """Return whether the adapter's tables contain the codes of a Meta error."""
+        """Return whether the codes of a Meta error are among the documented ones in the adapter's tables."""
         return self.meaning_of(error) is not None
 
     @contextmanager
     def search_errors(self, what: str, unreadable: tuple[Meaning, ...] = ("permission",)) -> Iterator[None]:
-        """Translate the errors of calls that list a Meta account's posts or comments to find one of them.
+        """Turn Meta's HTTP errors into platform errors while an account's posts or comments are being searched.
 
         Raises OutcomeUnknown if the list may not be read.
         """
@@ -96,7 +96,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
                 raise OutcomeUnknown(message, final=True) from error
 
     def _meaning(self, error: GraphError) -> PlatformError | None:
-        """Translate a Meta error by its codes and not by its HTTP status, which is often 400 whatever the error is."""
+        """Return the PlatformError for a Meta error, according to the error's codes; the HTTP status says little."""
         meaning = self.meaning_of(error)
         if meaning == "token":
             return TokenExpired(f"{self.label} no longer accepts the access token: {error.reason}")
@@ -114,5 +114,5 @@ class MetaErrors(ErrorTranslator[GraphError]):
 
 
 def daily_limit_pause_seconds(attempt: int) -> float:
-    """Return how long the given attempt (counted from 1) has to wait if one of Meta's daily limits is reached."""
+    """Return how many seconds to wait after one of Meta's daily limits is reached, longer after each failed attempt."""
     return DAILY_LIMIT_PAUSES_HOURS[min(attempt, len(DAILY_LIMIT_PAUSES_HOURS)) - 1] * 3600

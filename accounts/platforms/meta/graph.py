@@ -65,7 +65,7 @@ class GraphError(ApiError):
 
 @dataclass(frozen=True)
 class Graph(JsonClient):
-    """The client of Meta's Graph API at an address that includes a version. Calls raise GraphError, NotSent, NoAnswer.
+    """The client of Meta's Graph API at a URL that includes the API's version. Calls raise GraphError, NotSent, NoAnswer.
 
     `secret` is the app's secret, for products that accept a proof that the token is used by its own app.
     """
@@ -80,11 +80,14 @@ class Graph(JsonClient):
         return super().get(path, {**(params or {}), **self._proof()})
 
     def post_form(self, path: str, form: Mapping[str, str]) -> dict[str, Any]:
-        """Send a form to Meta's Graph API; after NoAnswer or a status of 5xx the change may have been made."""
+        """Send a form to Meta's Graph API.
+
+        After NoAnswer or a status of 5xx the change may have been made.
+        """
         return self.post(path, data={**form, **self._proof()})
 
     def post_multipart(self, path: str, fields: Mapping[str, Any], *, timeout: float) -> dict[str, Any]:
-        """Send a form with files (`config.outbound.multipart`) to Meta's Graph API, otherwise like `post_form`."""
+        """Send a form with files to Meta's Graph API."""
         body = multipart(fields)
         headers = {"Content-Type": body.content_type}
         return self.post(path, params=self._proof(), data=body, headers=headers, timeout=timeout)
@@ -92,7 +95,10 @@ class Graph(JsonClient):
     def list_all(
         self, path: str, params: Mapping[str, str], *, max_pages: int, too_long: PlatformError | None = None
     ) -> Iterator[dict[str, Any]]:
-        """List objects of Meta's Graph API, page by page. Raises `too_long`, if given, after `max_pages`."""
+        """Iterate over a list of Meta's Graph API, page by page.
+
+        Raises `too_long`, if given, after `max_pages`.
+        """
         params = dict(params)
         for _ in range(max_pages):
             page = self.get(path, params)
@@ -126,13 +132,13 @@ class Account:
 
 
 def versioned_address(base: str, version: str) -> str:
-    """Return an address of Meta's Graph API with the version at its end, unless it has one already (`…/v26.0`)."""
+    """Return the URL of Meta's Graph API with the version at its end (`…/v26.0`), as the operator's setting may omit it."""
     base = base.rstrip("/")
     return base if _VERSION.search(base) else f"{base}/{version}"
 
 
 def unversioned_address(address: str) -> str:
-    """Return an address of Meta's Graph API without the version, for the calls that have none."""
+    """Return the URL of Meta's Graph API without the version, for the calls whose URLs contain no version."""
     return _VERSION.sub("", address.rstrip("/"))
 
 
@@ -165,12 +171,12 @@ def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def earliest_post_time(since: str) -> datetime:
-    """Return the earliest creation time of a Meta post that belongs to a publication begun at `since` (ISO 8601)."""
+    """Return the earliest creation time that Meta may show for a post of a publication begun at `since`."""
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 
 
 def same_text(shown: Any, given: str) -> bool:
-    """Return whether the text that the Graph API shows is the one that was sent, except for white space."""
+    """Return whether a text from Meta's Graph API equals the text that was sent, apart from white space."""
     return _without_space(shown if isinstance(shown, str) else "") == _without_space(given)
 
 
@@ -190,7 +196,7 @@ def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
-    """Return how many seconds the Graph API's usage header asks to wait.
+    """Return how many seconds to wait until Meta's Graph API accepts calls again, from its usage header.
 
     The header is `{id: [{type, call_count, estimated_time_to_regain_access}]}`, with minutes as the unit.
     """

@@ -37,11 +37,11 @@ class MetaPlatform(OAuthPlatform):
     searches: ClassVar[Mapping[str, Search]]  # the function that searches for the post, of each irreversible phase
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a publication at a Meta platform, which `progress.phase` names."""
+        """Take the next step of a publication at a Meta platform; `progress.phase` is the step's name."""
         return self.steps[progress.phase](self.account(grant), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Search the Meta platform for the post that an earlier attempt of a step has published."""
+        """Search the Meta platform for the post that an interrupted attempt may have published."""
         return self.searches[progress.phase](self.account(grant), content, progress.state)
 
     def account(self, grant: Grant) -> Account:
@@ -53,7 +53,7 @@ class MetaPlatform(OAuthPlatform):
         return Graph(self.api(), tokens["access_token"])
 
     def api(self) -> str:
-        """Return the address of the Meta platform's Graph API, with its version."""
+        """Return the URL of the Meta platform's Graph API, with the version."""
         return versioned_address(self.setting("API_BASE", self.api_base), self.version())
 
     def version(self) -> str:
@@ -67,7 +67,7 @@ class MetaPlatform(OAuthPlatform):
 
 @dataclass(frozen=True)
 class MetaApplication(OAuthApplication):
-    """The operator's OAuth app at a Meta platform; `api` is the address, without a version, that extends tokens."""
+    """The operator's OAuth app at a Meta platform; `api` is the URL of the API that renews tokens."""
 
     api: str = ""
 
@@ -112,7 +112,7 @@ class MetaApplication(OAuthApplication):
             raise Transient(f"{self.label} did not renew the access: {error.message}") from error
 
     def code_params(self, code: str, redirect_uri: str) -> dict[str, str]:
-        """Return the parameters that exchange a Meta platform's OAuth code, without the `#_` that Meta appends."""
+        """Return the parameters that exchange a Meta OAuth code, from which the `#_` that Meta appends is removed."""
         return {
             "client_id": self.client_id,
             "client_secret": self.client_secret,
@@ -121,7 +121,7 @@ class MetaApplication(OAuthApplication):
         }
 
     def exchange_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
-        """Exchange an OAuth code or a token of a Meta platform for another token.
+        """Exchange an OAuth code for a token of a Meta platform, or a short-lived token for a long-lived one.
 
         Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient.
         """

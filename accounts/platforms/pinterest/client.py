@@ -25,7 +25,7 @@ _ID = re.compile(r"[0-9]{1,32}")
 
 
 class PinterestError(ApiError):
-    """An error response of Pinterest; `code` is its number, or empty if something other than the API answered."""
+    """An error response of Pinterest; `code` is Pinterest's error number, empty if for example a proxy answered instead."""
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}

@@ -94,7 +94,7 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
 
 
 def _pin(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of a Pinterest pin, in which the `data` of each image is still empty."""
+    """Return the JSON of a Pinterest pin, except for the images' data."""
     alt_text = next((file.alt_text for file in content.media if file.alt_text), "")
     texts = {"description": content.text, "alt_text": alt_text}
     return {

@@ -24,7 +24,7 @@ MAX_CHECKS = 60
 
 
 def upload(api: Api, file: MediaFile, state: State) -> Progress:
-    """Announce the video of a pin to Pinterest and upload it.
+    """Announce the video of a pin to Pinterest, and upload the video.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -37,7 +37,10 @@ def upload(api: Api, file: MediaFile, state: State) -> Progress:
 
 
 def check_processing(api: Api, state: State) -> Progress:
-    """Ask whether Pinterest has processed the pin's video; upload it again if Pinterest no longer has it."""
+    """Ask whether Pinterest has processed the pin's video.
+
+    The video is uploaded again if Pinterest no longer has it.
+    """
     try:
         status = api.get(f"/media/{state['media_id']}").get("status")
     except (OutboundError, PinterestError) as error:
@@ -60,7 +63,7 @@ def check_processing(api: Api, state: State) -> Progress:
 
 
 def upload_again(state: State) -> Progress | None:
-    """Return the step that uploads the pin's video to Pinterest again; None if that was done before."""
+    """Return the step that uploads the pin's video to Pinterest again; None if a second upload was tried before."""
     if state.get("again"):
         return None
     return Progress("upload", {"board": state["board"], "again": True})
