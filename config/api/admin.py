@@ -79,7 +79,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return self.get_fields(request, obj)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Return whether a URL may filter an admin table by this column: not by secret ones, as filters could reveal their values."""
+        """Return whether a URL may filter an admin table by this column; not by secret ones, as that could reveal values."""
         return lookup.partition("__")[0] not in self._hidden() and super().lookup_allowed(lookup, value, request)
 
     def render_change_form(
@@ -95,7 +95,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return sealed | set(self.secrets)
 
     def _related_lists(self, row: Any) -> list[tuple[str, str]]:
-        """Return the links from a row's admin page to the other admin tables in which the row's id or trace id can be searched."""
+        """Return the links from a row's admin page to other admin tables that can be searched for its id or trace id."""
         words = [str(row.pk), getattr(row, "trace_id", "")]
         found = []
         for model, other in self.admin_site._registry.items():

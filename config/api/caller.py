@@ -90,7 +90,7 @@ class Caller:
 
     @property
     def idempotency_actor(self) -> str:
-        """Return the owner of a caller's Idempotency-Keys, within which keys are unique; API keys of one agent share an owner."""
+        """Return the owner of a caller's Idempotency-Keys, which are unique for each owner; an agent's API keys share one."""
         return f"{self.kind}:{self.actor_id}"
 
     def has_scope(self, scope: str | AnyOf) -> bool:
@@ -179,7 +179,7 @@ def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
 
 
 def not_found_error(body_field: str | None, noun: str) -> errors.ApiError:
-    """Return the API error for an unknown id or one of another workspace: 422 if the id was in the body, 404 if in the URL."""
+    """Return the API error for an unknown id, or one of another workspace: 422 for an id in the body, 404 in the URL."""
     if body_field:
         return errors.ValidationFailed.of(body_field, f"There is no such {noun}.", "not_found")
     return errors.NotFound(f"There is no such {noun}.")

@@ -81,7 +81,7 @@ def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: 
 def run_under_lease(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
-    """Run a request that may be slow, outside a transaction; other requests with its Idempotency-Key wait for its response."""
+    """Run a request that may be slow, outside a transaction; others with its Idempotency-Key wait for its response."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         lease_until = timezone.now() + lease

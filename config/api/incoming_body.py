@@ -58,7 +58,7 @@ class IncomingBody:
         return self.complete or self.too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
-        """Store received data of a request body and return the bytes after the body's end; set `fault` if the data is invalid."""
+        """Store received data of a request body and return the bytes after the body's end; set `fault` for invalid data."""
         try:
             if self._chunks:
                 content, rest = self._chunks.decode(data)
@@ -83,7 +83,7 @@ class IncomingBody:
             self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes of a request body. Raises BodyNotReceived if more must arrive first, or the body's `fault`."""
+        """Return the next bytes of a request body. Raises BodyNotReceived if more must arrive first, or `fault` if set."""
         self._require_ready()
         return self._file.read(size)
 

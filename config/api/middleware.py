@@ -30,7 +30,7 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-
 
 
 class TraceMiddleware(MiddlewareMixin):
-    """The middleware that starts a trace for each request, or continues that of its `traceparent` header; sends `x-trace-id`."""
+    """The middleware that starts a trace for each request, or continues the one in `traceparent`; sends `x-trace-id`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         match = _TRACEPARENT.fullmatch(request.META.get("HTTP_TRACEPARENT", ""))

@@ -32,7 +32,7 @@ def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) 
 
 
 def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return one page of the rows that match `wanted`, after reading at most `span` rows, as few rows may match.
+    """Return one page of the rows that match `wanted`; the search for them stops after `span` rows.
 
     The bound limits the work when few rows match. A page may therefore be empty without being the last one.
     """

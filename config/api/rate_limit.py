@@ -1,4 +1,4 @@
-"""The API's rate limit: a request is refused while too many recent ones used its API key, person or workspace.
+"""The API's rate limits by API key, person and workspace: a request over one of these limits is refused.
 
 Each key and each person has a bucket, and all keys of a workspace share another one. A minute's requests may come at once.
 

@@ -155,7 +155,7 @@ class OperationSchema(AutoSchema):
         return [{"bearerAuth": [scope] if scope else []}]
 
     def get_request_serializer(self) -> Any:
-        """Return the serializer of a request body for the OpenAPI schema; for dry runs, a POST without input has a body too."""
+        """Return the serializer of a request body for the OpenAPI schema; a POST with dry runs has a body for `dry_run`."""
         if self.declared.raw_body:
             return OpenApiTypes.OBJECT
         if self.declared.upload:

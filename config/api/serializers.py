@@ -69,7 +69,7 @@ class WriteBody(StrictSerializer):
 
 
 class WriteQuery(QuerySerializer):
-    """The query parameters of a write operation with a preview: `dry_run` asks for the preview."""
+    """The query parameters of a write operation that supports dry runs: `dry_run` asks for one."""
 
     dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
@@ -148,7 +148,7 @@ def preview_of(
     extra: dict[str, serializers.Field] | None = None,
     **would: type[serializers.Serializer],
 ) -> type[serializers.Serializer]:
-    """Return a serializer class for responses to dry runs; `would` names the result: would_create, would_update, would_delete.
+    """Return a serializer class for responses to dry runs; `would` is would_create, would_update or would_delete.
 
     A resource that would be created is shown without an `id`, because it does not have one yet.
     """

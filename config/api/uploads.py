@@ -70,7 +70,7 @@ class Upload:
     sha256: str
 
     def __str__(self) -> str:
-        """Return the SHA-256 of an uploaded file; it shows whether two requests with one Idempotency-Key sent the same file."""
+        """Return the SHA-256 of an uploaded file, to find out if two requests with one Idempotency-Key sent the same file."""
         return self.sha256
 
     @classmethod
