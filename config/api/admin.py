@@ -67,7 +67,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return ChangeListWithoutCount
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the rows of an admin table without its secret columns, which are never read."""
+        """Return the rows of an admin table; their secret columns are not loaded from the database."""
         return super().get_queryset(request).defer(*self._hidden())
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
@@ -79,7 +79,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return self.get_fields(request, obj)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Return whether an admin filter is allowed; filters on secret columns are not, as they could reveal the values."""
+        """Return whether a URL may filter an admin table by this column; not by secret ones, as that could reveal values."""
         return lookup.partition("__")[0] not in self._hidden() and super().lookup_allowed(lookup, value, request)
 
     def render_change_form(
@@ -95,7 +95,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return sealed | set(self.secrets)
 
     def _related_lists(self, row: Any) -> list[tuple[str, str]]:
-        """Return the links from an admin row to the other tables that can be searched for its id or trace id."""
+        """Return the links from a row's admin page to other admin tables that can be searched for its id or trace id."""
         words = [str(row.pk), getattr(row, "trace_id", "")]
         found = []
         for model, other in self.admin_site._registry.items():
@@ -108,7 +108,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
 
 
 class WaitingFilter(admin.SimpleListFilter):
-    """The admin filter for rows that wait for a worker; its query uses the same index as the workers."""
+    """The filter of admin tables for rows that wait for a worker, are due, or are being processed by a worker."""
 
     title = "waiting"
     parameter_name = "waiting"

@@ -1,4 +1,4 @@
-"""Base class of admin tables with actions, which call services with the signed-in operator as the caller."""
+"""Base class of admin tables whose actions change rows; the actions call services as the signed-in operator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Action = Callable[..., HttpResponseBase | None]
 
 
 def signed_in_operator(request: HttpRequest, workspace: Any = None) -> Caller:
-    """Return the Caller for the operator who is signed in to the admin; audit entries name that person.
+    """Return the Caller object for the operator who is signed in to the admin; audit entries name this person.
 
     Within a `workspace` the operator has every scope, even while it is paused. A deleted workspace is not accessible.
     """
@@ -68,7 +68,7 @@ def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.For
 
 
 class ActionAdmin(admin.ModelAdmin):
-    """The base class of admin tables with actions; an action needs Django's change permission for the table."""
+    """The base class of admin tables with actions; operators need Django's change permission for the table to run them."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{get_permission_codename('change', self.opts)}")
@@ -76,7 +76,7 @@ class ActionAdmin(admin.ModelAdmin):
     def carry_out(
         self, request: HttpRequest, rows: Iterable[Any], operation: str, work: Callable[[Any], object], done: str
     ) -> None:
-        """Run an admin action for each selected row; a refusal of one row is shown and audited, and the others go on."""
+        """Run an admin action for each selected row; if it is refused for one row, show and audit that, and continue."""
         finished = []
         for row in rows:
             try:
@@ -91,6 +91,6 @@ class ActionAdmin(admin.ModelAdmin):
 
 
 def record_operator_refusal(request: HttpRequest, operation: str, error: ApiError) -> None:
-    """Write an audit entry that an admin action was refused to the operator."""
+    """Write an audit entry about an admin action that was refused to the operator."""
     recorder = import_string(settings.REFUSAL_RECORDER)
     recorder(caller=signed_in_operator(request), operation=operation, error=error, dry_run=False)

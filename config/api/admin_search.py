@@ -29,7 +29,7 @@ _NAMES = {TRACE: "a trace id", DIGEST: "a SHA-256", DAY: "a day such as 2027-03-
 
 
 def search_word_kind(word: str) -> str:
-    """Return what kind an admin search word is: a trace id, a digest, a day, the prefix of an id, or "" for others."""
+    """Return the kind of a word in the admin search: trace id, digest, day or the prefix of an id; "" for any other word."""
     if _TRACE.fullmatch(word):
         return TRACE
     if _DIGEST.fullmatch(word):
@@ -62,13 +62,13 @@ class ExactSearchAdmin(admin.ModelAdmin):
         self.search_help_text = self._help_text()  # type: ignore[misc]  # computed from the class attributes
 
     def get_search_fields(self, request: HttpRequest) -> Any:
-        """Return a non-empty value if the admin table is searchable, so that Django shows the search box."""
+        """Return the admin table's search fields; Django shows the search box only if there are any."""
         return self.search_fields or tuple(self.found_by)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows that match all words of an admin search, or none and a message if a word is not searchable."""
+        """Return the rows that match all words of an admin search; show a message and no rows if a word is not searchable."""
         words = [(search_word_kind(word), word) for word in search_term.split()]
         finding = [pair for pair in words if pair[0] in self.found_by]
         narrowing = [pair for pair in words if pair[0] in self.narrows and pair not in finding]
@@ -108,7 +108,7 @@ def _joined_by_or(names: list[str]) -> str:
 
 
 def _made_on(prefix: str, day: str) -> Q:
-    """Return the admin search's condition for rows created on a UTC day: a range of ids, which sort by time."""
+    """Return the admin search's query for rows created on a UTC day, as a range of ids, because ids start with their time."""
     start = _start_of(day)
     return Q(pk__gte=first_id(prefix, start), pk__lt=first_id(prefix, start + timedelta(days=1)))
 

@@ -23,7 +23,7 @@ OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operato
 
 
 class AgentMode(TextChoices):
-    """The modes of agents, from the narrowest to the widest; a mode limits what an agent may do."""
+    """The modes of agents, such as "only dry runs" or "may publish", from the narrowest to the widest."""
 
     DRY_RUN = "dry_run"
     DRAFT = "draft"
@@ -83,14 +83,14 @@ class Caller:
 
     @property
     def actor_type(self) -> str:
-        """Return the kind of the caller for audit entries, such as an agent, a user or a client with an API key."""
+        """Return the kind of the caller, such as user, agent or API client, as audit entries store it."""
         if self.kind == "claim":  # the holder of a claim token acts as the agent
             return "agent"
         return self.via if self.kind == "api_key" and self.via else self.kind
 
     @property
     def idempotency_actor(self) -> str:
-        """Return who owns the Idempotency-Keys of a caller: all API keys of one agent share them."""
+        """Return the owner of a caller's Idempotency-Keys, which are unique for each owner; an agent's API keys share one."""
         return f"{self.kind}:{self.actor_id}"
 
     def has_scope(self, scope: str | AnyOf) -> bool:
@@ -99,12 +99,12 @@ class Caller:
 
 
 def system_caller(workspace_id: str | None = None, *, retention_tier: str = "free") -> Caller:
-    """Return the Caller for work that the service itself does, in workers and commands."""
+    """Return the Caller object for work that the service does itself, in workers and commands."""
     return Caller("system", "system", workspace_id, ALL_SCOPES, retention_tier=retention_tier)
 
 
 def operator_caller(ip: str | None = None) -> Caller:
-    """Return the Caller for the holder of ADMIN_TOKEN, who may run only the operator operations.
+    """Return the Caller object for an operator's request with ADMIN_TOKEN, which may use only the operators' API.
 
     Its audit entries are stored for the longest retention period.
     """
@@ -133,7 +133,7 @@ def require(
     body_field: str | None = None,
     noun: str = "workspace",
 ) -> None:
-    """Check that the caller may act in a workspace with this scope (None: any scope); raise an ApiError otherwise.
+    """Raise an ApiError unless the caller may act in this workspace with this scope (None: any scope).
 
     Raises, in this order: ScopeMissing; NotFound for a workspace that does not exist, was deleted or belongs to others
     (ValidationFailed on `body_field` when its id came in a body); WorkspacePaused for a write to a paused workspace.
@@ -149,13 +149,13 @@ def require(
 
 
 def require_recent_sign_in(caller: Caller) -> None:
-    """Raise ReauthenticationRequired if the caller is a person who signed in too long ago."""
+    """Raise ReauthenticationRequired if the caller is a person whose last sign-in is too long ago."""
     if caller.is_user and caller.authenticated_at and not is_recent_sign_in(caller.authenticated_at):
         raise errors.ReauthenticationRequired(max_age=settings.REAUTHENTICATE_MINUTES * 60)
 
 
 def is_recent_sign_in(at: datetime) -> bool:
-    """Return whether a caller's sign-in at this time is recent enough; always True if REAUTHENTICATE_MINUTES is 0."""
+    """Return whether a person's sign-in at this time is recent enough; always True if REAUTHENTICATE_MINUTES is 0."""
     longest = timedelta(minutes=settings.REAUTHENTICATE_MINUTES)
     return not longest or timezone.now() - at <= longest
 
@@ -169,7 +169,7 @@ def resolve_workspace_id(caller: Caller, workspace_id: str | None) -> str:
 
 
 def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
-    """Raise ScopeMissing (Forbidden for a user) unless the caller has the scope, or one of several (AnyOf)."""
+    """Raise ScopeMissing (for a user: Forbidden) unless the caller has this scope; for AnyOf one of several is enough."""
     if scope is None or caller.has_scope(scope):
         return
     wanted = " or ".join(scope) if isinstance(scope, AnyOf) else scope
@@ -179,14 +179,14 @@ def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
 
 
 def not_found_error(body_field: str | None, noun: str) -> errors.ApiError:
-    """Return the error for an id that does not exist or is not the caller's: 422 if the body names it, else 404."""
+    """Return the API error for an unknown id, or one of another workspace: 422 for an id in the body, 404 in the URL."""
     if body_field:
         return errors.ValidationFailed.of(body_field, f"There is no such {noun}.", "not_found")
     return errors.NotFound(f"There is no such {noun}.")
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
-    """Return whether the caller may access the workspace, and give a user the scopes of their role there."""
+    """Return whether the caller may access the workspace; if so, set a user's scopes by the user's role in it."""
     if not caller.is_user:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:
@@ -204,7 +204,7 @@ def _enter(caller: Caller, workspace_id: str) -> bool:
 def require_role(
     caller: Caller, workspace_id: str, *roles: str, write: bool = True, body_field: str | None = None
 ) -> None:
-    """Check that the caller is a signed-in person with one of these roles in the workspace."""
+    """Raise an ApiError unless the caller is a signed-in person who has one of these roles in the workspace."""
     if not caller.is_user:
         raise errors.UserSessionRequired()
     require(caller, workspace_id, None, write=write, body_field=body_field)
@@ -213,6 +213,6 @@ def require_role(
 
 
 def check_account_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
-    """Raise AccountNotAllowed if the calling agent's allowlist lacks one of these connected accounts."""
+    """Raise AccountNotAllowed if the caller is an agent that may not use one of these connected social media accounts."""
     if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
         raise errors.AccountNotAllowed()

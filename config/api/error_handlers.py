@@ -1,4 +1,4 @@
-"""The error handlers of the API, which turn exceptions into error answers with the common envelope."""
+"""The error handlers of the API, which turn Python exceptions into JSON error responses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[erro
 
 
 def to_api_error(error: Exception) -> errors.ApiError:
-    """Translate any exception into an ApiError; unexpected exceptions are logged and become INTERNAL_ERROR."""
+    """Return the ApiError for any exception; an unexpected exception is logged and becomes INTERNAL_ERROR."""
     api_error = _translated(error)
     if isinstance(error, DATABASE_ERRORS):
         logger.error("The database failed during a request: %s", error)
@@ -41,7 +41,7 @@ def to_api_error(error: Exception) -> errors.ApiError:
 
 
 def error_code(error: Exception) -> str:
-    """Return the API error code that callers get for an exception; the audit log stores it."""
+    """Return the API error code, such as NOT_FOUND, of the response to an exception; the audit log stores it too."""
     return _translated(error).code
 
 
@@ -56,7 +56,7 @@ def _translated(error: Exception) -> errors.ApiError:
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
-    """Turn an exception in an API view into an error answer; this is DRF's EXCEPTION_HANDLER."""
+    """Return the error response for an exception in an API view; this is DRF's EXCEPTION_HANDLER."""
     api_error = to_api_error(error)
     metrics.REFUSALS.labels(api_error.code).inc()
     return Response(api_error.envelope(), status=api_error.status, headers=api_error.headers)
@@ -79,7 +79,7 @@ def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
 
 
 def error_response(error: errors.ApiError) -> JsonResponse:
-    """Return an API error as a plain Django response with its JSON envelope and Content-Length."""
+    """Return an API error as a plain Django response with a JSON body, for code outside API views."""
     response = JsonResponse(error.envelope(), status=error.status, headers=error.headers)
     response["Content-Length"] = str(len(response.content))
     return response

@@ -12,7 +12,7 @@ from config.api.trace import current_trace_id
 
 
 class ApiError(Exception):
-    """The base class of API errors: `code` for programs, `message` for people, and the next step in `suggested_action`."""
+    """The base class of API errors: a `code` for programs, a `message` for people, and a `suggested_action`."""
 
     status = 500
     code = "INTERNAL_ERROR"
@@ -73,7 +73,7 @@ class ApiKeyRevoked(Unauthenticated):
 
 
 class ReauthenticationRequired(Unauthenticated):
-    """The API error for a valid token whose sign-in is too old for this operation (RFC 9470)."""
+    """The API error for a valid token of a user who must first sign in again for this operation (RFC 9470)."""
 
     code, message = "REAUTHENTICATION_REQUIRED", "This operation needs a recent sign-in."
     suggested_action = "Have the person sign in again (`prompt=login`), then send the request with the new token."

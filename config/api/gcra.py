@@ -17,7 +17,7 @@ ROUNDING = 1e-6  # seconds; sums of intervals are not exact
 
 @dataclass(frozen=True)
 class LeakyBucket:
-    """A GCRA rate limit: one event each `interval` seconds, with bursts of up to `capacity / interval` events."""
+    """A rate limit as a leaky bucket: one event each `interval` seconds, in bursts of up to `capacity / interval` events."""
 
     interval: float
     capacity: float

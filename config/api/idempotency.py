@@ -32,7 +32,7 @@ _LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL: lock_timeout ran out
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """The stored answer of a successful request with an Idempotency-Key: its body without secrets, and its resource's id."""
+    """The stored response of a successful request with an Idempotency-Key: its body without secrets and its resource's id."""
 
     status: int
     body: Any
@@ -59,14 +59,14 @@ def read_key(value: str | None) -> str | None:
 
 
 def keyed_request(*, workspace_id: str, actor: str, operation: str, key: str, request: Any) -> KeyedRequest:
-    """Return a KeyedRequest for an Idempotency-Key; a hash of path and input detects the key on a different request."""
+    """Return the KeyedRequest of a request; its hash of path and input shows when a key is reused for another request."""
     scope = "\n".join((workspace_id, actor, operation, key))
     content = json.dumps(request, sort_keys=True, default=str)
     return KeyedRequest(_sha256(scope), operation, _sha256(content))
 
 
 def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer]) -> Any:
-    """Run a request with an Idempotency-Key and store its answer in one transaction, or return the earlier record."""
+    """Run a request and store its response in one transaction; if its Idempotency-Key was used before, return that record."""
     with transaction.atomic():
         record = _claim(keyed, lease_until=None)
         if record is not None:
@@ -81,7 +81,7 @@ def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: 
 def run_under_lease(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
-    """Run a request with an Idempotency-Key outside a transaction; other requests with the same key wait for it."""
+    """Run a request that may be slow, outside a transaction; others with its Idempotency-Key wait for its response."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         lease_until = timezone.now() + lease
@@ -111,7 +111,7 @@ def find_answered_record(keyed: KeyedRequest) -> IdempotencyRecord | None:
 
 
 def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyRecord | None:
-    """Reserve the Idempotency-Key for this request; return None on success, else the record of the earlier request."""
+    """Reserve the Idempotency-Key for this request; return None, or an earlier request's record if the key is in use."""
     now = timezone.now()
     values = {
         "fingerprint": keyed.fingerprint,
@@ -157,7 +157,7 @@ def _settle(keyed: KeyedRequest, answer: StoredAnswer, *, lease_until: datetime 
 
 
 def _running(keyed: KeyedRequest, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
-    """Return a queryset of this request's idempotency record, empty if another request has taken the key over."""
+    """Return this request's idempotency record as a queryset; empty if another request has taken over the Idempotency-Key."""
     return IdempotencyRecord.objects.filter(pk=keyed.record_id, lease_until=lease_until, answered_at=None)
 
 

@@ -1,4 +1,4 @@
-"""Incoming request bodies, which the server may still be receiving, and the decoder for chunked bodies.
+"""Request bodies that the web server may still be receiving, and a decoder for chunked transfer encoding.
 
 The server (config/runtime) starts a request as soon as its headers have arrived, so that a request without a valid token
 is refused before its body is read. Reading an incomplete body raises `BodyNotReceived`: the server then receives the body
@@ -20,11 +20,11 @@ MAX_TRAILERS = 100
 
 
 class BodyNotReceived(BaseException):
-    """The exception when code reads an incoming body that is not complete; `except Exception` does not catch it."""
+    """The exception when code reads a request body that has not fully arrived; `except Exception` does not catch it."""
 
 
 class IncomingBody:
-    """The received part of an incoming request body; it is read like any `wsgi.input` once it is `ready`.
+    """The part of a request body received so far; once it is `ready`, it can be read as the file object `wsgi.input`.
 
     `length` is the Content-Length, None for a chunked body. `limit` is the most bytes that the application accepts.
     `notes` carries values from the first run of the request to the second. `fault` is the error that reads raise when the
@@ -54,11 +54,11 @@ class IncomingBody:
 
     @property
     def ready(self) -> bool:
-        """Return whether the incoming request body can be read without waiting for more data."""
+        """Return whether reading the request body needs no more data: it is complete, too long or invalid."""
         return self.complete or self.too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
-        """Store received data of an incoming request body; return the bytes after its end. Sets `fault` on an error."""
+        """Store received data of a request body and return the bytes after the body's end; set `fault` for invalid data."""
         try:
             if self._chunks:
                 content, rest = self._chunks.decode(data)
@@ -83,12 +83,12 @@ class IncomingBody:
             self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes of the incoming body. Raises BodyNotReceived before the body is `ready`, or its `fault`."""
+        """Return the next bytes of a request body. Raises BodyNotReceived if more must arrive first, or `fault` if set."""
         self._require_ready()
         return self._file.read(size)
 
     def readline(self, size: int = -1) -> bytes:
-        """Return the next line of the incoming body. Raises the same exceptions as `read`."""
+        """Return the next line of a request body. Raises the same exceptions as `read`."""
         self._require_ready()
         return self._file.readline(size)
 
@@ -115,7 +115,7 @@ class ChunkDecoder:
         self._trailers: int | None = None
 
     def decode(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return the decoded content of a chunked request body, and the bytes after its end. Raises MalformedRequest."""
+        """Decode data of a chunked request body; return the content, and the bytes after its end. Raises MalformedRequest."""
         self._buffer += data
         content = bytearray()
         while not self.ended and (self._take_content(content) if self._missing else self._take_line()):
@@ -124,7 +124,7 @@ class ChunkDecoder:
         return bytes(content), rest
 
     def _take_content(self, content: bytearray) -> bool:
-        """Append the received part of the current chunk to the body's content; return False if more data is needed."""
+        """Move the received part of the current chunk to the body's content; return False if more data must arrive first."""
         taken = self._buffer[: max(0, self._missing - 2)]
         content += taken
         del self._buffer[: len(taken)]
@@ -138,7 +138,7 @@ class ChunkDecoder:
         return True
 
     def _take_line(self) -> bool:
-        """Read the size line of a chunk of the body, or a trailer; return False if more data is needed."""
+        """Read the size line of a chunk of the body, or a trailer line; return False if more data must arrive first."""
         end = self._buffer.find(b"\r\n", 0, MAX_LINE_BYTES + 2)
         if end < 0:
             if len(self._buffer) > MAX_LINE_BYTES + 1:

@@ -1,4 +1,4 @@
-"""The middleware of all requests: trace ids, access log, client addresses, tokens over plain http and body limits."""
+"""Middleware for all requests: trace ids, access log, client addresses, body limits, no tokens over plain http."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-
 
 
 class TraceMiddleware(MiddlewareMixin):
-    """The middleware that starts a trace for each request, or continues its `traceparent`, and answers `x-trace-id`."""
+    """The middleware that starts a trace for each request, or continues the one in `traceparent`; sends `x-trace-id`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         match = _TRACEPARENT.fullmatch(request.META.get("HTTP_TRACEPARENT", ""))
@@ -41,7 +41,7 @@ class TraceMiddleware(MiddlewareMixin):
 
 
 class AccessLogMiddleware(MiddlewareMixin):
-    """The middleware that writes the access log and measures each request: operation, status and duration.
+    """The middleware that writes the access log and measures requests, by operation, status and duration.
 
     Paths are not logged because some contain ids or tokens. The trace id leads from the log line to the audit entry.
     """
@@ -65,7 +65,7 @@ class AccessLogMiddleware(MiddlewareMixin):
 
 
 def _operation_name(request: HttpRequest) -> str:
-    """Return the name of a request in the access log: its API operation, else its route, else NO_ROUTE."""
+    """Return the name of a request in the access log: its API operation, else its URL route, else NO_ROUTE."""
     match = request.resolver_match
     if match is None:
         return NO_ROUTE
@@ -75,7 +75,7 @@ def _operation_name(request: HttpRequest) -> str:
 
 
 class ClientAddressMiddleware(MiddlewareMixin):
-    """The middleware that sets REMOTE_ADDR to the client's address in front of the trusted proxies.
+    """The middleware that sets REMOTE_ADDR to the IP address of the client instead of that of our reverse proxy.
 
     X-Forwarded-For is read from its end, where trusted proxies append. Entries before theirs can be forged by the client.
     """
@@ -89,7 +89,7 @@ class ClientAddressMiddleware(MiddlewareMixin):
 
 
 def _plain_address(hop: str) -> str:
-    """Return the IP address in an X-Forwarded-For entry, without port and brackets; "" if it is no address."""
+    """Return the IP address in an X-Forwarded-For entry, without port and brackets; "" if the entry is no IP address."""
     for candidate in (hop, hop.rpartition(":")[0].strip("[]"), hop.strip("[]")):
         try:
             return str(ip_address(candidate))
@@ -99,7 +99,7 @@ def _plain_address(hop: str) -> str:
 
 
 def _is_ours(address: str) -> bool:
-    """Return whether the address in X-Forwarded-For is one of our trusted proxies; a Unix socket is always trusted."""
+    """Return whether an IP address in X-Forwarded-For is one of our trusted proxies; a Unix socket is always trusted."""
     if not address or "*" in settings.TRUSTED_PROXIES:
         return True
     try:
@@ -133,7 +133,7 @@ class BodyLimitMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """Apply the limit of the body's size before a view or another middleware reads the body."""
+        """Apply the limit of the body's size before the view, or another middleware, reads the body."""
         page_takes_files = getattr(view, "takes_files", False)  # the page refuses long bodies itself, in HTML
         takes_files = page_takes_files or request.path == "/media"
         limit = max_upload_body_bytes(request.content_type or "") if takes_files else MAX_BODY_BYTES

@@ -94,7 +94,7 @@ class Operation:
         return WriteQuery if self.preview and self.query is QuerySerializer else self.query
 
     def writes_by(self, method: str) -> bool:
-        """Return whether requests to an API operation with this HTTP method may change data."""
+        """Return whether requests to an API operation by this HTTP method may change data."""
         return self.writes and not self.public and (method not in SAFE_METHODS or self.preview is not None)
 
 
@@ -113,7 +113,7 @@ class Call:
 
 @dataclass
 class Reply:
-    """A successful answer of an API operation: the operation's serializer for `status` renders `data`.
+    """A successful response of an API operation: its `data` and its HTTP `status`, which selects the serializer.
 
     `finish` runs after the commit and returns newer data, for `wait` for example. `response` is an answer other than JSON,
     sent unchanged.
@@ -131,7 +131,7 @@ class Reply:
 
 @dataclass
 class Preview:
-    """The answer of an API operation to a dry run: the input, and what would be created, updated or deleted."""
+    """The response to a dry run of an API operation: its input, and what it would create, update or delete."""
 
     request: Any
     would: Any
@@ -141,7 +141,7 @@ class Preview:
 
 
 def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
-    """Declare a method of an API view, `(self, call, **path) -> Reply | Preview`, as the operation `resource.verb`."""
+    """Decorate a method `(self, call, **path) -> Reply | Preview` of an API view as the operation named `resource.verb`."""
     declaration = Operation(name, **declared)
     if declaration.body and not declaration.body.__doc__:
         raise TypeError(f"{name}: the serializer of its body needs a docstring.")
@@ -194,7 +194,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
 
 
 def _require_scope(caller: Caller, declared: Operation) -> None:
-    """Check that the API key or agent has the scope of the API operation; users get their scopes later."""
+    """Check that an API key or agent has the scope that the API operation needs; users' scopes are checked later."""
     if not caller.is_user and caller.kind != "claim":
         require_scope(caller, declared.scope)
 
@@ -228,7 +228,7 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
 
 
 def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> Response | None:
-    """Return the stored answer for an operation's Idempotency-Key, although the input is now invalid.
+    """Return the stored response of an earlier request with this Idempotency-Key, although the input is no longer valid.
 
     None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then
     fails with the validation error. `call.data` is not validated.
@@ -245,7 +245,7 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> 
 
 
 def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
-    """Return the answer of an operation as it is stored for its Idempotency-Key, without secrets."""
+    """Return an operation's response in the form that is stored for its Idempotency-Key: without secrets."""
     reply.body = _render(call, reply.status, reply.data)
     body = reply.replay_data
     if call.operation.replay is None:
@@ -279,7 +279,7 @@ def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
 
 
 def _render(call: Call, status: int, data: Any) -> Any:
-    """Render the data of an answer with the serializer that the API operation declares for this status."""
+    """Return an API operation's result as JSON data, by the serializer that the operation declares for this HTTP status."""
     return shared_serializer(call.operation.responses[status]).to_representation(data)
 
 

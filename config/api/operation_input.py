@@ -23,7 +23,7 @@ NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_body(declared: Operation, request: Request, spool: Spool) -> Any:
-    """Return the parsed, unvalidated body of a request; {} if it is empty, NO_BODY if the operation reads none.
+    """Return the parsed, not yet validated body of a request; NO_BODY if the API operation takes no body.
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
     """
@@ -72,7 +72,7 @@ def take_dry_run(call: Call) -> bool:
 
 
 def asked_for_preview(declared: Operation, request: Request, spool: Spool) -> bool:
-    """Return whether a request whose input is invalid asks for a dry run, as far as the input can be parsed."""
+    """Return whether an invalid request asks for a dry run, as far as its input can be parsed."""
     if request.query_params.get("dry_run") == "true":
         return True
     if declared.upload:

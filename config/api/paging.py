@@ -25,14 +25,14 @@ class Page(Generic[Entry]):
 
 
 def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return one page of a list, newest first: the rows after the cursor, in the order of their ids."""
+    """Return one page of a list, newest first: the rows that follow the request's `cursor`, in descending order of ids."""
     rows = list(_after(queryset, cursor).order_by("-pk")[: limit + 1])
     more = len(rows) > limit
     return Page(rows[:limit], _encoded(rows[limit - 1].pk) if more else None)
 
 
 def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return one page of the rows that match `wanted`; reads at most `span` rows after the cursor.
+    """Return one page of the rows that match `wanted`; the search for them stops after `span` rows.
 
     The bound limits the work when few rows match. A page may therefore be empty without being the last one.
     """
@@ -45,7 +45,7 @@ def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, 
 
 
 def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return one page of a list, earliest first: the rows after the cursor, by a time field and then by id."""
+    """Return one page of a list, earliest first: the rows that follow the cursor, by a time field and then by id."""
     if cursor is not None:
         text, _, pk = _decoded(cursor).partition("|")
         at = _time(text)
@@ -57,12 +57,12 @@ def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor:
 
 
 def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
-    """Return the answer's body for one page of a list: `{plural: rows, "next_cursor": …}`."""
+    """Return the JSON body of the response for one page of a list: `{plural: rows, "next_cursor": …}`."""
     return {plural: page.rows, "next_cursor": page.next_cursor}
 
 
 def _after(queryset: QuerySet[Row], cursor: str | None) -> QuerySet[Row]:
-    """Return the rows after a page's cursor, in descending order of ids. Raises ValidationFailed."""
+    """Return the rows that follow a page's cursor, in descending order of ids. Raises ValidationFailed for a bad cursor."""
     if cursor is None:
         return queryset
     pk = _decoded(cursor)

@@ -1,4 +1,4 @@
-"""The API's rate limit: requests are refused while one of the caller's leaky buckets (config/api/gcra.py) is full.
+"""The API's rate limits by API key, person and workspace: a request over one of these limits is refused.
 
 Each key and each person has a bucket, and all keys of a workspace share another one. A minute's requests may come at once.
 
@@ -64,7 +64,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class RateLimitVerdict:
-    """The decision of the rate limit about one request, with the values for the RateLimit headers of the answer."""
+    """The decision of the rate limit about one request, with the values for the RateLimit headers of the response."""
 
     allowed: bool
     bucket: Bucket
@@ -132,17 +132,17 @@ class SharedLimiter:
 
 
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> RateLimitVerdict:
-    """Return the rate limit's verdict for the bucket with the fewest requests left; of equals, the longest wait."""
+    """Return the rate limit's verdict for the bucket with the fewest requests left; if several, the longest wait decides."""
     verdicts = [RateLimitVerdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
     return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 
 
 @lru_cache(maxsize=4)
 def limiter(url: str) -> SharedLimiter | LocalLimiter:
-    """Return the rate limiter of this process: one in the Redis at `url`, or a local one if `url` is empty."""
+    """Return the rate limiter of this process: shared through the Redis server at `url`, or local if `url` is empty."""
     return SharedLimiter(url) if url else LocalLimiter()
 
 
 def take(*buckets: Bucket) -> RateLimitVerdict:
-    """Count one request in all of these rate limit buckets. If one is full, the request is refused and counted in none."""
+    """Count one request in all these rate limit buckets; if any bucket is full, count it in none and refuse the request."""
     return limiter(settings.REDIS_URL).take(*buckets)

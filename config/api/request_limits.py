@@ -27,7 +27,7 @@ _holds_outbound_slot: ContextVar[bool] = ContextVar("is_outside", default=False)
 
 
 class ThreadLimit:
-    """A limit on web threads: `total` in this process at a time, and `each` for one workspace."""
+    """A limit on web threads in use: `total` in this process, of which `each` for one workspace."""
 
     def __init__(self, total: int, each: int | None = None) -> None:
         self._total, self._each = max(1, total), each or max(1, total)
@@ -35,7 +35,7 @@ class ThreadLimit:
         self._lock = threading.Lock()
 
     def acquire(self, workspace_id: str = "") -> bool:
-        """Reserve one of the limited threads without waiting; return False if none is free."""
+        """Reserve a web thread under the thread limit without waiting; return False if none is free."""
         with self._lock:
             if self._held.total() >= self._total or self._held[workspace_id] >= self._each:
                 return False
@@ -43,7 +43,7 @@ class ThreadLimit:
             return True
 
     def release(self, workspace_id: str = "") -> None:
-        """Free the thread that `acquire` reserved under the thread limit."""
+        """Free the web thread that `acquire` reserved under the thread limit."""
         with self._lock:
             self._held[workspace_id] -= 1
             if not self._held[workspace_id]:
@@ -51,7 +51,7 @@ class ThreadLimit:
 
     @contextlib.contextmanager
     def held(self, workspace_id: str = "") -> Iterator[None]:
-        """Reserve one of the limited threads during the block. Raises RateLimited if none is free."""
+        """Return a context manager that reserves a web thread under the thread limit. Raises RateLimited if none is free."""
         if not self.acquire(workspace_id):
             raise errors.RateLimited(
                 "Too many requests are waiting for other servers.",
@@ -72,7 +72,7 @@ operator_chosen_threads = ThreadLimit(settings.WEB_THREADS // 4)
 
 @contextlib.contextmanager
 def outbound_slot(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
-    """Hold one of the limited web threads for outbound requests, which must all end within OUTBOUND_SECONDS.
+    """Return a context manager that reserves a web thread for outbound requests, which must end within OUTBOUND_SECONDS.
 
     `workspace_id` may be a user id or client address where there is no workspace. `operator_chosen` is for the identity
     provider and the payment processor, which have their own limit. A nested block reuses the outer slot. Raises
@@ -96,7 +96,7 @@ def start_cpu_timer() -> None:
 
 
 def check_cpu_time() -> None:
-    """Raise PayloadTooLarge if the request has used its limit of CPU time; loops over the input call this."""
+    """Raise PayloadTooLarge if the request has used all its allowed CPU time; loops over a request's input call this."""
     start = _cpu_at_start.get()
     if start is not None and time.thread_time() - start > REQUEST_CPU_SECONDS:
         raise errors.PayloadTooLarge(

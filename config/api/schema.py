@@ -83,7 +83,7 @@ class IdentifierField(OpenApiSerializerFieldExtension):
 
 
 class TextField(OpenApiSerializerFieldExtension):
-    """Describes Text fields in the OpenAPI schema: minLength is 1 unless they may be empty."""
+    """Describes Text fields in the OpenAPI schema, with minLength 1 unless the text may be empty."""
 
     target_class = "config.api.fields.Text"
     match_subclasses = True
@@ -110,7 +110,7 @@ class OneOfSerializer(OpenApiSerializerExtension):
 
 
 class OperationSchema(AutoSchema):
-    """Describes a method of an API view in the OpenAPI schema, from its @operation declaration."""
+    """Describes an API operation in the OpenAPI schema, from the arguments of its @operation decorator."""
 
     @property
     def declared(self) -> Operation:
@@ -119,7 +119,7 @@ class OperationSchema(AutoSchema):
         return declared
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Return False for the OpenAPI schema of every operation: list answers are objects, not arrays."""
+        """Return False, so that the OpenAPI schema describes no response as an array; lists are objects with pages."""
         return False
 
     def get_operation_id(self) -> str:
@@ -139,7 +139,7 @@ class OperationSchema(AutoSchema):
         return "\n\n".join(text)
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
-        """Return an operation's OpenAPI schema; a public one gets `security: []`, which means that no token is needed."""
+        """Return an operation's OpenAPI schema, with `security: []` if the operation is public and needs no token."""
         operation = super().get_operation(*args, **kwargs)
         return operation and {**operation, "security": operation.get("security", [])}
 
@@ -155,7 +155,7 @@ class OperationSchema(AutoSchema):
         return [{"bearerAuth": [scope] if scope else []}]
 
     def get_request_serializer(self) -> Any:
-        """Return the serializer of a request body for the OpenAPI schema; a POST with a preview always has a body."""
+        """Return the serializer of a request body for the OpenAPI schema; a POST with dry runs has a body for `dry_run`."""
         if self.declared.raw_body:
             return OpenApiTypes.OBJECT
         if self.declared.upload:
@@ -214,7 +214,7 @@ class OperationSchema(AutoSchema):
         return body
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
-        """Return an operation's answers for the OpenAPI schema: declared ones, the preview and the errors."""
+        """Return the schemas of an operation's responses: declared ones, the dry run's and the errors'."""
         declared = self.declared
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if declared.preview:

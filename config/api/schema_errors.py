@@ -1,4 +1,4 @@
-"""Describes the error answers of API operations in the OpenAPI schema: error codes by status, each with an example."""
+"""Describes the error responses of API operations in the OpenAPI schema: error codes by status, each with an example."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _EXAMPLE_DETAILS = {
 
 
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
-    """Return the error codes that an API operation can answer, in the order of its checks."""
+    """Return the error codes that an API operation can return, in the order in which it checks a request."""
     writes = declared.writes_by(method)
     if declared.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
@@ -92,7 +92,7 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
 
 
 def error_answers(codes: list[str], envelope: dict[str, Any], headers: dict[str, Any]) -> dict[str, Any]:
-    """Return the OpenAPI schema of the answers with these error codes, by HTTP status."""
+    """Return the OpenAPI schema of the error responses with these error codes, by HTTP status."""
     by_status: dict[int, list[str]] = {}
     for code in codes:
         by_status.setdefault(_classes()[code].status, []).append(code)
@@ -112,7 +112,7 @@ def error_answers(codes: list[str], envelope: dict[str, Any], headers: dict[str,
 
 
 def error_examples(paths: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the OpenAPI examples, by error code, of all errors that the operations in `paths` can answer."""
+    """Return the OpenAPI examples, by error code, of all errors that the operations in `paths` can return."""
     answers = [answer for methods in paths.values() for one in methods.values() for answer in one["responses"].values()]
     contents = [content for answer in answers for content in answer.get("content", {}).values()]
     named = {code for content in contents for code in content.get("examples", {})}
@@ -132,7 +132,7 @@ def _envelope(cls: type[ApiError]) -> dict[str, Any]:
 
 
 def _classes(base: type[ApiError] = ApiError) -> dict[str, type[ApiError]]:
-    """Return the classes of API errors that derive from this class, by error code."""
+    """Return the subclasses of this class of API errors, by error code."""
     found: dict[str, type[ApiError]] = {}
     for child in base.__subclasses__():
         found |= {**_classes(child), child.code: child}

@@ -208,7 +208,7 @@ def _samples(name: str) -> tuple[Any, ...]:
 
 
 def _matches(sample: Any, schema: Mapping[str, Any]) -> bool:
-    """Return whether a sample value for an OpenAPI example has the field's type, as fields of one name may differ."""
+    """Return whether a sample value, chosen by a field's name for an OpenAPI example, also fits the field's type."""
     if "enum" in schema:
         return sample in schema["enum"]
     kinds = schema.get("type", [])

@@ -28,7 +28,7 @@ def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
 
 
 def _build_fields(made: serializers.BaseSerializer) -> None:
-    """Build all nested fields of a serializer now, so that two threads do not build them at the same time."""
+    """Build all nested fields of a serializer now, because two threads must not build them at the same time."""
     for field in getattr(made, "fields", {}).values():
         _build_fields(getattr(field, "child", field))
 
@@ -59,17 +59,17 @@ class StrictList(serializers.ListField):
 
 
 class QuerySerializer(StrictSerializer):
-    """A serializer for query parameters; each may be given once."""
+    """A serializer for the query parameters of a URL; it refuses a parameter that is given twice."""
 
 
 class WriteBody(StrictSerializer):
-    """The request body of a write operation with a preview: `dry_run` asks for the preview."""
+    """The request body of a write operation that supports dry runs: `dry_run` asks for one."""
 
     dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
 class WriteQuery(QuerySerializer):
-    """The query parameters of a write operation with a preview: `dry_run` asks for the preview."""
+    """The query parameters of a write operation that supports dry runs: `dry_run` asks for one."""
 
     dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
@@ -84,7 +84,7 @@ class PageQuery(QuerySerializer):
 
 
 class RepairHintSerializer(serializers.Serializer):
-    """A change that would fix an issue in a post's content; it can be applied as given."""
+    """A change that fixes an issue in a post's content; a client can apply this change without editing it."""
 
     action = serializers.CharField()
     field = serializers.CharField()
@@ -93,7 +93,7 @@ class RepairHintSerializer(serializers.Serializer):
 
 
 class ErrorDetailSerializer(serializers.Serializer):
-    """One invalid field in an error answer; for CONTENT_INVALID an issue as POST /posts/validate returns it."""
+    """One invalid field in an error response; for CONTENT_INVALID, an issue as POST /posts/validate returns."""
 
     field = serializers.CharField()
     code = serializers.CharField()
@@ -125,19 +125,19 @@ def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> t
 
 
 class OneOf(serializers.Serializer):
-    """The base serializer of an answer with one of several schemas, chosen by the fields of the data; see `one_of`."""
+    """The base serializer of a response with one of several schemas; the keys of the data decide which (see `one_of`)."""
 
     alternatives: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 
     def to_representation(self, instance: Any) -> Any:
-        """Render an answer with the serializer whose fields match the keys of the data."""
+        """Return a response's JSON data by the alternative serializer whose fields match the keys of the data."""
         shared = map(shared_serializer, self.alternatives)
         serializer = next(each for each in shared if each.fields.keys() == instance.keys())
         return serializer.to_representation(instance)
 
 
 def one_of(name: str, *alternatives: type[serializers.Serializer]) -> type[serializers.Serializer]:
-    """Build the serializer class of an answer that has one of these schemas."""
+    """Return a new serializer class for a response that has one of these schemas."""
     return type(name, (OneOf,), {"alternatives": alternatives, "__module__": __name__})
 
 
@@ -148,7 +148,7 @@ def preview_of(
     extra: dict[str, serializers.Field] | None = None,
     **would: type[serializers.Serializer],
 ) -> type[serializers.Serializer]:
-    """Build the serializer class of a dry run's answer; `would` is would_create, would_update or would_delete.
+    """Return a serializer class for responses to dry runs; `would` is would_create, would_update or would_delete.
 
     A resource that would be created is shown without an `id`, because it does not have one yet.
     """
@@ -170,7 +170,7 @@ def preview_of(
 
 @cache
 def _without_id(serializer: type[serializers.Serializer]) -> type[serializers.Serializer]:
-    """Return a serializer class without the field `id`, for the preview of a row that is not created yet."""
+    """Return a copy of a serializer class without the field `id`, for dry runs, in which a new row has no id."""
     if not issubclass(serializer, serializers.ModelSerializer) or "id" not in serializer.Meta.fields:
         return serializer
 

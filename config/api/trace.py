@@ -30,7 +30,7 @@ def current_trace_id() -> str:
 
 
 def start_trace(trace_id: str = "") -> str:
-    """Start a trace in this thread, or continue one: a worker continues the trace of the request that created its row."""
+    """Start a trace in this thread, or continue one: a worker continues the trace of the request that created its job."""
     value = trace_id or secrets.token_hex(16)
     _current.set(value)
     _actor.set(None)
@@ -38,12 +38,12 @@ def start_trace(trace_id: str = "") -> str:
 
 
 def set_trace_actor(actor: Actor) -> None:
-    """Set the caller of the current trace, whom log lines show until the trace ends."""
+    """Set the caller of the current trace; log lines name this caller until the trace ends."""
     _actor.set(actor)
 
 
 def current_workspace_or_actor_id() -> str:
-    """Return the workspace id of the current trace, else the id of its caller; "" before authentication."""
+    """Return the workspace id of the current trace, else its caller's id; "" if the request is not authenticated yet."""
     actor = _actor.get()
     return (actor.workspace_id or actor.actor_id) if actor else ""
 

@@ -1,4 +1,4 @@
-"""The parser of upload bodies: JSON, or multipart/form-data (RFC 7578) whose file is written to disk on arrival.
+"""The parser of upload bodies: JSON, or multipart/form-data (RFC 7578) whose file is written to disk as it arrives.
 
 Forms are parsed more strictly than RFC 2046 requires: part names are unique, and no data follows the last boundary.
 """
@@ -27,7 +27,7 @@ _WELL_FORMED = "Send a well-formed form (RFC 7578): most HTTP libraries make one
 
 
 def read_fields(request: HttpRequest, spool: Spool) -> Any:
-    """Return the parsed, unvalidated fields of an upload's body, including the file.
+    """Return the parsed, not yet validated fields of an upload's request body, including the file.
 
     Raises UnsupportedMediaType, MalformedRequest, PayloadTooLarge, and ValidationFailed for a repeated field or a file in
     a part other than `file`.
@@ -62,7 +62,7 @@ def _read_form(request: HttpRequest, spool: Spool) -> dict[str, Any]:
 
 
 def _parse(request: HttpRequest, boundary: bytes, form: _Form) -> None:
-    """Parse the multipart body of an upload up to its last boundary. Raises FormParserError."""
+    """Parse the multipart body of an upload up to its final boundary. Raises FormParserError."""
     parser = form.parser(boundary)
     delimiter = b"\r\n--" + boundary
     # RFC 2046 forbids the boundary inside a part. The parser would process each occurrence byte by byte in Python.
@@ -93,7 +93,7 @@ class _Form:
         self._part: _Text | UploadInProgress
 
     def parser(self, boundary: bytes) -> MultipartParser:
-        """Return the multipart parser that fills this form with an upload's fields."""
+        """Return the multipart parser that fills this form with the fields of an upload."""
         return MultipartParser(
             boundary,
             {
@@ -140,7 +140,7 @@ class _Form:
         self._part = self._spool.begin(filename or "") if name == FILE_PART else _Text(name)
 
     def _parameter(self, name: str) -> str | None:
-        """Return a parameter of the Content-Disposition header of a part of the multipart upload, or None."""
+        """Return a parameter, such as `filename`, of a Content-Disposition header in a multipart upload, or None."""
         try:
             value = self._headers.get_param(name, header="content-disposition")
             if value is None:

@@ -48,7 +48,7 @@ def max_upload_body_bytes(content_type: str) -> int:
 
 @dataclass(frozen=True)
 class UploadRules:
-    """The upload formats of an API operation: `form` is the multipart serializer, `shapes` are the JSON alternatives.
+    """The upload formats of an API operation: `form` is the serializer for multipart, `shapes` are those for JSON.
 
     The operation's body serializer validates all of them. `most_bytes` takes the path of a partly received file and returns
     the maximum size for its kind of file; for None it returns the maximum of all kinds.
@@ -70,7 +70,7 @@ class Upload:
     sha256: str
 
     def __str__(self) -> str:
-        """Return the SHA-256 of an uploaded file, by which requests with the same Idempotency-Key are compared."""
+        """Return the SHA-256 of an uploaded file, to find out if two requests with one Idempotency-Key sent the same file."""
         return self.sha256
 
     @classmethod
@@ -82,7 +82,7 @@ class Upload:
 
 
 class UploadInProgress:
-    """An upload that is being written to disk; its first bytes show the kind of file and so its maximum size."""
+    """An upload that is being written to disk; its first bytes show the type of file, on which the maximum size depends."""
 
     def __init__(self, file: IO[bytes], filename: str, most_bytes: Callable[[Path | None], int]) -> None:
         self._file, self._path, self._filename = file, Path(file.name), filename
@@ -92,7 +92,7 @@ class UploadInProgress:
         self._size = 0
 
     def write(self, piece: bytes) -> int:
-        """Add the next bytes to the file of an upload. Raises PayloadTooLarge beyond the limit for its kind of media."""
+        """Add the next bytes to the file of an upload. Raises PayloadTooLarge if the file exceeds the limit for its type."""
         before, self._size = self._size, self._size + len(piece)
         self._digest.update(piece)
         with _disk_errors():
@@ -113,7 +113,7 @@ class UploadInProgress:
 
 @contextlib.contextmanager
 def _disk_errors() -> Iterator[None]:
-    """Raise ServiceUnavailable if the uploaded file cannot be written, for example because the disk is full."""
+    """Return a context manager that raises ServiceUnavailable if an uploaded file cannot be written, as on a full disk."""
     try:
         yield
     except OSError as error:
@@ -122,7 +122,7 @@ def _disk_errors() -> Iterator[None]:
 
 
 def too_large(limit: int) -> errors.PayloadTooLarge:
-    """Return the API error for an uploaded file that is larger than the `limit` for its kind of file."""
+    """Return the API error for an uploaded file that is larger than `limit`, the maximum size for its type of file."""
     return errors.PayloadTooLarge(
         f"A file of this kind may have {limit:,} bytes.", suggested_action="Send a smaller or more compressed file."
     )
@@ -141,7 +141,7 @@ class Spool(contextlib.ExitStack[None]):
         self._most_bytes = most_bytes
 
     def begin(self, filename: str) -> UploadInProgress:
-        """Create an empty temporary file for an upload, readable only by the service's user, and open it for writing."""
+        """Open a new temporary file for an upload; only the operating system user of the service can read the file."""
         if self._most_bytes is None:
             raise TypeError("This operation takes no files.")
         with _disk_errors():
@@ -151,7 +151,7 @@ class Spool(contextlib.ExitStack[None]):
         return UploadInProgress(file, filename, self._most_bytes)
 
     def store(self, content: bytes, filename: str) -> Upload:
-        """Write `content` to a temporary file, and return it as an uploaded file."""
+        """Write `content` to a temporary file, and return that file as an Upload."""
         file = self.begin(filename)
         file.write(content)
         return file.finish()
@@ -203,7 +203,7 @@ class Base64File(serializers.Field):
 
 
 class NoFiles(FileUploadHandler):
-    """Django's upload handler for all requests that may not upload files: it reads and discards the files."""
+    """Django's upload handler for all requests that may not upload files: it discards any file."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         raise SkipFile
@@ -226,6 +226,6 @@ def take_files(request: HttpRequest) -> None:
 
 
 def files_of(request: HttpRequest, name: str) -> list[Upload]:
-    """Return the files that were uploaded in a form field; they are deleted when the request ends."""
+    """Return the files that were uploaded in a form field; they exist until the request ends."""
     sent = [file for file in request.FILES.getlist(name) if isinstance(file, TemporaryUploadedFile)]
     return [Upload.of(Path(file.temporary_file_path()), file.name or "") for file in sent]

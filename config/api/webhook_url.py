@@ -26,7 +26,7 @@ _read_urls: ContextVar[set[str] | None] = ContextVar("read_webhook_urls", defaul
 
 
 class WebhookUrl(Text):
-    """A serializer field for a webhook URL in a request body. Raises WebhookUrlNotAllowed."""
+    """A serializer field for a webhook URL in a request body. Raises WebhookUrlNotAllowed for a forbidden URL."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_LENGTH, **kwargs)
@@ -43,7 +43,7 @@ class WebhookUrl(Text):
 
 @contextlib.contextmanager
 def collected_webhook_urls() -> Iterator[set[str]]:
-    """Collect the webhook URLs that `WebhookUrl` fields validate in the block, for `check_webhook_hosts`."""
+    """Return a context manager that collects the webhook URLs validated in its block, for `check_webhook_hosts`."""
     urls: set[str] = set()
     token = _read_urls.set(urls)
     try:
@@ -53,14 +53,14 @@ def collected_webhook_urls() -> Iterator[set[str]]:
 
 
 def check_webhook_url(url: str | None) -> None:
-    """Check the syntax of a webhook URL without network access, so that it is possible in a transaction."""
+    """Check the syntax of a webhook URL without a DNS lookup, because a transaction must not wait for the network."""
     if url is not None:
         with _refused_as_webhook_url():
             check_url(url)
 
 
 def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:
-    """Resolve the hosts of webhook URLs before a transaction. Raises WebhookUrlNotAllowed if one is not public.
+    """Look up the hosts of webhook URLs before a transaction begins. Raises WebhookUrlNotAllowed if one is not public.
 
     A name that does not resolve in time is accepted. The wait is LOOKUP_SECONDS while `lookup_threads` has a free thread,
     and LOOKUP_SECONDS_WITHOUT_SHARE otherwise, so that slow name servers cannot occupy all threads.

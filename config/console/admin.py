@@ -71,7 +71,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
 
 class _SignInsAdmin(ReadOnlyAdmin):
-    """Base class of the admin tables of sign-in attempts, which the library django-axes records."""
+    """Base class of the admin tables of sign-in attempts, which the library django-axes stores."""
 
     ordering = ("-pk",)
     search_fields = ("username__exact", "ip_address__exact")
@@ -79,7 +79,7 @@ class _SignInsAdmin(ReadOnlyAdmin):
 
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(_SignInsAdmin):
-    """The admin table of failed sign-ins; an operator deletes the rows of a name or address to unlock it."""
+    """The admin table of failed sign-ins; deleting the rows of a user name or IP address lets it try again at once."""
 
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "path_info", "user_agent")
     secrets = ("get_data", "post_data")  # may contain passwords typed into the wrong field
@@ -129,12 +129,12 @@ class ScheduleAdmin(PeriodicTaskAdmin):
     list_filter = ("enabled",)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Hide the admin action `run_tasks` if there is no broker, because the tasks would not reach a worker."""
+        """Hide the admin action `run_tasks` if there is no message broker, because workers would not get the tasks."""
         actions: dict[str, Any] = super().get_actions(request)
         return {name: action for name, action in actions.items() if settings.REDIS_URL or name != "run_tasks"}
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[PeriodicTask]) -> HttpResponseBase | None:
-        """Write a log entry for each admin action on periodic tasks except deletion, which Django itself logs."""
+        """Run an admin action on periodic tasks and log it, except a deletion, because Django itself logs deletions."""
         chosen = list(queryset.filter(pk__in=request.POST.getlist(ACTION_CHECKBOX_NAME)))
         answer: HttpResponseBase | None = super().response_action(request, queryset)
         name = request.POST.get("action", "")

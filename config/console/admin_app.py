@@ -1,4 +1,4 @@
-"""The Django app config that makes OperatorConsole the admin site; it is not in apps.py, which must have only one."""
+"""The Django app config that makes OperatorConsole the admin site; not in config/console/apps.py, which may have only one."""
 
 from __future__ import annotations
 

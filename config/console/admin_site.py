@@ -60,7 +60,7 @@ class OperatorConsole(admin.AdminSite):
         return super().has_permission(request) and is_strong_enough(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the admin site's sign-in form; with `?again` even to an operator who is already signed in."""
+        """Show the admin site's sign-in form; `?again` shows it even to an operator who is already signed in."""
         if request.method == "GET" and "again" not in request.GET and self.has_permission(request):
             return redirect("admin:index")
         shown = {
@@ -94,7 +94,7 @@ class OperatorConsole(admin.AdminSite):
         return super().index(request, {**shown, **(extra_context or {})})
 
     def find(self, request: HttpRequest) -> HttpResponse:
-        """Redirect the console's search to the page of the id or trace id; search workspaces for other text."""
+        """Admin page: redirect a search in the console to the page of an id or trace id, or else to a workspace search."""
         word = request.GET.get("q", "").strip()
         kind = search_word_kind(word)
         if kind == TRACE:
@@ -105,7 +105,7 @@ class OperatorConsole(admin.AdminSite):
         return redirect(reverse("admin:workspaces_workspace_changelist", query={"q": word}))
 
     def trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
-        """Admin page: show the newest rows of each admin table that belong to one trace id."""
+        """Admin page: show the newest rows with one trace id from every admin table."""
         if search_word_kind(trace_id) != TRACE:
             raise Http404
         tables = []
@@ -117,7 +117,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: count the rows that are expired by the retention rules, and delete them after confirmation."""
+        """Admin page: count the rows that retention rules would delete, and delete them after confirmation."""
         _require_superuser(request)
         if request.method == "POST":
             done = retention.run_for_operator(caller=signed_in_operator(request))
@@ -131,7 +131,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: compare billing with the payment processor now, as the nightly reconciliation does."""
+        """Admin page: compare our billing records with the payment processor's now, as is done every night."""
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_now(caller=signed_in_operator(request))
@@ -154,7 +154,7 @@ def _require_superuser(request: HttpRequest) -> None:
 
 
 def _record_change(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
-    """Write the audit entry for a change made in the admin console: it names the changed fields without values."""
+    """Write the audit entry for a change in the admin console; it names the changed fields but not their values."""
     record(
         caller=signed_in_operator(request),
         operation=f"console.{verb}",

@@ -1,4 +1,4 @@
-"""The Django app `console`, which owns the table of operators' second factors."""
+"""The Django app `console`, to which the table of operators' second factors belongs."""
 
 from __future__ import annotations
 

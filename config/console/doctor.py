@@ -49,12 +49,12 @@ class Finding:
 
 
 def _ok_if(condition: bool, what: str, found: str, todo: str, *, otherwise: Level = Level.FAULT) -> Finding:
-    """Return the doctor's finding OK if the condition is true, else a finding of level `otherwise` with `todo`."""
+    """Return a finding of `manage.py doctor`: OK if the condition is true, else of the level `otherwise` with `todo`."""
     return Finding(Level.OK, what, found) if condition else Finding(otherwise, what, found, todo)
 
 
 def diagnose() -> Iterator[Finding]:
-    """Run all checks of `manage.py doctor` and yield their findings; an exception in a check becomes a fault."""
+    """Run all checks of `manage.py doctor` and yield their findings; a check that raises an exception counts as a fault."""
     for name, check in CHECKS.items():
         try:
             yield from check(name)
@@ -63,7 +63,7 @@ def diagnose() -> Iterator[Finding]:
 
 
 def _settings(name: str) -> Iterator[Finding]:
-    """Check the settings for `manage.py doctor` with the checks for production, except those of the malware scanner."""
+    """Check the settings, as at a start in production, for `manage.py doctor`; another check covers the malware scanner."""
     problems = check_production(None)
     if settings.PRODUCTION:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]
@@ -185,7 +185,7 @@ def _platforms(name: str) -> Iterator[Finding]:
 
 
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
-    """Return the pairs of a platform's CLIENT_ID and CLIENT_SECRET of which only one is set, the set one first."""
+    """Return each platform's pair of settings CLIENT_ID and CLIENT_SECRET of which one is missing, the set one first."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
     ours = (
         name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES)

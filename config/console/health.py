@@ -44,7 +44,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _health_response(body: dict[str, Any], ready: bool) -> JsonResponse:
-    """Return the JSON response of a health check, marked as logged so that Django logs no error for a 503."""
+    """Return the JSON response of a health check; a 503 is not logged as an error."""
     response = JsonResponse(body, status=200 if ready else 503)
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response

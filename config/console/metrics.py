@@ -1,4 +1,4 @@
-"""GET /metrics for Prometheus: the counters of this machine's processes, and gauges that are read from the database."""
+"""GET /metrics for Prometheus: counters of this machine's processes, and values read from the database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from config.console.ops.authentication import require_admin_token
 
 @get_only
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer GET /metrics in Prometheus's format; 404 if ADMIN_TOKEN is not set, 401 if the request lacks it."""
+    """Answer GET /metrics in Prometheus's format; 404 if the setting ADMIN_TOKEN is empty, 401 if the request lacks it."""
     try:
         require_admin_token(request)
     except ApiError as error:
@@ -34,7 +34,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class DatabaseCollector(Collector):
-    """Prometheus collector of gauges read from the database at each scrape, such as queue lengths and alarms."""
+    """Reads the Prometheus gauges, such as queue lengths, from the database at each request to /metrics."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:

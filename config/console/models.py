@@ -26,7 +26,7 @@ MAX_FAILURES_COUNTED = 11  # limits the pause between wrong codes to 2**10 secon
 
 
 class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
-    """An operator's second factor for the sign-in by password: a TOTP key and recovery codes, encrypted in `secrets`.
+    """An operator's second factor at sign-in: the secrets of an authenticator app (TOTP) and recovery codes, encrypted.
 
     Change it in a transaction with the row locked, so that two requests cannot use the same code.
     """
@@ -44,7 +44,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @classmethod
     def new_for(cls, user: User) -> SecondFactor:
-        """Create an unconfirmed second factor for the user; an unconfirmed earlier one is deleted."""
+        """Create an unconfirmed second factor for the user, in place of an earlier unconfirmed one."""
         cls.objects.filter(user=user, confirmed=False).delete()
         made = cls(user=user, name="Authenticator app", confirmed=False)
         made.secrets = {"key": token_hex(20), "recovery_codes": []}
@@ -58,7 +58,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @property
     def config_url(self) -> str:
-        """Return the otpauth:// URL of the second factor's TOTP key, which the QR code shows."""
+        """Return the otpauth:// URL with the TOTP key of the second factor, for the QR code."""
         label = f"{ISSUER}:{self.user.get_username()}@{urlsplit(settings.BASE_URL).hostname}"
         query = urlencode({"secret": self.key_in_base32, "issuer": ISSUER}, quote_via=quote)
         return f"otpauth://totp/{quote(label)}?{query}"
@@ -68,7 +68,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return len(self.secrets["recovery_codes"])
 
     def verify_token(self, token: str) -> bool:
-        """Check an authenticator or recovery code; each works once, and wrong codes delay the next attempt."""
+        """Check a code of the authenticator app or a recovery code; a code works once, and wrong ones delay the next try."""
         allowed, _ = self.verify_is_allowed()
         if not allowed:
             return False

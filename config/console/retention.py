@@ -1,4 +1,4 @@
-"""Runs all retention rules of settings.RETENTION in small batches, until no deletable row or no time is left."""
+"""Applies all retention rules (settings.RETENTION) in small batches until no old rows are left or time runs out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEVER_DELETED = (
 
 @dataclass
 class RetentionReport:
-    """The result of a retention run: how many rows of each rule were deleted or, in a dry run, are expired.
+    """The result of a retention run: by rule, how many rows were deleted or, in a dry run, would be deleted.
 
     `complete`: no deletable row is left. `faults`: the rules that failed.
     """
@@ -43,7 +43,7 @@ class RetentionReport:
 
 
 def _report_nothing(line: str) -> None:
-    """Ignore a progress line of the retention run; this is the default of the parameter `report`."""
+    """Ignore a line about the progress of the retention run; the default of the parameter `report`."""
 
 
 def retention_rules() -> list[RetentionRule]:
@@ -51,14 +51,14 @@ def retention_rules() -> list[RetentionRule]:
 
 
 def count_expired() -> RetentionReport:
-    """Count the expired rows of each retention rule, including rows that wait until their stored file is deleted."""
+    """Count the expired rows of each retention rule, even those that cannot be deleted before their stored file."""
     return RetentionReport({rule.name: rule.count() for rule in retention_rules()})
 
 
 def run_retention(
     *, seconds: float = SCHEDULED_RUN_SECONDS, report: Callable[[str], None] = _report_nothing
 ) -> RetentionReport:
-    """Apply all retention rules for at most `seconds`; rows that are left wait for the next run.
+    """Delete expired rows by all retention rules for at most `seconds`; the next run deletes what is left.
 
     A rule that fails is skipped for the rest of this run; the other rules continue.
     """
@@ -77,7 +77,7 @@ def run_retention(
 
 
 def run_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
-    """Run retention for at most 20 s at an operator's request, or count expired rows in a dry run; write an audit entry."""
+    """Delete expired rows for at most 20 s at an operator's request, or count them in a dry run; write an audit entry."""
     require_operator(caller)
     result = count_expired() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
     record(
@@ -91,7 +91,7 @@ def run_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionRepor
 
 
 def _purge(rule: RetentionRule, result: RetentionReport, report: Callable[[str], None]) -> bool:
-    """Delete one batch of a retention rule's expired rows; return whether any row was deleted."""
+    """Delete one batch of the rows that have expired by a retention rule; return whether any row was deleted."""
     try:
         deleted = rule.purge(BATCH)
     except DatabaseError:

@@ -1,4 +1,4 @@
-"""The status of the service as the database shows it, for /ops/status, /metrics, /readyz and the console.
+"""The status of the service, read from the database, for /ops/status, /metrics, /readyz and the operators' console.
 
 The queries are cheap enough to run every few seconds: each counts rows of a small partial index.
 """
@@ -39,7 +39,7 @@ MAX_COUNTED_ROWS = 10_000
 
 @dataclass(frozen=True)
 class Queue:
-    """The status of one work queue: its number of due rows, how late they are, and whether a worker is alive."""
+    """The status of one queue of background jobs: how many are due, how late they are, and whether a worker is alive."""
 
     duty: str
     due: int
@@ -50,7 +50,7 @@ class Queue:
 
 
 def service_status() -> dict[str, Any]:
-    """Return the status of the whole service: queues, heartbeats, dead letters and open billing alarms."""
+    """Return the status of the service: job queues, workers, finally failed webhook deliveries and billing alarms."""
     now, beats = timezone.now(), heartbeats()
     return {
         "at": now,
@@ -68,18 +68,18 @@ def service_status() -> dict[str, Any]:
 
 
 def queues(now: datetime) -> list[Queue]:
-    """Return the status of every work queue."""
+    """Return the status of every queue of background jobs."""
     beats = heartbeats()
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
 def oldest_due_seconds(duty: str, now: datetime) -> float:
-    """Return for how long a work queue's oldest due row has been waiting; 0 if no row is due."""
+    """Return for how many seconds the oldest due row of a job queue has been waiting; 0 if no row is due."""
     return _seconds_late(_oldest(duty, now), now)
 
 
 def heartbeats() -> dict[str, datetime]:
-    """Return the times of the last heartbeats of the worker loops, the beat and the retention."""
+    """Return the times at which the worker loops, Celery beat and retention last ran."""
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
 
@@ -100,12 +100,12 @@ def accounts_needing_reauth() -> int:
 
 
 def open_alarms() -> QuerySet[BillingAlarm]:
-    """Return the open billing alarms, the oldest first; kind `books`: a month's counter differs from the ledger."""
+    """Return the open billing alarms, oldest first; the kind `books` means that a month's counter differs from the ledger."""
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
 def drifting_months() -> int:
-    """Return for how many months the spending counters differed from the ledger at the last nightly check."""
+    """Return in how many months a spending counter differed from the ledger of charges at the last nightly check."""
     return open_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 
 

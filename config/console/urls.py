@@ -1,4 +1,4 @@
-"""Routes of the health checks, of /metrics and of the operators' API at /ops."""
+"""URL routes of the health checks, of /metrics and of the operators' API at /ops."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class ClockCheck:
         self._agrees = True
 
     def agrees(self) -> bool:
-        """Return whether the clocks of machine and database agreed at the last comparison, at most CHECK_SECONDS ago."""
+        """Return whether this machine's clock agrees with the database's; compares them again only every CHECK_SECONDS."""
         if time.monotonic() - self._checked_at < CHECK_SECONDS:
             return self._agrees
         off = abs(timezone.now() - database_time())
@@ -40,7 +40,7 @@ class ClockCheck:
 
 
 def database_time() -> datetime:
-    """Return the time of the database's clock; with SQLite this is the clock of this machine."""
+    """Return the current time by the database's clock; with SQLite this is the clock of this machine."""
     if connection.vendor != "postgresql":
         return timezone.now()
     with connection.cursor() as cursor:

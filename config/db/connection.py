@@ -1,4 +1,4 @@
-"""Database connections that stay open: health checks only after a pause, and release before slow network calls.
+"""Database connections that stay open: when to check that they still work, and when to close them early.
 
 With CONN_HEALTH_CHECKS Django checks a connection at each request, which costs as much as a small write.
 """

@@ -1,4 +1,4 @@
-"""The model field EncryptedJSONField: its value is encrypted and bound to its table, column and row."""
+"""The model field EncryptedJSONField, whose encrypted value can be decrypted only in its own table, column and row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["EncryptedJSONField", "Sealed", "SealedValueError"]
 
 
 class EncryptedJSONField(models.TextField):
-    """A model field for a JSON value that is encrypted when saved and decrypted when read; the row needs its id first.
+    """A model field for a JSON value that is encrypted when saved and decrypted when read; give a new row its id first.
 
     A queryset's update() does not know the row: pass it `field.seal(pk, value)`.
     """
@@ -33,7 +33,7 @@ class EncryptedJSONField(models.TextField):
         return open_sealed(self._row(pk), sealed)
 
     def renewed(self, pk: str, sealed: str) -> Sealed | None:
-        """Return an encrypted field's value, encrypted again with the first key; None if it already uses that key."""
+        """Return an encrypted field's value encrypted with the newest key, or None if it already uses that key."""
         try:
             fernet((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())
         except InvalidToken:
@@ -60,7 +60,7 @@ class EncryptedJSONField(models.TextField):
 
 
 class _OpensWhenRead:
-    """Decrypts the value of an encrypted field when the attribute is read, so that list queries decrypt nothing."""
+    """Decrypts an encrypted field only when code reads the attribute, so that queries of many rows decrypt nothing."""
 
     def __init__(self, field: EncryptedJSONField) -> None:
         self.field = field

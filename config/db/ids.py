@@ -25,12 +25,12 @@ def new_id(prefix: str) -> str:
 
 
 def first_id(prefix: str, at: datetime) -> str:
-    """Return the lowest prefixed id that could be created at this time, because ids start with their time."""
+    """Return the lowest prefixed id that could be created at this time, for queries of rows created since then."""
     return _spelled(prefix, max(0, int(at.timestamp() * 1000)) << 80)
 
 
 def made_at(identifier: str) -> datetime:
-    """Return the creation time that a prefixed id contains, in UTC with millisecond precision."""
+    """Return the creation time that a prefixed id contains, in UTC, to the millisecond."""
     milliseconds = 0
     # 130 bits are spelled, the first two of them 0, the next 48 the time.
     for sign in identifier.rpartition("_")[2][:10]:
@@ -39,7 +39,7 @@ def made_at(identifier: str) -> datetime:
 
 
 def is_id(value: object, prefix: str) -> bool:
-    """Return whether a value is a well-formed id with this prefix."""
+    """Return whether a value is a well-formed prefixed id with this prefix."""
     return (
         isinstance(value, str) and value.startswith(f"{prefix}_") and bool(_SUFFIX.fullmatch(value[len(prefix) + 1 :]))
     )
@@ -59,7 +59,7 @@ class PrefixedIdField(models.CharField):
         return name, path, [self.prefix], kwargs
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Return the database type of prefixed ids: not `varchar` on PostgreSQL, for which Django adds LIKE indexes."""
+        """Return the column type of prefixed ids: `character varying`, because Django adds LIKE indexes to `varchar`."""
         return f"character varying({LENGTH})" if connection.vendor == "postgresql" else super().db_type(connection)
 
     def get_default(self) -> str:

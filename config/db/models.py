@@ -1,4 +1,4 @@
-"""Abstract database models for all apps: creation and update times, and rows that are due for a worker."""
+"""Abstract models for all apps: rows with creation and update times, and rows that wait for a background worker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 class TimestampedModel(models.Model):
-    """An abstract model with `created_at` and `updated_at`; a queryset's update() must set `updated_at` itself."""
+    """An abstract model with `created_at` and `updated_at`; code that calls a queryset's update() must set `updated_at`."""
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)
@@ -17,7 +17,7 @@ class TimestampedModel(models.Model):
 
 
 class DueRow(models.Model):
-    """An abstract model for due rows: a worker processes each at its `due_at`, or never while that is null."""
+    """An abstract model for rows that background workers process: each at the time `due_at`, or never if that is null."""
 
     due_at = models.DateTimeField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)

@@ -1,4 +1,4 @@
-"""Database outages: the errors that report one, and a repeat of important writes during a short one."""
+"""Database outages: the exceptions by which they show, and a function that repeats an important write during one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RETRY_SECONDS = 0.5
 
 
 def retry_while_database_down(write: Callable[..., Result], *args: Any, **named: Any) -> Result:
-    """Repeat a write during a database outage until it succeeds, for at most 30 seconds.
+    """Call a function that writes to the database; repeat the call during a database outage, for at most 30 seconds.
 
     For values that exist only in this process, such as a platform's answer. `write` must be safe to repeat, because a
     write can be committed although its confirmation was lost. Inside a transaction nothing is repeated.

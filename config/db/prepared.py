@@ -1,4 +1,4 @@
-"""Prepared queries: their SQL is compiled once and reused, because compiling costs more CPU than running them.
+"""Prepared queries, whose SQL Django compiles once, because compiling it costs more CPU time than running it.
 
 For the few reads that every request makes. They return the same instances as the plain querysets; a test compares both.
 The code relies on internals of Django's query compiler, so the Django version is pinned.
@@ -27,7 +27,7 @@ class _Compiled:
 
 
 class Prepared(Generic[Row]):
-    """A prepared query: `Prepared(build)(*values)` returns the rows of `build(*values)`, compiled at the first call.
+    """A query that Django compiles to SQL once: `Prepared(build)(*values)` returns the rows of the query `build(*values)`.
 
     The values are strings used unchanged in the queryset's conditions, such as ids. Everything else is fixed at the first
     call, so the queryset must not depend on the current time and must not prefetch.
@@ -50,11 +50,11 @@ class Prepared(Generic[Row]):
         return list(QuerySet(model=query.model, query=query, using=DEFAULT_DB_ALIAS))
 
     def first(self, *values: str) -> Row | None:
-        """Run the prepared query and return its first row, or None."""
+        """Run the prepared query with these values and return its first row, or None."""
         return next(iter(self(*values)), None)
 
     def get(self, *values: str) -> Row:
-        """Run the prepared query and return its only row. Raises the model's DoesNotExist."""
+        """Run the prepared query with these values and return its only row. Raises the model's DoesNotExist."""
         row = self.first(*values)
         if row is None:
             model: Any = self._build(*values).model

@@ -1,4 +1,4 @@
-"""The base classes of retention rules, which delete expired rows in small transactions.
+"""The base classes of retention rules, which delete old rows in small transactions.
 
 Each app defines the rules for its own tables in its `retention` module. settings.RETENTION lists them, the highest layer
 first, because rows of a higher layer refer to rows of a lower one. config/console/retention.py runs them.
@@ -14,7 +14,7 @@ from django.db.models import Model, QuerySet
 
 
 class RetentionRule(Protocol):
-    """A retention rule, which deletes one kind of expired rows; `name` identifies it in reports."""
+    """A retention rule, which deletes rows of one kind when they are old enough; `name` identifies the rule in reports."""
 
     name: ClassVar[str]
 
@@ -22,11 +22,11 @@ class RetentionRule(Protocol):
         """Return the number of rows that have expired by this retention rule."""
 
     def purge(self, limit: int) -> int:
-        """Delete up to `limit` rows that this retention rule calls expired, in one short transaction; return their number."""
+        """Delete up to `limit` rows that have expired by this retention rule, in a short transaction; return their number."""
 
 
 class ExpiredRows:
-    """A retention rule that deletes the rows of a queryset; subclasses define `expired_rows`."""
+    """A retention rule that deletes the rows of a queryset; a subclass defines the queryset in `expired_rows`."""
 
     name: ClassVar[str]
 
@@ -35,14 +35,14 @@ class ExpiredRows:
         raise NotImplementedError
 
     def deletable_rows(self) -> QuerySet[Any]:
-        """Return the expired rows that this retention rule can delete now, in the order of deletion."""
+        """Return the expired rows that this retention rule can delete now, the first to delete first."""
         return self.expired_rows()
 
     def count(self) -> int:
         return self.expired_rows().order_by().count()
 
     def purge(self, limit: int) -> int:
-        """Delete up to `limit` expired rows by this retention rule; rows that are locked now wait for the next run."""
+        """Delete up to `limit` rows that have expired by this retention rule, except rows locked by other transactions."""
         if not self.deletable_rows().exists():  # reading first takes no write lock
             return 0
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The rotation of encryption keys: encrypts all secrets again with a new first key, while the service runs.
+"""The rotation of encryption keys: encrypts all stored secrets again with the newest key while the service runs.
 
 No progress is stored: a value that the first key decrypts is done. An interrupted run can therefore be repeated, and a run
 that finds nothing shows that the old keys are unused. Keep the old keys for another week: publications in progress
@@ -20,7 +20,7 @@ BATCH = 200
 
 @dataclass
 class Rotated:
-    """The result of a key rotation for one encrypted field: how many values there are, were renewed, and are unreadable."""
+    """The result of a key rotation for one encrypted field: the numbers of all, renewed and unreadable values."""
 
     name: str
     values: int = 0
@@ -32,7 +32,7 @@ class Rotated:
 
 
 def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
-    """Return every encrypted field of every model, for the key rotation."""
+    """Return the encrypted fields of all models, for the key rotation."""
     return [
         (model, field)
         for model in apps.get_models()
@@ -42,7 +42,7 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
 
 
 def rotate(*, dry_run: bool = False, report: Callable[[Rotated], None]) -> list[Rotated]:
-    """Rotate the encryption key: encrypt all encrypted values again that do not use the first key.
+    """Encrypt all stored secrets that do not use the newest encryption key again with that key.
 
     A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.
     """
@@ -73,7 +73,7 @@ def _renew(
 
 
 def _batches(model: type[Model], field: EncryptedJSONField) -> Iterator[list[tuple[object, str]]]:
-    """Return the values of an encrypted field in batches for the key rotation, in the order of the primary keys."""
+    """Return the rows with a value in this encrypted field in batches, for the key rotation, in order of primary keys."""
     rows = model._base_manager.filter(**{f"{field.attname}__isnull": False}).order_by("pk")
     batch = list(rows.values_list("pk", field.attname)[:BATCH])
     while batch:

@@ -1,1 +1,1 @@
-"""Background jobs: due rows in the database, the worker loops that claim them, and heartbeats. Imports no app."""
+"""Background jobs: due rows in the database and the worker loops that process them. Imports no app."""

@@ -1,4 +1,4 @@
-"""The backoff of failed attempts: how long a job waits before its next attempt.
+"""How long a failed job waits before it is tried again (backoff).
 
 The pause follows a schedule, or doubles with each failure. If the server asks for a longer pause (Retry-After), that pause
 is used. Pauses of a schedule vary by up to 20 % (jitter), so that attempts which failed together are not all repeated at
@@ -15,7 +15,7 @@ JITTER = 0.2
 
 
 def scheduled_pause(schedule: Sequence[float], failures: int, *, retry_after: float = 0.0) -> timedelta | None:
-    """Return the pause before the next attempt, from a backoff schedule; None if the schedule has no further attempt.
+    """Return how long a failed job waits before the next try, by a list of pauses; None if it must not be tried again.
 
     `schedule` lists the pauses in seconds. `retry_after` is the minimum pause, in seconds.
     """
@@ -26,7 +26,7 @@ def scheduled_pause(schedule: Sequence[float], failures: int, *, retry_after: fl
 
 
 def doubling_pause(failures: int, *, first: float, longest: float, retry_after: float = 0.0) -> timedelta:
-    """Return the pause before the next attempt: `first` seconds after one failure, then doubled up to `longest`.
+    """Return how long a failed job waits before the next try: `first` seconds, doubled after each failure up to `longest`.
 
     `retry_after` is the minimum pause, in seconds.
     """

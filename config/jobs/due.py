@@ -1,4 +1,4 @@
-"""Due rows, which workers claim with a lease and a fence: the database is the job queue.
+"""Due rows, the jobs of workers: a worker claims a row for a limited time (the lease) before it processes the row.
 
 A worker claims a row until its lease ends, and the claim gets a fence: a number that grows with each claim of the row.
 Every write of an outcome is filtered by the fence, so a worker that lost its claim (because it was stopped, swapped out or
@@ -27,7 +27,7 @@ PAUSE_FACTOR, LONGEST_PAUSE = (
 
 
 class SearchPauses:
-    """Limits how often a worker searches for due rows while busy holders (accounts or receivers) have a backlog.
+    """Limits how often a worker searches for due rows while busy accounts or webhook receivers have many rows waiting.
 
     Such a search reads all due rows of the busy holders, however many there are. While searches find nothing, pauses limit
     them to a small part of the worker's time.
@@ -37,7 +37,7 @@ class SearchPauses:
         self._again_at = float("-inf")
 
     def __call__(self, claim: Callable[[], list[Row]]) -> list[Row]:
-        """Search for due rows with `claim` and return the claimed rows; return none while searches are paused."""
+        """Call `claim`, which searches for due rows, and return the claimed rows; return none while searches are paused."""
         began = time.monotonic()
         if began < self._again_at:
             return []
@@ -55,7 +55,7 @@ def due(queryset: QuerySet[Row], *, now: datetime | None = None) -> QuerySet[Row
 
 
 def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows_found: bool = False) -> list[Row]:
-    """Claim up to `limit` due rows for a worker, for the time `lease`; no two workers claim the same row at once.
+    """Reserve up to `limit` due rows for one worker, for the time `lease`; no other worker gets these rows meanwhile.
 
     PostgreSQL skips rows that another worker is claiming; on SQLite only one IMMEDIATE transaction runs at a time. The
     query before the transaction avoids taking SQLite's only write lock in an idle poll; `due_rows_found` skips that query,
@@ -76,10 +76,10 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows
 
 
 def held(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
-    """Return a queryset of a claimed due row through which results are written; it is empty once the claim is lost."""
+    """Return the queryset by which a worker saves the result of a due row; empty once another worker has claimed the row."""
     return queryset.filter(pk=row.pk, fence=row.fence)
 
 
 def give_back(rows: Sequence[DueRow]) -> None:
-    """Release the claims of due rows that were not processed, so that any worker may claim them at once."""
+    """Give due rows that the worker has not processed back to the queue, so that any worker may claim them at once."""
     update_rows([Write(row, {"lease_until": None}) for row in rows])

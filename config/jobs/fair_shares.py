@@ -1,4 +1,4 @@
-"""Fair shares of a worker's attempts for each receiver or account, so that slow ones do not delay the others."""
+"""Limits how many jobs a worker runs at once for each account or webhook receiver, so that slow ones delay no others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REMEMBERED = 1000
 
 @dataclass(frozen=True)
 class Shares:
-    """The limits of fair shares: attempts at a time in total, for a quick holder, a slow holder, and all slow holders."""
+    """The limits of jobs at once: in total, for a quick account or receiver, for a slow one, and for all slow ones."""
 
     places: int
     quick: int
@@ -20,7 +20,7 @@ class Shares:
 
 
 class FairShares:
-    """Counts the current attempts of each holder of a share (a receiver or an account) and decides who may start one.
+    """Counts the running jobs of each holder (an account or webhook receiver) and decides whether another may start.
 
     A holder is quick when its last attempt took less than QUICK_SECONDS, whatever its result. All others, including new
     ones, are slow. Slow holders together use only a part of the places, so quick holders always find free ones.
@@ -37,17 +37,17 @@ class FairShares:
 
     @property
     def places(self) -> int:
-        """Return how many more attempts may start now under the fair shares' total limit."""
+        """Return how many more jobs the worker may start now under the fair shares' total limit."""
         return self.shares.places - self.total
 
     @property
     def places_for_slow(self) -> int:
-        """Return how many more attempts of slow holders may start now under the limits of fair shares."""
+        """Return how many more jobs of slow accounts or receivers the worker may start now under its fair shares."""
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
         return min(self.places, self.shares.slow_together - held)
 
     def free_places_of_quick_holders(self) -> dict[str, int]:
-        """Return how many attempts each quick holder may still start, if a quarter of its fair share is free.
+        """Return how many more jobs of each quick account or receiver may start, if a quarter of its fair share is free.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """
@@ -57,21 +57,21 @@ class FairShares:
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
     def holders_to_skip(self) -> set[str]:
-        """Return the holders to skip when a worker claims rows of slow ones: the quick ones, and those with a full share."""
+        """Return the holders to skip in a search for jobs of slow holders: the quick ones, and those with a full share."""
         return self._quick | {holder for holder in self._in_flight if not self.has_free_place(holder)}
 
     def has_free_place(self, holder: str) -> bool:
         return self._in_flight[holder] < (self.shares.quick if holder in self._quick else self.shares.slow)
 
     def take(self, holder: str) -> bool:
-        """Count a new attempt in the holder's share; return False if the share has no free place."""
+        """Count a new job of an account or receiver (`holder`); return False if its fair share is full."""
         if not self.has_free_place(holder):
             return False
         self._in_flight[holder] += 1
         return True
 
     def release(self, holder: str, seconds: float | None) -> None:
-        """End an attempt in the holder's share; `seconds` is its duration, or None if no attempt was made."""
+        """Record that a job of an account or receiver ended after `seconds`, or without any work if that is None."""
         self._in_flight[holder] -= 1
         if not self._in_flight[holder]:
             del self._in_flight[holder]

@@ -1,4 +1,4 @@
-"""Fenced updates: one statement writes different values to many rows, and skips rows that the worker has lost.
+"""Updates of many rows by one SQL statement, which skips rows that another worker has claimed meanwhile.
 
 A worker that claims a row gets a fence, the number of that claim (config/jobs/due.py). When another worker has claimed the
 row since, the numbers differ and the other worker's values remain. One statement for each row would cost several
@@ -24,7 +24,7 @@ ROWS_PER_STATEMENT = 100  # the driver's parser needs more time for each row of 
 
 @dataclass(frozen=True)
 class Write:
-    """A fenced update of one row: its new values by field name.
+    """The new values of one row, by field name; they are not written if another worker has claimed the row meanwhile.
 
     A `DueRow` is written only if its fence in the database equals the one in memory. `states`, if given, are the values of
     its `status` from which it may change.
@@ -36,7 +36,7 @@ class Write:
 
 
 def update_rows(writes: Sequence[Write]) -> list[bool]:
-    """Run fenced updates of many rows of one table in one transaction, and return for each whether it was changed.
+    """Write new values to many rows in one transaction; return for each row whether the worker still held and changed it.
 
     Writes to the same fields from the same states share a statement. Rows that were changed get the new values in memory
     too. Rows are sorted by primary key within a statement. Callers whose rows others write at the same
@@ -60,7 +60,7 @@ def update_rows(writes: Sequence[Write]) -> list[bool]:
 
 
 def _update(writes: Sequence[Write], names: Sequence[str], states: Sequence[str]) -> list[str]:
-    """Run the fenced updates that set the same fields; return the primary keys of the changed rows."""
+    """Run one SQL statement that writes the same fields of many rows; return the primary keys of the changed rows."""
     options, quote = writes[0].row._meta, connection.ops.quote_name
     guards = ["fence"] if isinstance(writes[0].row, DueRow) else []
     fields: list[Any] = [options.get_field(name) for name in names]
@@ -88,5 +88,5 @@ def _update(writes: Sequence[Write], names: Sequence[str], states: Sequence[str]
 
 
 def _cast(value: str, field: Any) -> str:
-    """Cast a value in a fenced update to its column's type, because PostgreSQL could otherwise read it as text."""
+    """Return SQL that casts a new value to its column's type, because PostgreSQL could otherwise take the value as text."""
     return f"{value}::{field.db_type(connection)}" if connection.vendor == "postgresql" else value

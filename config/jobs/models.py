@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """The heartbeat of a worker loop: the last time it ran in any worker. `duty` is the name of the loop."""
+    """The last time at which a worker loop ran in any worker process; `duty` is the name of the loop."""
 
     duty = models.CharField(primary_key=True, max_length=20)
     beat_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Wake-ups of worker loops after a commit that may have made a row due.
+"""Wakes up worker loops after a commit that may have made a row due, so that the row does not wait for the next poll.
 
 A wake-up may be lost, duplicated or late, because workers also poll. While the broker is down, work starts at most one poll
 interval later. A request never waits for the broker.
@@ -26,7 +26,7 @@ _silent_until = 0.0
 
 
 def on_wake(loop: str, waker: Callable[[], None] | None) -> None:
-    """Register the function that a wake-up of the worker loop calls in this process; None removes it."""
+    """Register the function that wakes up this worker loop if it runs in this process; None removes the function."""
     if waker is None:
         _wakers.pop(loop, None)
     else:
@@ -34,12 +34,12 @@ def on_wake(loop: str, waker: Callable[[], None] | None) -> None:
 
 
 def wake(loop: str) -> None:
-    """Send a wake-up to a worker loop (`publish` or `deliver`) once the running transaction has committed."""
+    """Wake up a worker loop (`publish` or `deliver`) as soon as the current transaction has committed."""
     transaction.on_commit(lambda: wake_now(loop), robust=True)
 
 
 def wake_now(loop: str) -> None:
-    """Wake up a worker loop now: in this process if it runs here, otherwise through the broker.
+    """Wake up a worker loop now: directly if it runs in this process, otherwise by a message through the broker.
 
     A thread sends it, because a broker that is down blocks the sender for 5 s or more, whatever its time-outs are.
     """

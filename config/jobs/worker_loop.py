@@ -1,4 +1,4 @@
-"""WorkerLoop: a thread that processes due rows of one kind; it runs when it is woken, and four times a second."""
+"""WorkerLoop: a thread that processes one kind of due rows; it runs four times a second, and whenever it is woken up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAUSE_AFTER_FAULT = 2.0
 
 
 class WorkerLoop:
-    """The base class of worker loops, which call `run_once` again and again; subclasses define it for their rows.
+    """The base class of worker loops, which call `run_once` again and again; subclasses process their due rows in it.
 
     `run_once` returns True when more rows may be due now. `last_run` (monotonic seconds) shows that the loop is alive.
     """
@@ -35,7 +35,7 @@ class WorkerLoop:
         raise NotImplementedError
 
     def finish(self, seconds: float) -> None:
-        """Wait for the work in progress after the worker loop has stopped."""
+        """Wait until the worker loop's current work has ended, after the loop was stopped."""
 
     def start(self) -> None:
         wake_up.on_wake(self.name, self.wake)
@@ -45,7 +45,7 @@ class WorkerLoop:
         self._awake.set()
 
     def stop(self, seconds: float) -> None:
-        """Stop the worker loop, and wait up to `seconds` for its work in progress."""
+        """Stop the worker loop, and wait up to `seconds` until its current work has ended."""
         self.stopping = True
         wake_up.on_wake(self.name, None)
         self.wake()
@@ -60,7 +60,7 @@ class WorkerLoop:
         connections.close_all()
 
     def _run_safely(self) -> bool:
-        """Run the worker loop once; an exception, such as a database outage, is logged and followed by a pause."""
+        """Run the worker loop once; after an exception, such as a database outage, log it and pause."""
         try:
             close_old_connections()
             if not self._clock.agrees():

@@ -1,4 +1,4 @@
-"""The asynchronous HTTP client, which sends webhook deliveries: hundreds of POST requests on one event loop.
+"""The asynchronous HTTP client for webhook deliveries, which sends hundreds of POST requests in one thread.
 
 Each post resolves its host and checks every address. The session's resolver returns those checked addresses, so that the
 checked address is the one connected to; the address is checked again when the socket is created.
@@ -41,7 +41,7 @@ KEEPALIVE_SECONDS = 1.0  # few servers close sooner (gunicorn after 2 s, Node af
 
 @dataclass
 class _Post:
-    """A POST request that the asynchronous client is sending, with the checked addresses of its host."""
+    """A POST request that the asynchronous client is sending, with the checked IP addresses of its host."""
 
     addresses: list[ResolveResult]
     reused: bool = False  # it was sent on a connection that served another post before
@@ -52,7 +52,7 @@ _current_post: ContextVar[_Post] = ContextVar("current_post")
 
 @dataclass(frozen=True)
 class PostAnswer:
-    """The answer to a POST request of the asynchronous client; `excerpt` is the start of its body."""
+    """The response to a POST request of the asynchronous client; `excerpt` is the start of its body."""
 
     status: int
     headers: Mapping[str, str]
@@ -60,7 +60,7 @@ class PostAnswer:
 
 
 def create_session(*, connections: int) -> aiohttp.ClientSession:
-    """Return a session of the asynchronous HTTP client with at most `connections` open at a time.
+    """Return a new asynchronous HTTP client (an aiohttp session) with at most `connections` open connections.
 
     Waiting for a free connection counts against a post's time-out, so do not run more posts than that at once.
     """
@@ -91,7 +91,7 @@ async def post(
     timeout: float,
     read_limit: int = 4096,
 ) -> PostAnswer:
-    """Send a POST request with the asynchronous client and return the answer; redirects are returned, not followed.
+    """Send a POST request with the asynchronous client and return the response; a redirect is returned, not followed.
 
     `timeout` limits the whole exchange in seconds, from the DNS lookup to the end of the excerpt. At most `read_limit`
     bytes of the answer are read. If a reused connection closes without an answer, the request is sent again, so the
@@ -138,7 +138,7 @@ async def _send(
 
 
 async def _look_up(destination: Destination) -> list[ResolveResult]:
-    """Resolve the host of a POST request and check its addresses. Raises DestinationUnresolved or DestinationNotAllowed."""
+    """Look up the IP addresses of a POST request's host and check them. Raises DestinationUnresolved or -NotAllowed."""
     if destination.is_ip:
         return []  # checked with the URL and when the socket is created
     try:
@@ -161,7 +161,7 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
 
 
 class _Connector(aiohttp.TCPConnector):
-    """The asynchronous client's connector, which reuses a connection only if the POST request has checked its address."""
+    """Opens the asynchronous client's connections; it reuses one only if its IP address was checked for the current POST."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -184,7 +184,7 @@ class _Connector(aiohttp.TCPConnector):
 
 
 def _fits(connection: Connection, post: _Post) -> bool:
-    """Return whether the asynchronous client may reuse a connection for a POST: same address and no unread data."""
+    """Return whether a POST may reuse an open connection: its IP address is checked and it holds no unread data."""
     if connection.transport is None or connection.protocol is None or connection.protocol.should_close:
         return False
     address = connection.transport.get_extra_info("peername")[0]
@@ -192,7 +192,7 @@ def _fits(connection: Connection, post: _Post) -> bool:
 
 
 class _CheckedResolver(AbstractResolver):
-    """The asynchronous client's resolver, which returns the addresses that the current POST request has checked."""
+    """The asynchronous client's DNS resolver; it only returns the IP addresses that were checked for the current POST."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -200,11 +200,11 @@ class _CheckedResolver(AbstractResolver):
         return _current_post.get().addresses
 
     async def close(self) -> None:
-        """Do nothing: the asynchronous client's resolver has nothing to close."""
+        """Do nothing: the asynchronous client's DNS resolver has nothing to close."""
 
 
 def _checked_socket(addr_info: aiohttp.AddrInfoType) -> socket.socket:
-    """Create a socket for the asynchronous client after a last check that its address is allowed."""
+    """Create a socket for the asynchronous client after a last check that its IP address is allowed."""
     family, kind, protocol, _, address = addr_info
     if not address_allowed(address[0]):
         raise PermissionError(errno.EACCES, "the address is not public")

@@ -33,14 +33,14 @@ _FAULTS = (HTTPError, http.client.HTTPException, OSError, ValueError)
 
 @dataclass(frozen=True)
 class Response:
-    """The answer to a request of the HTTP client, with any status; `headers` is case-insensitive."""
+    """The response to a request of the HTTP client, with any status; `headers` ignores upper and lower case."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def json(self) -> Any:
-        """Return the JSON object or array in the answer's body; raise ValueError if the body is anything else."""
+        """Return the JSON object or array in the response's body; raise ValueError if the body is anything else."""
         try:
             value = jsonlib.loads(self.body)
         except RecursionError as error:
@@ -62,7 +62,7 @@ def request(
     timeout: float = 30.0,
     max_bytes: int = 1_000_000,
 ) -> Response:
-    """Send one HTTP request to a platform and return its answer; redirects are returned, not followed.
+    """Send one HTTP request to a platform and return the response; a redirect is returned, not followed.
 
     `json`, `data`, `files` and `params` are those of requests: `data` may be bytes, a form or an open file, which is
     streamed. `timeout` limits the whole exchange in seconds, from the DNS lookup to the last byte.
@@ -94,7 +94,7 @@ def download(
 
 
 def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
-    """Build a multipart/form-data body for a request of the HTTP client, which streams the files.
+    """Return the multipart/form-data body of an HTTP request; the files in it are read only while they are sent.
 
     A file is `(filename, opened file, mime type)`. Send the body's `content_type` as the Content-Type header.
     """

@@ -1,4 +1,4 @@
-"""Outbound connections, which go only to checked addresses and end at a total deadline.
+"""Outbound connections, which go only to checked IP addresses and have one time limit for the whole request.
 
 The host is resolved and checked when the socket is created, and the connection goes to exactly that address. The host
 name is still used for SNI, the certificate check and the Host header.
@@ -36,7 +36,7 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings 
 
 @dataclass
 class Exchange:
-    """The exchange of one request and its answer on an outbound connection: its deadline, its limits and its progress."""
+    """One request and its response on an outbound connection: the deadline, the size limits and the progress."""
 
     deadline: float  # time.monotonic()
     readable: int  # bytes of the answer that may still be read, headers and framing included
@@ -44,7 +44,7 @@ class Exchange:
     ended: bool = False  # the other end has closed
 
     def seconds_left(self) -> float:
-        """Return the seconds until the deadline of the connection's exchange; raise TimeoutError after it."""
+        """Return the seconds until the request's deadline; raise TimeoutError if it has passed."""
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
             raise TimeoutError("the deadline has passed")
@@ -91,7 +91,7 @@ def tls_context() -> ssl.SSLContext:
 
 
 class PinnedConnection(HTTPConnection):
-    """An outbound HTTP connection for one exchange, which goes only to checked addresses of its destination."""
+    """An outbound HTTP connection for one request, which goes only to checked IP addresses of its destination."""
 
     def __init__(self, destination: Destination, exchange: Exchange, **kwargs: Any) -> None:
         super().__init__(destination.host, destination.port, **kwargs)
@@ -109,7 +109,7 @@ class PinnedConnection(HTTPConnection):
         super().send(data)
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 does
-        """Return the answer on an outbound connection. Raises RemoteDisconnected if its headers are incomplete."""
+        """Return the response on an outbound connection. Raises RemoteDisconnected if its headers are incomplete."""
         answer = super().getresponse()
         if self._exchange.ended or answer.status < 200:
             raise http.client.RemoteDisconnected("the answer's headers are incomplete")
@@ -139,7 +139,7 @@ class PinnedConnection(HTTPConnection):
 
 
 class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
-    """An outbound HTTPS connection (see PinnedConnection), which checks the certificate against the host's name."""
+    """An outbound HTTPS connection for one request, which checks that the certificate is valid for the host's name."""
 
     def __init__(self, destination: Destination, exchange: Exchange) -> None:
         super().__init__(destination, exchange, ssl_context=tls_context())

@@ -1,4 +1,4 @@
-"""A total deadline for all outbound requests in a block of code, in addition to the time-out of each request."""
+"""A common deadline for all outbound requests in a block of code, in addition to the time-out of each request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _deadline: ContextVar[float] = ContextVar("outbound_deadline", default=float("in
 
 @contextlib.contextmanager
 def total_deadline(seconds: float) -> Iterator[None]:
-    """Set a deadline for the block: all its outbound requests together end after `seconds`."""
+    """Return a context manager that ends all outbound requests in its block after `seconds` in total."""
     token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
     try:
         yield
@@ -21,10 +21,10 @@ def total_deadline(seconds: float) -> Iterator[None]:
 
 
 def deadline_within(timeout: float) -> float:
-    """Return the time (time.monotonic) at which an outbound request with this time-out must end."""
+    """Return the time (time.monotonic) by which an outbound request with this time-out must end."""
     return min(_deadline.get(), time.monotonic() + timeout)
 
 
 def seconds_within(timeout: float) -> float:
-    """Return how many seconds a wait with this time-out may last before the total deadline."""
+    """Return how many seconds a wait may last: its time-out, or less if the block's total deadline comes first."""
     return max(0.0, deadline_within(timeout) - time.monotonic())

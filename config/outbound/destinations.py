@@ -1,4 +1,4 @@
-"""Checks the destinations of outbound requests: the syntax of the URL, and every IP address of its host.
+"""Checks the destinations of outbound requests: the URL's syntax, and every IP address of its host.
 
 The syntax is matched by one strict pattern, so that two URL parsers cannot disagree about what was checked. Hosts refused
 by name would also be refused by address; the name check only gives a clearer reason.
@@ -48,7 +48,7 @@ _LOOPBACK_V6 = IPv6Address("::1")
 
 
 class DestinationNotAllowed(Exception):
-    """The error for a destination to which the service must not connect; `reason` is a sentence for people."""
+    """The error for a URL to which the service must not connect; `reason` is a sentence for people."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -87,7 +87,7 @@ def check_url(url: str) -> Destination:
 
 
 def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
-    """Check URLs that a user enters as destinations, and all addresses of their hosts.
+    """Check URLs that a user enters, and all IP addresses of their hosts, before requests are sent to them.
 
     All names are resolved at once. A name that does not resolve within `seconds` is accepted: connections check again.
     """
@@ -100,7 +100,7 @@ def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
 
 
 def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
-    """Resolve the host of a destination and return its checked addresses, in order of preference.
+    """Look up the host of a destination and return its IP addresses, all checked, in order of preference.
 
     Raises DestinationUnresolved, and DestinationNotAllowed if any address is not allowed.
     """
@@ -113,7 +113,7 @@ def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECO
 
 
 def require_allowed(host: str, addresses: list[str]) -> None:
-    """Raise DestinationNotAllowed unless outbound requests to all these addresses of `host` are allowed.
+    """Raise DestinationNotAllowed unless outbound requests to all these IP addresses of `host` are allowed.
 
     Only a loopback host may have loopback addresses, and it may have no others.
     """
@@ -123,7 +123,7 @@ def require_allowed(host: str, addresses: list[str]) -> None:
 
 
 def _canonical_host(text: str) -> tuple[str, bool]:
-    """Return the host of a destination in canonical form, and whether it is an IP address."""
+    """Return the host of a URL in canonical form, and whether it is an IP address."""
     try:
         if text.startswith("["):
             return str(IPv6Address(text[1:-1])), True
@@ -158,7 +158,7 @@ def _admitted_loopback(host: str) -> bool:
 
 
 def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether an IP address is a public unicast address; False if it is no valid address."""
+    """Return whether this is a valid public IP address of a single host; multicast addresses are not."""
     address = _parse_address(ip)
     if address is None or any(address in network for network in _REFUSED):
         return False
@@ -176,7 +176,7 @@ def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
 
 
 def address_allowed(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether destinations may have this IP address: a public one, or loopback if OUTBOUND_ALLOW_LOOPBACK."""
+    """Return whether outbound requests to this IP address are allowed: if public, or loopback and OUTBOUND_ALLOW_LOOPBACK."""
     return is_public_address(ip) or (settings.OUTBOUND_ALLOW_LOOPBACK and is_loopback_address(ip))
 
 

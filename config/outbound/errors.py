@@ -12,7 +12,7 @@ from __future__ import annotations
 
 
 class OutboundError(Exception):
-    """The base class of errors of an outbound request that got no complete answer."""
+    """The base class of errors of an outbound request that got no complete response."""
 
 
 class NotSent(OutboundError):
@@ -20,22 +20,22 @@ class NotSent(OutboundError):
 
 
 class DestinationRefused(NotSent):
-    """The error when an outbound request's destination is not allowed; its cause is a DestinationNotAllowed."""
+    """The error when an outbound request was not sent because its destination is forbidden, such as an internal server."""
 
 
 class DestinationUnresolved(NotSent):
-    """The error when the host of an outbound request has no address, or the name servers were too slow."""
+    """The error when DNS has no IP address for the host of an outbound request, or does not answer in time."""
 
 
 class NoAnswer(OutboundError):
-    """The error when an outbound request was sent, at least in part, but no complete answer came."""
+    """The error when an outbound request was sent, perhaps in part, but no complete response came."""
 
 
 class ResponseTooLarge(NoAnswer):
-    """The error when the answer to an outbound request is longer than the caller allows."""
+    """The error when the response to an outbound request is longer than its caller allows."""
 
 
 def error_summary(fault: Exception) -> str:
-    """Describe an exception of an outbound request by its type and system message, without a library's own message."""
+    """Describe an exception of an outbound request by its type and system error, without a library's message text."""
     words = getattr(fault, "strerror", None)
     return f"{type(fault).__name__}: {words}" if words else type(fault).__name__

@@ -1,4 +1,4 @@
-"""The DNS resolver for the hosts of outbound requests, which handles thousands of lookups at once.
+"""The DNS resolver for the hosts of outbound requests, which runs thousands of lookups at once.
 
 The C library c-ares sends the queries and waits for all answers in one thread. With getaddrinfo, a name server that does
 not answer would block a thread for each lookup, because that call has no time limit and cannot be cancelled.
@@ -43,7 +43,7 @@ class Resolver:
         self._end = 0.0
 
     def begin(self, host: str) -> Future[list[str]]:
-        """Start the DNS lookup of `host` and return a future of its addresses, in order of preference (RFC 6724).
+        """Start the DNS lookup of `host`, and return a future whose result is its IP addresses in order of preference.
 
         The future's exception is DestinationUnresolved. The answer to a cancelled future is ignored.
         """
@@ -65,7 +65,7 @@ class Resolver:
         return found
 
     def look_up(self, host: str, *, seconds: float) -> list[str]:
-        """Return the addresses of `host` from DNS; raise DestinationUnresolved if there are none within `seconds`."""
+        """Return the IP addresses of `host` from DNS; raise DestinationUnresolved if there are none within `seconds`."""
         found = self.begin(host)
         try:
             return found.result(timeout=seconds)
@@ -74,7 +74,7 @@ class Resolver:
             raise DestinationUnresolved(f"{host} does not resolve in time.") from error
 
     def _current_channel(self) -> pycares.Channel:
-        """Return the DNS resolver's channel for the next lookup; each process has its own."""
+        """Return this process's connection to the name servers (a pycares channel) for the next DNS lookup."""
         made_for, now = (os.getpid(), *settings.OUTBOUND_NAMESERVERS), time.monotonic()
         with self._lock:
             if self._channel is None or self._made_for != made_for or not self._lookups_left or now > self._end:
@@ -85,7 +85,7 @@ class Resolver:
 
 
 def _new_channel() -> pycares.Channel:
-    """Create a channel from the DNS resolver to the name servers; it closes itself after its last answer."""
+    """Open the DNS resolver's connection to the name servers (a pycares channel); it closes after its last answer."""
     return pycares.Channel(
         flags=pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_NOALIASES,
         timeout=FIRST_TRY_SECONDS,

@@ -1,1 +1,1 @@
-"""The processes of the service: gunicorn's web worker, the Celery worker, the supervisor and demo of `manage.py up`."""
+"""The processes of the service: gunicorn's web worker, the Celery worker, and `manage.py up`, which starts both."""

@@ -1,4 +1,4 @@
-"""A client's connection to the web server (gunicorn worker): receives requests and sends answers without blocking.
+"""A client's connection to the web server (gunicorn), which receives requests and sends responses without blocking.
 
 The worker's main loop calls `receive` and `send_more` when the socket is ready. A thread that writes an answer sends as
 much as the client takes at once and leaves the rest to the main loop.
@@ -32,7 +32,7 @@ END_OF_HEAD = b"\r\n\r\n"
 
 @dataclass
 class MinimumClientSpeed:
-    """The minimum speed of a client's connection: after `grace` seconds, at least `rate` bytes per second on average."""
+    """The minimum speed of a client: after `grace` seconds, at least `rate` bytes per second on average."""
 
     grace: float
     rate: float
@@ -40,20 +40,20 @@ class MinimumClientSpeed:
     moved: int = 0
 
     def seconds(self) -> float:
-        """Return for how many seconds the client has been sending the request or taking the answer."""
+        """Return how many seconds the client has spent so far on sending the request or receiving the response."""
         return time.monotonic() - self.began
 
     def seconds_left(self) -> float:
-        """Return in how many seconds the client's connection is too slow if no further byte is transferred."""
+        """Return after how many seconds without any data the client's connection will count as too slow."""
         return self.grace + self.moved / self.rate - self.seconds()
 
     def restart(self) -> None:
-        """Start to measure the client's speed again, for the next request or answer."""
+        """Start to measure the client's speed from zero, for the next request or response."""
         self.began, self.moved = time.monotonic(), 0
 
 
 class AnswerWriter:
-    """What gunicorn uses as the socket for an answer: buffers the answer and sends it as fast as the client takes it."""
+    """The object to which gunicorn writes a response as to a socket; buffers what the client does not yet take."""
 
     def __init__(self, sock: socket.socket, pace: MinimumClientSpeed) -> None:
         self._socket, self.pace = sock, pace
@@ -63,11 +63,11 @@ class AnswerWriter:
 
     @property
     def sent(self) -> bool:
-        """Return whether the client's connection has taken the whole answer."""
+        """Return whether the whole response has been passed to the client's connection."""
         return not self._unsent and self._file is None
 
     def sendall(self, data: bytes) -> None:
-        """Send what the client takes of the answer now; the worker's main loop sends the rest. Called in a thread.
+        """Send as much of the response as the client takes now; the worker's main loop sends the rest. Called in a thread.
 
         It waits only while more than UNSENT_BYTES of earlier data are unsent.
         """
@@ -83,7 +83,7 @@ class AnswerWriter:
         self.send_more()
 
     def sendfile(self, file: IO[bytes], offset: int, count: int) -> None:
-        """Queue `count` bytes of a file as the next part of the answer, which the worker's main loop sends."""
+        """Add `count` bytes of a file to the response; the worker's main loop sends them later."""
         self._file = os.fdopen(os.dup(file.fileno()), "rb")
         self._file.seek(offset)
         self._file_missing = count
@@ -109,11 +109,11 @@ class AnswerWriter:
             self._file = None
 
     def shutdown(self, how: int) -> None:
-        """Raise OSError instead of shutting the socket down, because the main loop closes the client's connection."""
+        """Raise OSError, so that gunicorn's thread does not shut the socket down; the main loop closes the connection."""
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
-        """Discard the part of the answer that the client has not taken."""
+        """Discard the part of the response that is not sent yet."""
         self._unsent.clear()
         if self._file:
             self._file.close()
@@ -121,26 +121,26 @@ class AnswerWriter:
 
 
 class UploadSlots:
-    """Limits how many uploads the web server receives at the same time, in total and for each workspace."""
+    """Limits how many uploads the web server receives at once, in total and for each workspace."""
 
     def __init__(self, total: int = 32, each: int = 8) -> None:
         self._total, self._each = total, each
         self._holders: dict[Connection, str] = {}
 
     def take(self, conn: Connection, holder: str) -> bool:
-        """Reserve a slot for this connection's upload; return False if `holder`, a workspace or caller, gets no more."""
+        """Reserve a place for this connection's upload; return False if `holder` (a workspace or caller) has too many uploads."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder
         return True
 
     def give_back(self, conn: Connection) -> None:
-        """Release the upload slot that this connection has, if any."""
+        """Release the place that this connection reserved for an upload, if any."""
         self._holders.pop(conn, None)
 
 
 class Connection:
-    """A client's connection: `socket` is the real socket, and gunicorn writes the answer to `sock`.
+    """A client's connection: `socket` is the real socket; gunicorn writes responses to the buffering `sock` instead.
 
     `request` (parsed by gunicorn) and `body` are set once the request's headers have arrived.
     """
@@ -165,11 +165,11 @@ class Connection:
 
     @property
     def idle(self) -> bool:
-        """Return whether the client's connection waits for a request of which no byte has arrived."""
+        """Return whether the client's connection waits for a request that has not begun to arrive."""
         return self.request is None and not self._arrived
 
     def receive(self) -> None:
-        """Read the available data of a request from the client. Raises OSError, or ParseException for invalid HTTP."""
+        """Read data of a request that has arrived from the client. Raises OSError, or ParseException for invalid HTTP."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:
@@ -198,7 +198,7 @@ class Connection:
         return bool(data)
 
     def start_next(self) -> None:
-        """Prepare the connection for its next request, which may have arrived in part. Raises ParseException."""
+        """Prepare the connection for the client's next request, parts of which may have arrived. Raises ParseException."""
         if self.body:
             self.body.close()
         self.request = self.body = None
@@ -226,7 +226,7 @@ class Connection:
         self._arrived += self.body.feed(rest)
 
     def prepare_run(self) -> None:
-        """Prepare the request's headers for a run of the application: WSGI needs the Content-Length of a chunked body."""
+        """Prepare the request's headers for the application: WSGI needs a Content-Length even for a chunked body."""
         if not self.request or not self.body:
             return
         if self._chunked:
@@ -237,7 +237,7 @@ class Connection:
         self.request.must_close = self._must_close or not self.body.complete
 
     def close(self) -> None:
-        """Close the client's connection and delete the data received on it."""
+        """Close the client's connection and delete the data received through it."""
         self.sock.close()
         if self.body:
             self.body.close()
@@ -245,7 +245,7 @@ class Connection:
 
 
 def raw_error_response(error: ApiError) -> bytes:
-    """Return the API error as the bytes of an HTTP response, for requests that do not reach the application."""
+    """Return an API error as the bytes of an HTTP response, for requests that are refused before the application runs."""
     envelope = error.envelope()
     body = json.dumps(envelope).encode()
     lines = [

@@ -1,4 +1,4 @@
-"""The demo of the first `manage.py up`: an owner, a workspace with sandbox accounts, an API key, and the welcome text.
+"""The demo data of the first `manage.py up`: a user, a workspace with sandbox accounts, an API key; the welcome text.
 
 `manage.py up` prints the welcome text when the service is ready: its URLs and a first post to try.
 """
@@ -34,7 +34,7 @@ NO_SIGN_IN_NOTE = (
 
 @dataclass
 class Demo:
-    """The content of demo.json: the ids, API key and links of the demo. Fields that are None are omitted.
+    """The content of demo.json: the ids, API key and links of the demo; empty fields are left out.
 
     With an identity provider, the service's own tokens and sign-in links do not work; `note` says so.
     """
@@ -52,7 +52,7 @@ class Demo:
 
 
 def write_demo(*, base_url: str) -> Demo | None:
-    """Create the demo if the database has no users, or write demo.json again for an existing demo; else return None."""
+    """Create the demo if the database has no users; write demo.json again if the demo exists; otherwise return None."""
     path = Path(settings.DATA_DIR) / DEMO_FILE
     if not User.objects.exists():
         owner_id, workspace_id, api_key = _create()
@@ -94,7 +94,7 @@ def _create() -> tuple[str, str, str]:
 
 
 def _read_stored(path: Path) -> dict[str, Any] | None:
-    """Return the content of demo.json, or None if the file or the demo's owner does not exist."""
+    """Return the content of demo.json, or None if the file or the demo's user no longer exists."""
     try:
         stored: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -103,7 +103,7 @@ def _read_stored(path: Path) -> dict[str, Any] | None:
 
 
 def _write(path: Path, demo: Demo) -> None:
-    """Write demo.json, which only the file's owner may read because it contains an API key."""
+    """Write demo.json so that only its owner on this machine can read it, because it contains an API key."""
     draft = path.with_suffix(".draft")
     descriptor = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:

@@ -1,4 +1,4 @@
-"""A gunicorn worker whose main loop does all network I/O, so that slow clients occupy no threads.
+"""A gunicorn worker whose main loop does all reading and writing, so that slow clients occupy no threads.
 
 A request is processed in three steps:
 
@@ -48,13 +48,13 @@ Callback = Callable[[Connection], None]
 
 @dataclass(frozen=True)
 class BodyNeeded:
-    """What a run of the application returns if it needs the request body, which the caller `holder` still sends."""
+    """The result of calling the application when it needs a request body that the client (`holder`) is still sending."""
 
     holder: str
 
 
 class BufferedThreadWorker(ThreadWorker):
-    """gunicorn's ThreadWorker with all reading and writing in the main loop; config/gunicorn.py selects it."""
+    """gunicorn's ThreadWorker, but its main loop does all reading and writing; config/gunicorn.py selects this class."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -68,7 +68,7 @@ class BufferedThreadWorker(ThreadWorker):
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
-        """Raise RuntimeError if gunicorn's settings contain TLS, which the proxy in front must handle instead."""
+        """Raise RuntimeError if gunicorn's settings ask for TLS, because only the reverse proxy in front handles TLS."""
         super().check_config(cfg, log)
         if cfg.is_ssl:
             raise RuntimeError("This server speaks plain HTTP: put a proxy with TLS in front of it.")
@@ -76,7 +76,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Opening and closing connections (main loop).
 
     def accept(self, listener: socket.socket) -> None:
-        """Accept a client's connection; if there are too many, close the one that has waited longest for its client."""
+        """Accept a client's connection; if there are too many, close the connection that has been idle for longest."""
         try:
             client, address = listener.accept()
         except OSError:  # the client disconnected, or another process accepted it
@@ -122,7 +122,7 @@ class BufferedThreadWorker(ThreadWorker):
         return self._run_when_due(conn)
 
     def _run_when_due(self, conn: Connection) -> None:
-        """Run the application for the request in a thread if enough of the request has arrived, else wait for more."""
+        """Run the application in a thread if enough of the request has arrived; otherwise wait for more."""
         body = conn.body
         if body is None or (conn.admitted and not body.ready):
             due = False
@@ -138,7 +138,7 @@ class BufferedThreadWorker(ThreadWorker):
             self._watch(conn, selectors.EVENT_READ, self._on_readable)
 
     def _receive_body(self, conn: Connection, holder: str) -> None:
-        """Receive the request body that the application needs, unless its sender has too many uploads in progress."""
+        """Start to receive the request body that the application needs, unless its sender has too many uploads running."""
         body, conn.admitted = conn.body, True
         if body is None:
             return self._drop(conn)
@@ -152,7 +152,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Running a request (in a thread, except enqueue_req and finish_request).
 
     def enqueue_req(self, conn: Connection) -> None:
-        """Let a thread run the application for a request; /healthz and /readyz have a thread of their own."""
+        """Run the application for a request in a thread; the health checks /healthz and /readyz have a thread of their own."""
         conn.prepare_run()
         probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
@@ -171,7 +171,7 @@ class BufferedThreadWorker(ThreadWorker):
         return False
 
     def finish_request(self, conn: Connection, done: Future[bool | BodyNeeded]) -> None:
-        """Continue in the worker's main loop after the application ran: receive the body, or send the answer."""
+        """Continue in the main loop after the application has run: receive the request body, or send the response."""
         outcome = False if done.cancelled() or done.exception() else done.result()
         if isinstance(outcome, BodyNeeded):
             return self._receive_body(conn, outcome.holder)
@@ -197,7 +197,7 @@ class BufferedThreadWorker(ThreadWorker):
         return self._run_when_due(conn)
 
     def _linger(self, conn: Connection) -> None:
-        """Read and discard what the client sends after the last answer, for 2 s, so that the client gets the answer."""
+        """Read and discard data from the client for 2 s before closing, because closing at once could lose the last response."""
         with suppress(OSError):
             conn.socket.shutdown(socket.SHUT_WR)
         conn.pace = MinimumClientSpeed(LINGER_SECONDS, float("inf"))
@@ -215,11 +215,11 @@ class BufferedThreadWorker(ThreadWorker):
     # Time-outs (main loop).
 
     def wait_for_and_dispatch_events(self, timeout: float) -> None:
-        """Wait for socket events as gunicorn does, but at most 0.1 s while a small request body is expected."""
+        """Wait for socket events, at most 0.1 s while a small request body is expected to arrive at once."""
         super().wait_for_and_dispatch_events(min(timeout, SWEEP_SECONDS) if self._expected_soon else timeout)
 
     def murder_pending(self) -> None:
-        """Close connections of clients that are too slow; gunicorn calls this in each round of the main loop."""
+        """Close the connections of clients that are too slow; gunicorn calls this in each round of its main loop."""
         now = time.monotonic()
         if not self.alive and self._stopped_at is None:
             self._stopped_at = now
@@ -243,7 +243,7 @@ class BufferedThreadWorker(ThreadWorker):
                 self._refuse(conn, RequestTimeout())
 
     def _idle_seconds(self, conn: Connection, now: float) -> float:
-        """Return for how many seconds a client's connection may wait for its next request."""
+        """Return how many seconds a client's connection may stay open without a request."""
         if self._stopped_at is not None:
             return STOP_KEEPALIVE_LINGER if now - self._stopped_at < STOP_KEEPALIVE_LINGER else 0.0
         return float(self.cfg.keepalive) if conn.requests else READ_SECONDS
@@ -251,13 +251,13 @@ class BufferedThreadWorker(ThreadWorker):
     # Stopping.
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Handle SIGTERM in the web worker: stop waiting for posts' results, and finish the requests in progress."""
+        """Handle SIGTERM in the web worker: finish the running requests, but those that wait for a post's result at once."""
         with suppress(Exception):  # the application may not be loaded yet
             import_string(STOP_WAITING_FUNCTION)()  # by name: gunicorn loads this class before the application
         super().handle_exit(sig, frame)
 
     def set_accept_enabled(self, enabled: bool) -> None:
-        """When the gunicorn worker stops, accept all pending connections and close the listening socket.
+        """Accept new connections or not; on the worker's stop, accept those that wait and close the listening socket.
 
         A load balancer is then refused at once and uses another machine. gunicorn itself leaves the socket open until the
         last request is answered, and then drops the connections that arrived in the meantime.
@@ -270,7 +270,7 @@ class BufferedThreadWorker(ThreadWorker):
                 listener.close()
 
     def murder_keepalived(self, force: bool = False) -> None:
-        """Close all client connections if the gunicorn worker's process ends (`force`)."""
+        """Close all client connections if `force` is true, which gunicorn sets when the worker's process ends."""
         if force:
             self._probes.shutdown(wait=False)
             for conn in list(self._watched):
@@ -279,7 +279,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Errors outside the application.
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
-        """Log an error outside the application and answer in the API's error envelope, 400 for invalid HTTP."""
+        """Log an error that happened outside the application, and send the client an API error: 400 for invalid HTTP."""
         trace_id = start_trace()
         error: ApiError
         if isinstance(exc, ApiError):

@@ -1,4 +1,4 @@
-"""Checks at the start of `manage.py up`: the data directory's lock, a free port, and whether the service answers."""
+"""Checks at the start of `manage.py up`: no other one uses the data directory, the port is free, the service responds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROBE_SECONDS = 1.0  # short, so that Ctrl-C during the start takes effect soon
 
 @contextmanager
 def data_dir_lock(data_dir: Path) -> Iterator[None]:
-    """Lock `<data_dir>/up.lock` with this process's id in it, so that only one `manage.py up` uses the directory.
+    """Return a context manager that locks `<data_dir>/up.lock`, so that only one `manage.py up` uses the directory.
 
     Raises CommandError when another process has locked it.
     """
@@ -56,17 +56,17 @@ def check_address_free(host: str, port: int) -> None:
 
 
 def host_and_port(host: str, port: int) -> str:
-    """Return `host:port` for the URLs and the gunicorn of `manage.py up`; an IPv6 address gets brackets."""
+    """Return `host:port` for use in URLs and by gunicorn; an IPv6 address gets brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def loopback_host(host: str) -> str:
-    """Return the address at which this machine reaches the service that `manage.py up` starts on `host`."""
+    """Return the IP address at which this machine reaches the service that `manage.py up` starts on `host`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (compared, not bound)
 
 
 def answers_ok(host: str, port: int, path: str, *, host_header: str) -> bool:
-    """Return whether the service that `manage.py up` started answers GET `path` with status 200."""
+    """Return whether the service that `manage.py up` started responds to GET `path` with status 200."""
     connection = http.client.HTTPConnection(host, port, timeout=PROBE_SECONDS)
     try:
         connection.request("GET", path, headers={"Host": host_header})

@@ -39,7 +39,7 @@ class Child:
     failures: int = field(default=0, init=False)  # in a row
 
     def start(self) -> None:
-        """Start the child process in its own session, so that Ctrl-C in the terminal reaches only the supervisor."""
+        """Start the child process in a session (process group) of its own, so that Ctrl-C stops only the supervisor directly."""
         watch = [sys.executable, "-IS", str(PARENT_DEATH_WATCH), str(os.getpid())] if sys.platform == "linux" else []
         self.process = subprocess.Popen(  # noqa: S603 (commands are ours)
             [*watch, *self.command], stdin=subprocess.DEVNULL, start_new_session=True
@@ -56,7 +56,7 @@ class Child:
             self.process.terminate()
 
     def kill_group(self) -> None:
-        """Kill the child process and all processes it started with SIGKILL, so that none still uses its port."""
+        """Kill the child process and all processes that it started (SIGKILL), so that none still uses its port."""
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -65,7 +65,7 @@ class Child:
 
 
 class Supervisor:
-    """Keeps child processes running and stops them: SIGTERM first, SIGKILL after `grace` seconds.
+    """Keeps child processes running, and stops them: first by SIGTERM, and by SIGKILL if they run `grace` seconds later.
 
     A child that ends is restarted after `first_delay` seconds, which double with each failure up to LONGEST_DELAY.
     Use it from the main thread: call `watch`, and `stop` at the end.
@@ -82,11 +82,11 @@ class Supervisor:
         return self._stop_requests > 0
 
     def request_stop(self, *_signal: object) -> None:
-        """Make the supervisor's `watch` return; a second request makes `stop` kill the children at once."""
+        """Let the supervisor stop its child processes soon; a second request lets it kill them at once."""
         self._stop_requests += 1
 
     def watch(self, *, until: Callable[[], bool] | None = None, timeout: float = math.inf) -> bool:
-        """Restart child processes that exit; return True once `until()` is true, False on a stop request or time-out."""
+        """Restart child processes that exit; return True once `until()` is true, False on a request to stop or a time-out."""
         deadline = time.monotonic() + timeout
         while not self.stopping:
             for child in self._children:
@@ -99,7 +99,7 @@ class Supervisor:
         return False
 
     def stop(self) -> None:
-        """Send SIGTERM to all child processes and later SIGKILL to those that still run; return when none runs."""
+        """Stop all child processes: send SIGTERM, later SIGKILL to those that still run, and wait for their end."""
         running = [child for child in self._children if child.process is not None]
         for child in running:
             child.terminate()

@@ -1,4 +1,4 @@
-"""Steps of the Celery worker, which start and stop the worker loops, the embedded beat and a metrics server.
+"""Start-up steps of the Celery worker: they start and stop the worker loops, the scheduler and a metrics server.
 
 The beat is a thread, because `-B` would fork a process that a `memory://` broker cannot reach. Two beats are harmless:
 required work is a row that only one worker claims.
@@ -40,7 +40,7 @@ THREAD_SWITCH_SECONDS = 0.0005
 
 
 class WorkerLoops(bootsteps.StartStopStep):
-    """Celery worker step: runs the worker loops of settings.WORKER_LOOPS and writes their heartbeats."""
+    """Start-up step of the Celery worker: runs the worker loops of settings.WORKER_LOOPS and records their heartbeats."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
@@ -68,7 +68,7 @@ class WorkerLoops(bootsteps.StartStopStep):
     terminate = stop
 
     def _begin_to_stop(self, **kwargs: Any) -> None:
-        """Stop all worker loops at the same time, each by a thread of its own."""
+        """Begin to stop all worker loops at the same time, each in a thread of its own."""
         if self._stop.is_set():
             return
         self._stop.set()
@@ -87,7 +87,7 @@ class WorkerLoops(bootsteps.StartStopStep):
 
 
 class EmbeddedBeat(bootsteps.StartStopStep):
-    """Celery worker step: runs Celery's beat as a thread of the worker process."""
+    """Start-up step of the Celery worker: runs Celery's scheduler (beat) as a thread of the worker process."""
 
     def start(self, parent: Any) -> None:
         self._app = parent.app
@@ -103,7 +103,7 @@ class EmbeddedBeat(bootsteps.StartStopStep):
     terminate = stop
 
     def _run(self) -> None:
-        """Run Celery's beat; start it again if it fails, for example because the database is down."""
+        """Run Celery's scheduler (beat), and start it again after a failure, such as a database outage."""
         while True:
             try:
                 return self.service.start(embedded_process=True)
@@ -115,7 +115,7 @@ class EmbeddedBeat(bootsteps.StartStopStep):
 
 
 class MetricsServer(bootsteps.StartStopStep):
-    """Celery worker step: serves GET /metrics on a machine that has no web process (WORKER_METRICS_ADDRESS)."""
+    """Start-up step of the Celery worker: serves GET /metrics if there is no web process (WORKER_METRICS_ADDRESS)."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
@@ -142,7 +142,7 @@ class MetricsServer(bootsteps.StartStopStep):
 
 
 def answer_metrics(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Answer GET /metrics in a Celery worker process as web processes do (a WSGI application)."""
+    """Answer GET /metrics in a Celery worker process, with the same content as in a web process (a WSGI application)."""
     close_old_connections()
     try:
         asked = environ["PATH_INFO"] == "/metrics"
@@ -161,7 +161,7 @@ class _Handler(WSGIRequestHandler):
 
 
 def _log_failed_checks() -> None:
-    """Log failed checks of external programs, such as the malware scanner; the worker starts anyway."""
+    """Log which external programs, such as the malware scanner, do not work; the worker starts anyway."""
     for message in checks.run_checks(tags=["outside"], include_deployment_checks=True):
         logger.warning("%s %s", message.msg, message.hint or "")
 

@@ -1,1 +1,1 @@
-"""The sign-in of operators to the console: the password, limits on wrong passwords, and the second factor."""
+"""The sign-in of operators to the console: password, second factor, and limits on wrong passwords."""

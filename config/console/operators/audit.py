@@ -1,4 +1,4 @@
-"""Records operators' successful and failed sign-ins to the console in the audit log, the metrics and the log.
+"""Records operators' successful and failed sign-ins in the audit log, the metrics and the log.
 
 The entries belong to no workspace. A failed sign-in names the operator only if the name exists, because the name field may
 contain a password by mistake.
@@ -29,13 +29,13 @@ FAILURES_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody c
 
 
 def record_sign_in(request: HttpRequest, user: User, *, by: str) -> None:
-    """Write the audit entry and the metric for an operator's successful sign-in."""
+    """Record an operator's successful sign-in in the audit log and the metrics."""
     metrics.OPERATOR_SIGN_INS.labels("signed_in").inc()
     _record(_caller(request, user), SIGN_IN, user, metadata={"by": by})
 
 
 def record_failed_sign_in(request: HttpRequest, name: str, *, reason: str) -> None:
-    """Write the audit entry, metric and log line for a failed operator sign-in (wrong password or code)."""
+    """Record an operator's failed sign-in (wrong password or code) in the audit log, the metrics and the log."""
     metrics.OPERATOR_SIGN_INS.labels(reason).inc()
     user = User.objects.filter(username=name, is_staff=True).first()
     caller = replace(operator_caller(_address(request)), retention_tier=FAILURES_TIER)
@@ -47,12 +47,12 @@ def record_failed_sign_in(request: HttpRequest, name: str, *, reason: str) -> No
 
 
 def record_own_change(request: HttpRequest, user: User, operation: str) -> None:
-    """Write the audit entry for a change that operators made to their own sign-in, such as a new second factor."""
+    """Write the audit entry for an operator's change to the operator's own sign-in, such as a new second factor."""
     _record(_caller(request, user), operation, user)
 
 
 def failures_since(user: User, since: datetime | None) -> int:
-    """Return how often sign-ins of this operator failed since a time, as the audit log shows; at most 1,000."""
+    """Return how many sign-ins of this operator failed since a time, by the audit log; at most 1,000."""
     entries = AuditEntry.objects.filter(
         workspace_id="", operation=SIGN_IN, resource_id=user.pk, outcome=AuditEntry.Outcome.REFUSED
     )

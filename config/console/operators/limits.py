@@ -35,10 +35,10 @@ IPV6_PREFIX_LENGTH = 64  # the network of one customer counts as one address
 
 
 class SignInLimits(AxesDatabaseHandler):
-    """The django-axes handler of operators' sign-ins, with two more limits: by IP address and by name (AXES_HANDLER)."""
+    """The handler of failed sign-ins for django-axes (AXES_HANDLER), with limits by IP address and by operator name."""
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:
-        """Return whether a limit on wrong passwords refuses this sign-in attempt before its password is checked."""
+        """Return whether too many wrong passwords came before this sign-in, so that its own password is not even checked."""
         wait = seconds_to_wait(request, get_client_username(request, credentials) or "")
         request.sign_in_wait = wait  # type: ignore[attr-defined]  # for `locked_out`
         if wait:
@@ -47,7 +47,7 @@ class SignInLimits(AxesDatabaseHandler):
 
 
 def seconds_to_wait(request: HttpRequest, name: str) -> int:
-    """Return for how many seconds the limits refuse sign-ins with this name from this address; 0 if allowed."""
+    """Return how many seconds this operator name must wait for a sign-in from this IP address; 0 if none."""
     now: datetime = request.axes_attempt_time  # type: ignore[attr-defined]  # set by django-axes, as the address is
     address: str | None = request.axes_ip_address  # type: ignore[attr-defined]
     recent = AccessAttempt.objects.filter(attempt_time__gte=now - settings.AXES_COOLOFF_TIME)
@@ -66,7 +66,7 @@ def seconds_to_wait(request: HttpRequest, name: str) -> int:
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
-    """Return the error page for a sign-in attempt that the limits on wrong passwords refuse (AXES_LOCKOUT_CALLABLE)."""
+    """Return the error page for a sign-in that is refused after too many wrong passwords (AXES_LOCKOUT_CALLABLE)."""
     wait = getattr(request, "sign_in_wait", 0) or int(settings.AXES_COOLOFF_TIME.total_seconds())
     error = RateLimited(
         "Too many failed sign-in attempts.",
@@ -78,7 +78,7 @@ def locked_out(request: HttpRequest, response: HttpResponse | None = None, crede
 
 
 def counted_address(request: HttpRequest) -> str | None:
-    """Return the IPv4 address or IPv6 /64 network by which failed sign-ins are counted (AXES_CLIENT_IP_CALLABLE)."""
+    """Return the client's IPv4 address or IPv6 /64 network, for counting failed sign-ins (AXES_CLIENT_IP_CALLABLE)."""
     return _normalized(request.META.get("REMOTE_ADDR", ""))
 
 
@@ -93,13 +93,13 @@ def _normalized(address: str) -> str | None:
 
 
 def _failures(attempts: QuerySet[AccessAttempt]) -> tuple[int, datetime | None]:
-    """Return the number of wrong passwords in these sign-in attempts, and the time of the last one."""
+    """Return how many wrong passwords these sign-in attempts had, and when the last one came."""
     found = attempts.aggregate(total=Sum("failures_since_start"), last=Max("attempt_time"))
     return found["total"] or 0, found["last"]
 
 
 def _seconds_left(last: datetime | None, pause: timedelta, now: datetime) -> int:
-    """Return the seconds until the pause after the last failed sign-in ends, rounded up."""
+    """Return the seconds, rounded up, until a sign-in is possible again after the last wrong password."""
     return max(0, math.ceil((last + pause - now).total_seconds())) if last else 0
 
 

@@ -1,4 +1,4 @@
-"""Removal of second factors: an operator's by `manage.py reset_second_factor`, and unused ones by a retention rule."""
+"""Removal of operators' second factors: by `manage.py reset_second_factor`, and of unused ones by a retention rule."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ UNCONFIRMED_TTL = timedelta(days=1)
 
 
 class NoSuchOperator(Exception):
-    """The error of a second-factor reset for a user name that no operator has."""
+    """The error when a second factor shall be removed but no operator has this user name."""
 
 
 def reset_second_factor(name: str) -> bool:
-    """Remove the second factor of the operator with this user name, and end all sessions of the operator.
+    """Remove the second factor of the operator with this user name, and sign the operator out everywhere.
 
     Returns whether there was one. The next sign-in by password sets up a new second factor. Raises NoSuchOperator.
     """

@@ -38,7 +38,7 @@ STRONG_SIGN_INS = (
 
 
 def is_strong_enough(request: HttpRequest) -> bool:
-    """Return whether the operator's sign-in included a second factor, if OPERATOR_SECOND_FACTOR requires one."""
+    """Return whether this operator signed in with a second factor, or does not need one (OPERATOR_SECOND_FACTOR)."""
     return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in STRONG_SIGN_INS
 
 
@@ -63,7 +63,7 @@ class PasswordStep(LoginView):
         return redirect("admin:second-factor")
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Record an operator's failed sign-in if the password was wrong, but not if a rate limit refused it."""
+        """Show the sign-in form again; record a failed sign-in if the password was wrong, not if a rate limit refused it."""
         if getattr(self.request, "sign_in_wait", None) == 0:
             audit.record_failed_sign_in(self.request, form.cleaned_data["username"], reason="wrong_password")
         return super().form_invalid(form)
@@ -81,7 +81,7 @@ class CodeForm(forms.Form):
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class SecondStep(FormView):
-    """Base class of the operator's sign-in pages that follow the right password."""
+    """Base class of the sign-in pages that an operator sees after the right password."""
 
     form_class = CodeForm
     title = ""
@@ -103,7 +103,7 @@ class SecondStep(FormView):
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def check(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
-        """Return the operator's second factor if it accepts the form's code; else add a form error and return None."""
+        """Return the operator's second factor if the form's code is right; else add an error to the form and return None."""
         problem = "This code is wrong or was already used."
         with transaction.atomic():
             device = SecondFactor.objects.select_for_update().filter(user=self.user, **wanted).first()
@@ -142,7 +142,7 @@ class CodeStep(SecondStep):
 
 
 class SetUpStep(SecondStep):
-    """The sign-in page of an operator without a second factor: sets up the authenticator app, shows recovery codes."""
+    """The sign-in page for an operator who has no second factor yet: sets up the authenticator app, shows recovery codes."""
 
     template_name = "admin/second_factor_set_up.html"
     title = "Set up your second factor"
@@ -172,7 +172,7 @@ class SetUpStep(SecondStep):
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
 
     def _device(self) -> SecondFactor:
-        """Return the unconfirmed second factor that this sign-in created; one of an earlier sign-in is replaced."""
+        """Return the second factor that this sign-in is setting up; it replaces one that an earlier sign-in left unconfirmed."""
         found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending.get("device")).first()
         if found is None:
             found = SecondFactor.new_for(self.user)

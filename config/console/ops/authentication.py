@@ -14,7 +14,7 @@ from config.api.errors import NotFound, Unauthenticated
 
 
 class OperatorAuthentication(BaseAuthentication):
-    """REST framework authentication of /ops: a request with ADMIN_TOKEN gets the operator's Caller as its user."""
+    """The authentication class of /ops (Django REST framework): a request with ADMIN_TOKEN comes from an operator."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None]:
         require_admin_token(request._request)
@@ -25,7 +25,7 @@ class OperatorAuthentication(BaseAuthentication):
 
 
 def require_admin_token(request: HttpRequest) -> None:
-    """Require ADMIN_TOKEN as the bearer token. Raises NotFound if it is not set, Unauthenticated if it differs."""
+    """Require ADMIN_TOKEN as the request's bearer token. Raises NotFound if the setting is empty, else Unauthenticated."""
     if not settings.ADMIN_TOKEN:
         raise NotFound()
     scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")

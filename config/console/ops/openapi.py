@@ -1,4 +1,4 @@
-"""Describes the authentication by ADMIN_TOKEN in the OpenAPI document."""
+"""Describes the authentication of /ops by ADMIN_TOKEN in the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ MAX_IDS = 200
 
 
 class QueueSerializer(serializers.Serializer):
-    """The state of one work queue in /ops/status; `duty` is the name of the queue."""
+    """The status of one queue of background jobs in /ops/status; `duty` is the name of the queue."""
 
     duty = serializers.CharField()
     due = serializers.IntegerField(help_text="How many rows are due, counted up to 10,000.")
@@ -31,7 +31,7 @@ class QueueSerializer(serializers.Serializer):
 
 
 class PeriodicWorkSerializer(serializers.Serializer):
-    """The state of scheduled work in /ops/status: when beat and retention last ran."""
+    """The times in /ops/status at which the scheduler (Celery beat) and the deletion of old rows last ran."""
 
     beat_at = serializers.DateTimeField(allow_null=True, help_text="When a task of the beat last reached a worker.")
     beat_alive = serializers.BooleanField()
@@ -110,7 +110,7 @@ class OperatorsDeliveriesQuery(PageQuery):
 
 
 class EitherBody(WriteBody):
-    """Base class of request bodies of the operators' API that must give exactly one of their fields."""
+    """Base class of request bodies of the operators' API in which exactly one of several fields must be given."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         choices = [name for name in self.get_fields() if name != "dry_run"]
@@ -120,14 +120,14 @@ class EitherBody(WriteBody):
 
 
 class ReplayDeliveriesSerializer(EitherBody):
-    """The webhook deliveries that an operator sends again: by their ids, or all dead letters of a workspace."""
+    """The webhook deliveries that an operator sends again: chosen by id, or all finally failed ones of a workspace."""
 
     ids = StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)
 
 
 class ReplaysSerializer(serializers.Serializer):
-    """The result of an operator's replay of webhook deliveries."""
+    """The result of an operator's request to send webhook deliveries again."""
 
     replayed = serializers.IntegerField(help_text="Deliveries made due now, at most 10,000 in one call.")
     in_flight = serializers.IntegerField(help_text="Skipped, because an attempt is in progress.")
@@ -135,7 +135,7 @@ class ReplaysSerializer(serializers.Serializer):
 
 
 class ReplayRequestShown(serializers.Serializer):
-    """An operator's request to send webhook deliveries again, as the answer of a dry run repeats it."""
+    """The copy of an operator's replay request in the response to its dry run: which webhook deliveries to send again."""
 
     ids = serializers.ListField(child=serializers.CharField(), required=False)
     workspace_id = serializers.CharField(required=False)
@@ -145,14 +145,14 @@ ReplayDeliveriesPreview = preview_of("OpsDeliveryReplay", request=ReplayRequestS
 
 
 class RuleSerializer(serializers.Serializer):
-    """A retention rule in the operators' API and the number of rows that it deleted or would delete."""
+    """A retention rule in the operators' API, with the number of rows it deleted or, in a dry run, would delete."""
 
     name = serializers.CharField()
     rows = serializers.IntegerField()
 
 
 class RetainedSerializer(serializers.Serializer):
-    """The result of a retention run in the operators' API: the rows deleted or, in a dry run, the expired rows."""
+    """The result of an operator's deletion of old rows: the deleted rows or, in a dry run, those to delete."""
 
     rules = RuleSerializer(many=True)
     complete = serializers.BooleanField(help_text="False: expired rows are left for the next run.")
@@ -164,7 +164,7 @@ RunRetentionPreview = preview_of("OpsRetentionRun", would_delete=RetainedSeriali
 
 
 class ReconciledSerializer(serializers.Serializer):
-    """The result of a billing reconciliation that an operator started: workspaces compared and differences found."""
+    """The result of an operator's comparison of billing with the payment processor: the number of differences found."""
 
     workspaces = serializers.IntegerField(help_text="Workspaces compared with the processor.")
     subscriptions_changed = serializers.IntegerField()
@@ -180,7 +180,7 @@ class ReconciledEnvelope(serializers.Serializer):
 
 
 class ReconcileScopeSerializer(serializers.Serializer):
-    """The number of workspaces whose billing an operator's reconciliation would compare."""
+    """The result of a dry run of the comparison with the payment processor: how many workspaces it would compare."""
 
     workspaces = serializers.IntegerField()
 
