@@ -70,7 +70,7 @@ class BoxFile(VideoFile):
         return self.read(box.body, length)
 
     def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
-        """Return numbers (big-endian) in an MP4 box's content from byte `at` on; `codes` is a format of the module `struct`."""
+        """Return numbers (big-endian) in an MP4 box's content from byte `at` on; `codes` is a format for `struct`."""
         length = struct.calcsize(f">{codes}")
         if at + length > box.size:
             raise broken("video")
