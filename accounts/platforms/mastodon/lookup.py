@@ -103,7 +103,7 @@ def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
 
 
 def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
-    """Check that the Mastodon account's list would contain statuses of this visibility. Raises OutcomeUnknown if not."""
+    """Return the evidence that a Mastodon server lists statuses of this visibility. Raises OutcomeUnknown without any."""
     visibility = content.options.get("visibility") or _default_visibility(server)
     if visibility in ALWAYS_IN_LISTS:
         return f"{visibility} statuses are listed by all servers"

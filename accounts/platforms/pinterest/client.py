@@ -45,7 +45,7 @@ class PinterestApplication(OAuthApplication):
     revoked_statuses = frozenset({200, 204, 400, 404})
 
     def error_of(self, response: Response) -> str:
-        """Return the OAuth error in a token response, which Pinterest writes in the format of its API's errors."""
+        """Return the OAuth error in Pinterest's response to a token request, in the format of the API's other errors."""
         error = PinterestError(response)
         if error.status == 401 or (error.status == 400 and error.code == INVALID_GRANT):
             is_about_app = "application" in error.reason.lower() or "client" in error.reason.lower()

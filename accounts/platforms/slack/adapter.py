@@ -58,7 +58,10 @@ class Slack(OAuthPlatform):
     revoked_tokens = ()  # a webhook is its owner's, and the app's token also serves the workspace's other channels
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Return which settings of the Slack app are missing; None if they are set, and for webhooks, which need none."""
+        """Return which settings of the Slack app are missing; None if all are set.
+
+        Connections by webhook need no settings.
+        """
         return None if method == "credentials" else super().unavailable_reason(method)
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
@@ -80,12 +83,15 @@ class Slack(OAuthPlatform):
         return installation.fetch_channels(self._web_api(tokens))
 
     def stored_details(self, identity: Identity) -> Mapping[str, Any]:
-        """Return what is stored with the token of a Slack channel: its id, and the workspace's URL as `site`."""
+        """Return what is stored with the token of a Slack channel: the channel's id and the URL of the workspace."""
         channel_id = identity.external_id.rpartition("/")[2]
         return {"channel": {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}}
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Connect a Slack channel by a webhook, which is checked without a message. Raises CredentialsRejected, Transient."""
+        """Connect a Slack channel by its incoming webhook, which is checked without posting a message.
+
+        Raises CredentialsRejected, Transient.
+        """
         try:
             identity = webhook.identify_webhook(self._webhook(credentials))
         except AccountDisconnected as error:
@@ -120,7 +126,7 @@ class Slack(OAuthPlatform):
         return step(api, channel, content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Find a Slack message by its files. Raises OutcomeUnknown for one without files, which cannot be found."""
+        """Find a published Slack message by its files. Raises OutcomeUnknown for a message without files."""
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
         return messages.find(self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state)

@@ -35,7 +35,7 @@ _CODE = re.compile(r"[a-z0-9_.:-]{1,80}")
 
 
 class SlackError(ApiError):
-    """An error response of Slack; `code` is Slack's name for the error, or empty if it names none."""
+    """An error response of Slack; `code` is Slack's name for the error, or empty if there is no name."""
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
@@ -58,7 +58,7 @@ class WebApi(JsonClient):
 
 
 class SlackErrors(ErrorTranslator[SlackError]):
-    """The translation of Slack's error codes; HTTP statuses matter only for rate limits and failures of Slack itself."""
+    """The translation of Slack's API errors into platform errors, mostly by their codes."""
 
     name = "slack"
     label = "Slack"

@@ -46,7 +46,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 class ExchangeErrors(SlackErrors):
-    """The translation of Slack's errors in the OAuth exchange that completes an installation."""
+    """The translation of Slack's errors in the OAuth code exchange that completes an installation of the Slack app."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
         """Translate errors of a Slack installation about the app or the code, and temporary ones; else return None."""
@@ -86,7 +86,7 @@ class SlackApplication(OAuthApplication):
             return answer
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Raise an error if the installed Slack app's tokens expire and rotate, or if an OAuth scope is missing."""
+        """Raise an error if the Slack app was installed without a required OAuth scope or with tokens that expire."""
         if has_refresh_token:
             raise ConnectionUnavailable(
                 "The operator's app at Slack has token rotation switched on, with which channels cannot be connected.",

@@ -49,7 +49,7 @@ State = Mapping[str, Any]
 
 
 class FileErrors(SlackErrors):
-    """The translation of Slack's errors about a message's files; the account stays connected, as text still works."""
+    """The translation of Slack's errors about a message's files; the account stays connected, because text still works."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
         """Translate Slack's errors about a message's files, and those of SlackErrors; return None for all others."""
@@ -76,7 +76,7 @@ def message_body(content: Content) -> dict[str, Any]:
 
 
 def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
-    """Post a Slack message as the app. Raises platform errors; OutcomeUnknown means that Slack may have posted it."""
+    """Post a Slack message as the app. Raises platform errors: OutcomeUnknown if Slack may have posted the message."""
     with ERRORS.publish_errors("this message", final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
         timestamp = text_in(posted, "ts", _TIMESTAMP, "timestamp")
@@ -84,7 +84,7 @@ def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
 
 
 def send_by_webhook(hook: Webhook, content: Content) -> Published:
-    """Post a Slack message by a webhook, whose response has neither id nor URL. Raises the same errors as `send_as_app`."""
+    """Post a Slack message by a webhook. Slack's response contains neither the message's id nor its URL."""
     with webhook.ERRORS.publish_errors("this message", final=True):
         hook.post("", json=message_body(content))
     return Published("", "")
@@ -101,7 +101,10 @@ def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Pro
 
 
 def share_files(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
-    """Post the Slack message by sharing its uploaded files in the channel. OutcomeUnknown means that it may be posted."""
+    """Post a Slack message by sharing its uploaded files in the channel.
+
+    Raises OutcomeUnknown if Slack may have posted the message.
+    """
     files = [{"id": file_id} for file_id in state["files"]]
     text = {"initial_comment": escape(content.text, quote=False)} if content.text.strip() else {}
     thread = {"thread_ts": content.options["thread_ts"]} if "thread_ts" in content.options else {}
@@ -125,7 +128,7 @@ def find_shared_message(api: WebApi, channel: Channel, content: Content, state: 
 
 
 def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Slack message of an earlier attempt by its first file; return Absent if Slack does not have the file."""
+    """Find the Slack message of an interrupted attempt by the message's first file; return Absent if Slack lacks the file."""
     file = _first_file(api, state)
     if file is None:
         return Absent(AskedById("file_not_found"))
@@ -154,7 +157,7 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
 
 
 def _send(address: str, file: MediaFile) -> None:
-    """Upload a message's file to the URL from Slack, without the app's token: the URL itself permits the upload."""
+    """Upload a message's file to the URL that Slack gave for the upload; the app's token is not sent."""
     headers = {"Content-Type": "application/octet-stream"}
     with file.open() as opened:
         response = request(
@@ -201,7 +204,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
 
 
 def _message(channel: Channel, content: Content, state: State, file: Mapping[str, Any]) -> Progress | Published:
-    """Return the Slack message if the description of its file names it, otherwise the step that asks Slack again."""
+    """Return the Slack message if the description of its file says where it was posted, else the step that asks again."""
     if timestamp := _shared_at(file, channel):
         return _published(channel, timestamp, content)
     return ask_again(

@@ -27,7 +27,7 @@ _CODE = re.compile(r"[a-z_]{1,80}")
 
 
 class WebhookError(SlackError):
-    """An error response of a Slack webhook; `code` is Slack's name for the error, or empty if it names none."""
+    """An error response of a Slack webhook; `code` is Slack's name for the error, or empty if there is no name."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response)
@@ -92,7 +92,9 @@ ERRORS = WebhookErrors()
 
 
 def webhook_at(given: str, api_base: str) -> Webhook:
-    """Return the client of the Slack webhook at an owner's URL, which has to be Slack's or on the host of `api_base`.
+    """Return the client of the Slack webhook whose URL an owner entered.
+
+    The URL's host has to be Slack's or that of `api_base`.
 
     Raises CredentialsRejected.
     """
@@ -110,7 +112,7 @@ def webhook_at(given: str, api_base: str) -> Webhook:
 
 
 def identify_webhook(hook: Webhook) -> Identity:
-    """Check that a Slack webhook exists by sending a message without text, which Slack refuses. Returns its account.
+    """Check that a Slack webhook exists by sending an empty message, which Slack refuses. Returns the webhook's account.
 
     Slack does not say which channel the webhook posts to. Raises AccountDisconnected, Transient.
     """

@@ -57,7 +57,7 @@ class Telegram(Platform):
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Ask Telegram for the new id of a connected chat. Returns the account's grant with the new id.
+        """Ask Telegram for the new id of a connected chat, and return what is to be stored with the account.
 
         Raises AccountDisconnected if the chat has none, since bots' tokens do not expire; Transient.
         """

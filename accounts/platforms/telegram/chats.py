@@ -52,7 +52,7 @@ class Chat:
         return {"chat_id": self.id, "chat_type": self.type, "chat_username": self.username}
 
     def identity(self, external_id: str) -> Identity:
-        """Return the account of the Telegram chat, without a picture, because its URL would contain the bot's token."""
+        """Return the account of the Telegram chat, without a picture: a picture's URL would contain the bot's token."""
         return Identity(
             external_id=external_id,
             handle=f"@{self.username}" if self.username else self.title or external_id,

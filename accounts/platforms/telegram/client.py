@@ -57,7 +57,7 @@ class BotApiError(ApiError):
 
 
 class BotApi(JsonClient):
-    """The client of Telegram's Bot API for one bot, at the server `address`."""
+    """The client of Telegram's Bot API for one bot, at the server with the URL `address`."""
 
     error = BotApiError
     timeout_seconds = 20.0
@@ -119,13 +119,16 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         return None
 
     def platform_error(self, error: OutboundError | BotApiError) -> PlatformError:
-        """Translate Telegram's error for a call that sends no post; a bad request then concerns the bot or the chat."""
+        """Return the PlatformError for Telegram's error about a call that sends no post.
+
+        A bad request then concerns the bot or the chat.
+        """
         if isinstance(error, BotApiError) and error.from_api and error.status == 400:
             return self.bot_refused(error)
         return super().platform_error(error)
 
     def bot_refused(self, error: BotApiError) -> AccountDisconnected:
-        """Return the error for a Telegram bot that may not do in its chat what was asked."""
+        """Return the error for a Telegram bot that lacks a permission in its chat, such as the permission to post."""
         return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=ADD_BOT_ADVICE)
 
     def may_have_effect(self, error: BotApiError) -> bool:

@@ -31,7 +31,7 @@ _POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonym
 
 
 def build_request(content: Content) -> dict[str, Any]:
-    """Build the request of a Telegram message: `method`, `fields` without chat_id, and `parts`, the names of its media parts.
+    """Build the request that sends a Telegram message: the Bot API's method, the form fields and the names of media parts.
 
     Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """
@@ -98,7 +98,7 @@ def _markup(content: Content) -> dict[str, Any]:
 
 
 def _dimensions(file: MediaFile) -> dict[str, Any]:
-    """Return the width, height and duration of a video or GIF for a Telegram message: Telegram does not find them itself."""
+    """Return the width, height and duration of a video or GIF, which a Telegram message has to state."""
     if file.kind not in ("video", "gif"):
         return {}
     seconds = None if file.duration_ms is None else round(file.duration_ms / 1000)
@@ -143,7 +143,7 @@ def _request(api: BotApi, chat_id: int, message: Mapping[str, Any], media: Seque
 
 
 def _filename(part: str, file: MediaFile) -> str:
-    """Return the name of a media file for a Telegram message; except for documents, its extension tells Telegram the type."""
+    """Return the file name of a media file for a Telegram message, with the extension that Telegram expects."""
     if file.kind == "document" and file.filename:
         return file.filename
     return part + (mimetypes.guess_extension(file.mime_type, strict=False) or "")

@@ -1,1 +1,1 @@
-"""The Threads adapter: publishes posts, carousels and chains of posts of a profile, by Meta's Threads API."""
+"""The Threads adapter: publishes a profile's posts, carousels and chains of replies, by Meta's Threads API."""

@@ -1,4 +1,4 @@
-"""The Threads adapter: connects profiles by Meta's OAuth, and publishes each post from a container.
+"""The Threads adapter: connects profiles by Meta's OAuth, and publishes their posts.
 
 Source of the login: developers.facebook.com/docs/threads (profiles, get access tokens, long-lived tokens).
 """

@@ -31,7 +31,7 @@ State = Mapping[str, Any]
 
 
 def create(account: Account, content: Content, state: State) -> Progress:
-    """Create the next Threads container: for a file of a carousel, or for the post or next segment itself.
+    """Create the next Threads container (unpublished post): for one file of a carousel, or for a whole post.
 
     Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -51,7 +51,7 @@ def create(account: Account, content: Content, state: State) -> Progress:
 
 
 def check_containers(account: Account, state: State) -> Progress | None:
-    """Ask whether Threads has prepared the containers; return None if the post is already published. Raises as `create`."""
+    """Ask whether Threads has prepared the post's containers (unpublished posts); None if the post is already published."""
     waiting = [*state["waiting"]]
     while waiting:
         with ERRORS.platform_errors():
@@ -87,7 +87,7 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
 
 
 def check_later(state: State, waiting: Sequence[str]) -> Progress:
-    """Return the step that asks Threads later whether containers are ready. Raises Transient after MAX_CHECKS."""
+    """Return the step that asks Threads later whether the unpublished post is ready. Raises Transient after MAX_CHECKS."""
     return ask_again(
         "wait",
         {**state, "waiting": [*waiting]},
@@ -99,7 +99,7 @@ def check_later(state: State, waiting: Sequence[str]) -> Progress:
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """Return the step that creates a segment's Threads containers again. Raises ContentRejected after MAX_REPETITIONS."""
+    """Return the step that prepares a Threads post again from the beginning. Raises ContentRejected after MAX_REPETITIONS."""
     repetitions = state.get("anew", 0)
     if repetitions >= MAX_REPETITIONS:
         raise ContentRejected(reason, suggested_action="Make sure that the media can be fetched, then make a new post.")

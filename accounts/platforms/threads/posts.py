@@ -1,4 +1,4 @@
-"""The steps that publish Threads posts from containers, one for each segment of a chain, and that find published ones.
+"""The steps that publish a Threads post or a chain of posts, and that find published posts.
 
 A container can be published once, and its status says whether it was. For a while after it was created, Threads may answer
 that the container does not exist, as clients report; the service then asks again. A published segment is recognized by its
@@ -29,7 +29,7 @@ State = Mapping[str, Any]
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Begin to publish a Threads post: check the content and store the time. Raises ContentRejected."""
+    """Begin to publish a Threads post: check the content and store the current time. Raises ContentRejected."""
     check_segments(content, CAPABILITIES, "Threads")
     if content.media and "link_attachment" in content.options:
         raise ContentRejected("A Threads post with media shows no link below it; leave `link_attachment` out.")
@@ -40,14 +40,14 @@ def begin(account: Account, content: Content, state: State) -> Progress:
 
 
 def check_segment_containers(account: Account, content: Content, state: State) -> Progress:
-    """Ask whether the containers of the next Threads post are ready to be published. Raises platform errors."""
+    """Ask whether Threads has prepared the next post, so that the post can be published. Raises platform errors."""
     return containers.check_containers(account, state) or _after_segment(
         content, state, _id_of_published(account, content, state)
     )
 
 
 def publish(account: Account, content: Content, state: State) -> Progress:
-    """Publish the next Threads post from its container. Raises platform errors."""
+    """Publish the next Threads post, which Threads has prepared as a container. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
             form = {"creation_id": state["container"]}
@@ -61,7 +61,7 @@ def publish(account: Account, content: Content, state: State) -> Progress:
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Absent:
-    """Find the Threads post of an earlier attempt and return the next step; return Absent if its container is unpublished.
+    """Find the Threads post that an interrupted attempt has published; return Absent if there is certainly none.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
     """
@@ -88,7 +88,7 @@ def permalink(account: Account, content: Content, state: State) -> Published:
 
 
 def _after_miss(state: State) -> Progress:
-    """Return the step that asks again for a container that Threads does not find or, after MAX_MISSES, creates another."""
+    """Return the step after Threads did not find an unpublished post: ask again or, after MAX_MISSES, prepare another."""
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
         return containers.create_again(state, "Threads does not know the container that it called ready.")
@@ -96,7 +96,7 @@ def _after_miss(state: State) -> Progress:
 
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:
-    """Return the id of a Threads post that is published from its container; the last post of a chain needs no exact id."""
+    """Return the id of a Threads post that turned out to be published already."""
     if state["sent"] and len(state["sent"]) == len(segment_texts(content)) - 1:
         return str(state["container"])
     if (found := _find_segment(account, content, state)) is None:
@@ -105,7 +105,7 @@ def _id_of_published(account: Account, content: Content, state: State) -> str:
 
 
 def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """Search the profile's list for the Threads post of an earlier attempt. Returns its id, None if it is not listed.
+    """Search the Threads profile's list for the post of an interrupted attempt. Returns the post's id, or None.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
