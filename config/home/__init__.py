@@ -1,1 +1,1 @@
-"""Dashboard pages that use several apps: a workspace's home page, agents, the webhook test; and the error pages."""
+"""Dashboard pages that need several apps: a workspace's home page, agents and the webhook test; also the error pages."""

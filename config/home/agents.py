@@ -46,7 +46,7 @@ def agents(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation=CREATE)
 def new_agent(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: create an agent and show its claim token, which is not shown again."""
+    """Dashboard page: create an agent and show once the token by which the agent gets its API key."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
     form = AgentForm(page.request.POST or None, accounts=_account_choices(page))
@@ -109,7 +109,7 @@ def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="agents.rotate_key")
 def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: issue a new API key to an agent and show the key, which is not shown again."""
+    """Dashboard page: create a new API key for an agent and show the key, which is not shown again."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     issued: list[services.RotatedKey] = []
 
@@ -134,7 +134,7 @@ def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation=UPDATE)
 def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: stop an agent by allowing it only dry runs, and cancel its scheduled posts if the form says so.
+    """Dashboard page: stop an agent by allowing it only dry runs; a checkbox also cancels its scheduled posts.
 
     An agent that is already stopped or revoked may still have scheduled posts.
     """
@@ -149,14 +149,14 @@ def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="agents.revoke")
 def revoke(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: revoke an agent and its API keys permanently."""
+    """Dashboard page: revoke an agent and its API keys for ever."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
 
 
 def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
-    """Cancel up to 100 scheduled posts of an agent and return the message for the dashboard."""
+    """Cancel up to 100 scheduled posts of an agent; return a message for the dashboard with the result."""
     scheduled = search_posts(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -201,7 +201,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
 
 
 def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsage) -> None:
-    """Add to the help text of each cap in the agent's form how much of the cap is used now."""
+    """Add the current usage to the help text of each limit in the agent's form."""
     cents = cap.spent_cents + cap.reserved_cents
     for name, used in (
         ("monthly_spend", f"{money(cents)} spent or reserved this month."),
@@ -212,7 +212,7 @@ def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsa
 
 
 def _budget_bar(spent: int, reserved: int, limit: int | None) -> dict[str, str] | None:
-    """Return two percentages of an agent's spend cap, `spent` and `used` (spent or reserved); None without a cap."""
+    """Return which percentages of an agent's spending limit are `spent` and `used` (spent or reserved), or None."""
     if limit is None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + reserved)]
@@ -230,7 +230,7 @@ def _add_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: Ap
 
 
 def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Return the (id, name) choices of accounts for the agent's form, including chosen accounts deleted since."""
+    """Return the accounts to choose from in the agent's form, including accounts chosen earlier and deleted since."""
     rows = selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _account_name(row) for row in rows}
     return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())

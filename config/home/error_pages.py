@@ -1,4 +1,4 @@
-"""Django's error views: HTML error pages under /dashboard/ and /admin/, and JSON error envelopes everywhere else."""
+"""Error pages for Django: HTML under /dashboard/ and /admin/, JSON errors everywhere else."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ ADMIN, DASHBOARD = "/admin/", "/dashboard/"
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Error view for status 400 (handler400): a JSON error envelope for a bad Host header or suspicious request."""
+    """Error view for status 400 (handler400), such as for a wrong Host header: a JSON error."""
     return error_response(errors.MalformedRequest("Invalid Host header or malformed form."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> Any:
-    """Error view for status 403 (handler403): an HTML error page or a JSON error envelope."""
+    """Error view for status 403 (handler403): an HTML page or a JSON error, depending on the path."""
     if request.path.startswith((ADMIN, DASHBOARD)):
         return django_permission_denied(request, exception)
     return error_response(errors.Forbidden())
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Error view for status 404 (handler404): an HTML error page or a JSON error envelope."""
+    """Error view for status 404 (handler404): an HTML page or a JSON error, depending on the path."""
     if request.path.startswith(DASHBOARD):
         return error_page(request, errors.NotFound("Page not found."))
     return error_response(errors.NotFound())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Error view for status 500 (handler500); its page needs no database, because the database may have failed."""
+    """Error view for status 500 (handler500), which reads nothing from the database, because that may be down."""
     error = errors.InternalError()
     if request.path.startswith(DASHBOARD):
         context = {"error": error, "trace_id": error.envelope()["trace_id"], "user": None}
@@ -45,7 +45,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
-    """Error view for a request that fails Django's CSRF check (CSRF_FAILURE_VIEW): answers with status 403."""
+    """Error view for a form that fails Django's CSRF check (CSRF_FAILURE_VIEW), with status 403."""
     if request.path.startswith(DASHBOARD):
         error = errors.Forbidden(
             "The form was too old, or it came from another site, so nothing was changed.",

@@ -22,7 +22,7 @@ NEARLY_SPENT = 0.8  # share of the monthly limit
 
 @workspace_page()
 def home(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: a workspace's home, with what needs attention, the next posts, spending and recent activity."""
+    """Dashboard page: a workspace's home, with open problems, the next posts, spending and recent activity."""
     workspace_id = page.workspace.id
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
     waiting = list(groups.filter(status__in=NEEDS_A_PERSON).order_by("-pk")[: SHOWN + 1])
@@ -46,7 +46,7 @@ def _upcoming_posts(groups: Any) -> list[PostGroup]:
 
 
 def _spend(cap: SpendCap) -> dict[str, Any]:
-    """Return this month's spending for the home page: limit, percentage spent, and percentage spent or reserved."""
+    """Return this month's spending for the home page: the limit, and the percentages spent, and spent or reserved."""
     limit = cap.limit_cents or 0
     used = cap.spent_cents + cap.reserved_cents
     share = (lambda cents: min(100.0, 100.0 * cents / limit)) if limit else (lambda cents: 100.0 if cents else 0.0)

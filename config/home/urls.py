@@ -1,4 +1,4 @@
-"""Routes of the dashboard's home page, agents' pages and webhook test."""
+"""URL routes of the dashboard's home page, agents' pages and webhook test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard page to test a webhook URL: it publishes a sandbox post whose events are delivered to that URL."""
+"""The dashboard page that tests a webhook URL: it publishes a sandbox post and sends that post's events to the URL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTCOMES = {
 
 
 class TrialForm(forms.Form):
-    """The form of the webhook test: the webhook URL, and what shall happen to the test post."""
+    """The form of the webhook test: the webhook URL, and whether the test post shall succeed or fail."""
 
     webhook_url = forms.CharField(
         label="Webhook address",
@@ -38,7 +38,7 @@ class TrialForm(forms.Form):
 
 @workspace_page("GET", "POST", operation=OPERATION)
 def webhook_trial(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: test a webhook URL by delivering the events of a free sandbox post to it."""
+    """Dashboard page: test a webhook URL by publishing a free sandbox post and sending its events to the URL."""
     form = TrialForm(page.request.POST or None)
     if form.is_valid():
         try:
@@ -50,7 +50,7 @@ def webhook_trial(page: WorkspacePage) -> HttpResponse:
 
 
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:
-    """Publish the webhook test's post in the sandbox and redirect to the page of its webhook deliveries."""
+    """Publish the test post in the sandbox, and redirect to the page that shows its webhook deliveries."""
     text = TEST_TEXT + OUTCOMES[ending][1]
     body = {
         "workspace_id": page.workspace.id,
@@ -66,7 +66,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
 
 
 def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
-    """Return an account for the webhook test that accepts text-only posts, sandbox accounts first. Raises InvalidState."""
+    """Return an account that can publish the webhook test's text post, preferably in the sandbox. Raises InvalidState."""
     workspace_id = page.workspace.id
     accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=workspace_id)
     accounts.sort(key=lambda account: not account.sandbox)

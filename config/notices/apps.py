@@ -1,4 +1,4 @@
-"""The Django app `notices`, which owns the tables of e-mail notices."""
+"""The Django app `notices`, to which the tables of e-mail notices belong."""
 
 from __future__ import annotations
 

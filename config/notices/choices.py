@@ -1,4 +1,4 @@
-"""Each member's choice of e-mail notices, and the members of a workspace who get a notice."""
+"""Which e-mail notices each member of a workspace chose, and which members get a notice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def wanted_kinds(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
 
 
 def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[str]) -> None:
-    """Save which e-mail notices the signed-in member gets; possible in a paused workspace too.
+    """Save which kinds of e-mail notices the signed-in member wants; even a paused workspace allows this.
 
     Raises UserSessionRequired, NotFound.
     """
@@ -40,13 +40,13 @@ def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[
 
 
 def recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
-    """Return the members of a workspace who get this kind of notice and can receive e-mail."""
+    """Return the members of a workspace who want this kind of notice and can receive e-mail."""
     members = members_of(workspace_id=workspace_id).select_related("notice_choice")
     return [member.user for member in members if _wants(member, kind) and can_receive_email(member.user)]
 
 
 def can_receive_email(user: User) -> bool:
-    """Return whether the user is active and has an e-mail address that the identity provider, if any, has verified."""
+    """Return whether the user is active and has an e-mail address; an identity provider, if used, must have verified it."""
     verified = (
         user.email_verified or not user.identity_subject
     )  # users without an identity provider have their address from us

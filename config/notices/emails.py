@@ -47,7 +47,7 @@ class Email:
 
 @dataclass(frozen=True)
 class _Body:
-    """The parts of a notice e-mail: subject, summary lines, the number of all occurrences, what to do, and a link."""
+    """The parts of a notice e-mail: subject, summary lines, how often the event occurred, what to do, and a link."""
 
     subject: str
     lines: Sequence[str]
@@ -57,7 +57,7 @@ class _Body:
 
 
 def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
-    """Build the e-mail for these notices, without those that are resolved meanwhile; return None if none is left."""
+    """Build the e-mail for these notices, without those whose cause no longer exists; None if no notice is left."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None
@@ -192,7 +192,7 @@ def _groups(notices: QuerySet[Notice]) -> QuerySet[PostGroup]:
 
 
 def _described(group: PostGroup, workspace: Workspace) -> str:
-    """Return a post's line in a notice e-mail: its platforms and times, but not its text."""
+    """Return the line that describes a post in a notice e-mail: its platforms and times, but not its text."""
     names = dict.fromkeys(platform(target.platform).label for target in group.targets.all())
     when = f"for {_time(group.scheduled_at, workspace)}" if group.scheduled_at else "without a time"
     return f"To {', '.join(names)}, {when}, created {_time(group.created_at, workspace)}"
@@ -222,7 +222,7 @@ def _time(moment: datetime, workspace: Workspace) -> str:
 
 
 def _plain(name: str) -> str:
-    """Shorten a name that a user chose to one printable line of a notice e-mail."""
+    """Return a name that a user chose as one short line for a notice e-mail, without unprintable characters."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
     return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
 

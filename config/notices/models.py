@@ -1,4 +1,4 @@
-"""The models of e-mail notices: notices, digests, cursors, and each member's choice."""
+"""The models of e-mail notices: the notices, the e-mails that collect them (digests), and each member's choice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, Not
 
 
 class NewsCursor(models.Model):
-    """The time up to which occurrences of one kind are stored as notices; lock this row while storing notices."""
+    """The time up to which events of one kind are stored as notices; code that stores notices locks this row."""
 
     kind = models.CharField(primary_key=True, max_length=10, choices=NoticeKind.choices)
     seen_until = models.DateTimeField()
@@ -43,7 +43,7 @@ class NewsCursor(models.Model):
 
 
 class Digest(models.Model):
-    """The schedule of notice e-mails of one kind for one workspace; `due_at` is null if no notice is pending.
+    """A workspace's next e-mail with all notices of one kind (digest); `due_at` is null if no notice is waiting.
 
     E-mails are at least `pause` apart; the pause grows while a repeating problem continues (REPEATING_KINDS). Lock the row
     while writing notices of this kind and workspace.
@@ -64,12 +64,12 @@ class Digest(models.Model):
         return f"{self.kind} of {self.workspace_id}"
 
     def schedule(self, now: datetime) -> None:
-        """Set when the digest e-mail is due: now, or when the pause after the last e-mail ends."""
+        """Set the time of the next digest e-mail: now, or when the pause after the last e-mail ends."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
     def mark_sent(self, now: datetime, *, sent: bool) -> None:
-        """Clear the digest's `due_at` after its notices were processed; `sent` is False if no e-mail was needed."""
+        """Record that the digest's notices are processed: no e-mail is due; `sent` is False if none was needed."""
         self.due_at = None
         if sent:
             goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause
@@ -79,7 +79,7 @@ class Digest(models.Model):
 
 
 class Notice(models.Model):
-    """Something that happened and is reported once by e-mail, such as a failed post; `occurrence` identifies it.
+    """Something that is reported once by e-mail, such as a failed post; `occurrence` is the key that prevents a repeat.
 
     `about` is the id of the affected resource, "" for a budget. `settled_at` is when it was reported, or found resolved.
     """
@@ -104,7 +104,7 @@ class Notice(models.Model):
 
 
 class NoticeChoice(models.Model):
-    """The kinds of notices that a member chose; without a row, owners and admins get all kinds, others none."""
+    """The kinds of notices that a member chose; members who never chose get all kinds as owner or admin, else none."""
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE, primary_key=True, related_name="notice_choice")
     chosen = models.JSONField(default=dict)  # {kind: bool}

@@ -1,4 +1,4 @@
-"""Finds what happened since the last search and needs an e-mail notice, such as failed posts or nearly spent budgets."""
+"""Finds events that need an e-mail notice and are new since the last search, such as failed posts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUDGET_THRESHOLDS = (80, 100)
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Something that happened and needs an e-mail notice; its fields are those of the model Notice."""
+    """An event that needs an e-mail notice; its fields are those of the model Notice."""
 
     workspace_id: str
     occurrence: str
@@ -32,7 +32,7 @@ class Occurrence:
 
 
 def _events(*kinds: EventKind) -> QuerySet[Event]:
-    """Return the stored events of these kinds, except sandbox events, so that they become e-mail notices."""
+    """Return the stored events of these kinds, without those of the sandbox, for e-mail notices."""
     return Event.objects.filter(sandbox=False, kind__in=kinds)
 
 
@@ -59,7 +59,7 @@ _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
 
 
 def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Occurrence]:
-    """Return up to `limit` occurrences of a notice kind since a time that have no notice yet, the earliest first."""
+    """Return up to `limit` events of a kind of notice since a time that have no notice yet, the earliest first."""
     if kind == NoticeKind.BUDGET:
         return _nearly_spent_budgets(limit)
     rows, at, about = _SOURCES[kind]
@@ -70,7 +70,7 @@ def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Oc
 
 
 def _nearly_spent_budgets(limit: int) -> list[Occurrence]:
-    """Return budgets that reached 80 % or 100 % of their limit and have no notice for this limit yet."""
+    """Return budgets of which at least 80 % is spent or reserved and no e-mail notice about that exists yet."""
     found = [
         Occurrence(
             budget.workspace_id,

@@ -41,7 +41,7 @@ class NoticesForm(forms.Form):
 
 @workspace_page("GET", "POST", operation="notices.choose")
 def notices(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: show the signed-in member's choice of e-mail notices; a POST saves it."""
+    """Dashboard page: show which e-mail notices the signed-in member chose, and save a new choice."""
     if page.request.method == "POST":
         wanted = NoticesForm(page.request.POST).wanted
         save_notice_choice(caller=page.caller, workspace_id=page.workspace.id, wanted=wanted)

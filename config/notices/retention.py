@@ -1,4 +1,4 @@
-"""Retention rules of e-mail notices: for old notices, and for notices and digests of purged workspaces."""
+"""Retention rules of e-mail notices: they delete old notices, and all notices of workspaces whose data was deleted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTICE_RETENTION = timedelta(days=90)  # longer than MAX_LOOKBACK in sending.py,
 
 
 class Notices(ExpiredRows):
-    """Retention rule: deletes an e-mail notice 90 days after the later of its creation and its occurrence."""
+    """Retention rule: deletes an e-mail notice 90 days after it was created or its event happened, whichever is later."""
 
     name = "notices"
 

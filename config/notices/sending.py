@@ -1,4 +1,4 @@
-"""Stores new occurrences as notices and sends them in digest e-mails, each occurrence at most once to each person.
+"""Stores new events as notices and sends them in digest e-mails, each event at most once to each person.
 
 Notices are stored in one transaction with the digest's due time, and settled in one transaction with the queued e-mails.
 A worker that dies in between therefore loses nothing, and several workers may run this at once.
@@ -31,7 +31,7 @@ MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 
 
 def send_notices() -> int:
-    """Store new occurrences of all kinds as notices, then send due digest e-mails; return the number of digests."""
+    """Store new events of all kinds as notices, then send the digest e-mails that are due; return their number."""
     for kind in NoticeKind:
         while create_notices(kind) == BATCH_SIZE:
             pass
@@ -42,7 +42,7 @@ def send_notices() -> int:
 
 
 def create_notices(kind: NoticeKind) -> int:
-    """Store up to BATCH_SIZE new occurrences as notices; return how many, 0 while another worker stores this kind."""
+    """Store up to BATCH_SIZE new events of a kind as notices and return how many; 0 if another worker is doing so."""
     now = timezone.now()
     NewsCursor.objects.get_or_create(kind=kind, defaults={"seen_until": now})
     with transaction.atomic():
@@ -74,7 +74,7 @@ def _store_notices(kind: NoticeKind, occurrences: Sequence[Occurrence]) -> None:
 
 
 def send_next_digest() -> bool:
-    """Send the digest e-mail that has been due longest; return False if none is due. A failure is retried later."""
+    """Send the digest e-mail that is most overdue, and repeat it later if that fails; return False if none is due."""
     due = _due_digests()
     digest_id = due.values_list("pk", flat=True).first()  # reading first takes no write lock
     if digest_id is None:
@@ -93,13 +93,13 @@ def send_next_digest() -> bool:
 
 
 def _due_digests() -> QuerySet[Digest]:
-    """Return the due notice digests, except those of deleted workspaces and of workspaces that operators paused."""
+    """Return the digest e-mails that are due, except for workspaces that are deleted or paused by an operator."""
     unreachable = Q(workspace__status=WorkspaceStatus.DELETED) | Q(workspace__operator_paused_at__isnull=False)
     return Digest.objects.filter(due_at__lte=timezone.now()).exclude(unreachable).order_by("due_at", "pk")
 
 
 def _send_digest(digest: Digest) -> None:
-    """Queue one digest e-mail to each recipient about the unresolved notices, and mark all its notices as settled."""
+    """Queue the digest's e-mail to each recipient, and mark all its notices as settled."""
     now = timezone.now()
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
     kind = NoticeKind(digest.kind)
@@ -111,7 +111,7 @@ def _send_digest(digest: Digest) -> None:
 
 
 def _queue_emails(email: Email, people: Sequence[User]) -> bool:
-    """Queue the digest's e-mail for each person; return False if there is no recipient."""
+    """Queue an e-mail about these notices to each recipient; return False if there is no recipient."""
     for person in people:
         queue_mail(to=person.email, subject=email.subject, text=email.text)
     return bool(people)

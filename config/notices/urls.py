@@ -1,4 +1,4 @@
-"""Route of the dashboard page on which a member chooses e-mail notices."""
+"""URL route of the dashboard page on which a member chooses e-mail notices."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class AnswerWriter:
         self._file_missing = count
 
     def send_more(self) -> None:
-        """Send as much of the queued answer as the client takes now. Raises OSError if the connection is closed."""
+        """Send as much of the buffered response as the client takes now. Raises OSError if the connection is closed."""
         with contextlib.suppress(BlockingIOError):
             while not self.sent:
                 if self._file and not self._unsent:
@@ -128,7 +128,7 @@ class UploadSlots:
         self._holders: dict[Connection, str] = {}
 
     def take(self, conn: Connection, holder: str) -> bool:
-        """Reserve a place for this connection's upload; return False if `holder` (a workspace or caller) has too many uploads."""
+        """Reserve a place for this connection's upload; return False if `holder`, a workspace or caller, has too many."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder

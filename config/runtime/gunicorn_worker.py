@@ -152,14 +152,14 @@ class BufferedThreadWorker(ThreadWorker):
     # Running a request (in a thread, except enqueue_req and finish_request).
 
     def enqueue_req(self, conn: Connection) -> None:
-        """Run the application for a request in a thread; the health checks /healthz and /readyz have a thread of their own."""
+        """Run the application for a request in a thread; the health checks /healthz and /readyz have their own thread."""
         conn.prepare_run()
         probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
 
     def handle(self, conn: Connection) -> bool | BodyNeeded:
-        """Run the application in a thread; return whether the connection can be used again, or BodyNeeded."""
+        """Call the application in a thread; return whether the connection can serve another request, or BodyNeeded."""
         try:
             return bool(self.handle_request(conn.request, conn))
         except BodyNotReceived:
@@ -197,7 +197,7 @@ class BufferedThreadWorker(ThreadWorker):
         return self._run_when_due(conn)
 
     def _linger(self, conn: Connection) -> None:
-        """Read and discard data from the client for 2 s before closing, because closing at once could lose the last response."""
+        """Read and discard data from the client for 2 s before closing: closing at once could lose the last response."""
         with suppress(OSError):
             conn.socket.shutdown(socket.SHUT_WR)
         conn.pace = MinimumClientSpeed(LINGER_SECONDS, float("inf"))
@@ -251,7 +251,7 @@ class BufferedThreadWorker(ThreadWorker):
     # Stopping.
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Handle SIGTERM in the web worker: finish the running requests, but those that wait for a post's result at once."""
+        """Handle SIGTERM in the web worker: finish the running requests, without waiting further for posts' results."""
         with suppress(Exception):  # the application may not be loaded yet
             import_string(STOP_WAITING_FUNCTION)()  # by name: gunicorn loads this class before the application
         super().handle_exit(sig, frame)

@@ -39,7 +39,7 @@ class Child:
     failures: int = field(default=0, init=False)  # in a row
 
     def start(self) -> None:
-        """Start the child process in a session (process group) of its own, so that Ctrl-C stops only the supervisor directly."""
+        """Start the child process in a session of its own, so that Ctrl-C in the terminal reaches only the supervisor."""
         watch = [sys.executable, "-IS", str(PARENT_DEATH_WATCH), str(os.getpid())] if sys.platform == "linux" else []
         self.process = subprocess.Popen(  # noqa: S603 (commands are ours)
             [*watch, *self.command], stdin=subprocess.DEVNULL, start_new_session=True
