@@ -1,4 +1,4 @@
-"""The sign-in settings of Django's authentication, social-auth and django-axes; config/settings.py includes them."""
+"""The sign-in settings of Django, social-auth and django-axes, which config/settings.py includes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The system check of the settings, which prevents a start in production with invalid settings."""
+"""The check of the settings (a Django system check), which prevents a start in production with invalid ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from config.outbound.destinations import LOOPBACK_HOSTS
 
 
 def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Return one check error for each invalid setting; ENVIRONMENT=production has additional rules."""
+    """Return one error for each invalid setting; with ENVIRONMENT=production there are more rules."""
     if settings.ENVIRONMENT not in ("development", "production"):
         return [
             Error(f"ENVIRONMENT={settings.ENVIRONMENT!r} is unknown: use development or production.", id="sps.E000")
@@ -31,7 +31,7 @@ def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
 
 
 def require_valid_settings() -> None:
-    """Raise ImproperlyConfigured if the system check finds invalid settings; called by web and worker processes."""
+    """Raise ImproperlyConfigured if settings are invalid; web and worker processes call this when they start."""
     problems = [str(problem.msg) for problem in check_production(None)]
     if problems:
         raise ImproperlyConfigured("The service does not start with these settings: " + " ".join(problems))
@@ -54,13 +54,13 @@ def _short_secret_key() -> bool:
 
 
 def _no_program(value: str) -> bool:
-    """Return whether a setting fails the system check because it is neither empty nor the path of an executable file."""
+    """Return whether a setting that should be empty or name an executable file does neither."""
     path = Path(value)
     return bool(value) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
 
 
 def _cannot_be_asked(address: str) -> bool:
-    """Return whether a server URL in the settings fails the check: it is neither https nor an allowed loopback URL."""
+    """Return whether a server URL in the settings is forbidden: neither https nor an allowed URL of this machine."""
     parts = urlsplit(address)
     here = settings.OUTBOUND_ALLOW_LOOPBACK and parts.hostname in LOOPBACK_HOSTS
     return parts.scheme != "https" and not (here and parts.scheme == "http")

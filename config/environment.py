@@ -35,7 +35,9 @@ def data_dir() -> Path:
 
 
 def secret(name: str, default: str = "") -> str:
-    """Read a secret from an environment variable, or from the file that `<name>_FILE` names; a `$` in it is not special.
+    """Read a secret from an environment variable, or from the file named by the variable `<name>_FILE`.
+
+    A `$` in the secret is not special.
 
     Raises ImproperlyConfigured, whose message never contains the file's content.
     """
@@ -56,7 +58,7 @@ def secret(name: str, default: str = "") -> str:
 
 
 def secret_list(name: str, default: Sequence[str] = ()) -> list[str]:
-    """Read a comma-separated list of secrets from an environment variable, or from the file that `<name>_FILE` names."""
+    """Read a comma-separated list of secrets from an environment variable, or from the file named by `<name>_FILE`."""
     return [part.strip() for part in secret(name).split(",") if part.strip()] or list(default)
 
 
@@ -95,7 +97,7 @@ def platform_settings() -> dict[str, str]:
 
 
 def storages(url: str) -> dict[str, dict[str, Any]]:
-    """Return Django's STORAGES for the variable `STORAGE_URL`: an S3 bucket, or local files if it is empty.
+    """Return Django's setting STORAGES for a `STORAGE_URL`: an S3 bucket, or local files if the URL is empty.
 
     Raises ImproperlyConfigured, whose message never contains the value, because it may include keys.
     """
@@ -148,7 +150,7 @@ def _bucket_options(url: str) -> dict[str, str]:
 
 
 def development_secret(directory: Path, name: str) -> str:
-    """Return a random secret for development; it is created on first use and stored in the data directory.
+    """Return a random secret for development, which is stored in the data directory at the first use.
 
     If two processes start at once, the first to link its finished file wins, and the other reads that file.
     """

@@ -16,7 +16,7 @@ from config.logs import logging_config
 
 
 class ServiceLogger(Logger):
-    """The logger class of gunicorn, which writes gunicorn's log lines in the format of all other log lines."""
+    """The logger class that gives gunicorn's log lines the format of the service's other log lines."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

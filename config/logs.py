@@ -23,7 +23,7 @@ _SECRETS = re.compile(r"(sps_(?:key|agt|clm|usr)_|Bearer +)[^\s\"',;}]+")
 
 
 def without_secrets(text: str) -> str:
-    """Return a log text without secrets: this service's tokens and all other bearer tokens are removed."""
+    """Return a log text in which this service's tokens, and all other bearer tokens, are hidden."""
     return _SECRETS.sub(r"\1…", text)
 
 
@@ -50,7 +50,7 @@ class JsonFormatter(BaseJsonFormatter):
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields of a log record for a JSON log line, without unlisted fields, empty values and secrets."""
+        """Return a log record's fields for a JSON log line, without secrets, empty values and unlisted fields."""
         line = {name: log_data[name] for name in ("time", "level", "logger")}
         line["message"] = without_secrets(log_data["message"])
         line |= {name: log_data[name] for name in LOGGED_FIELDS if log_data[name] not in (None, "", "-")}

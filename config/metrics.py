@@ -55,7 +55,7 @@ _folder_lock: IO[str] | None = None
 
 
 def count_unmapped_code(platform: str, code: object) -> None:
-    """Count a platform's unknown error code in the metrics; malformed codes and those beyond MOST_CODES are `other`."""
+    """Count an error code of a platform that this service does not know; malformed and too many codes count as `other`."""
     text = str(code)
     with _lock:
         seen = _codes[platform]
@@ -67,7 +67,7 @@ def count_unmapped_code(platform: str, code: object) -> None:
 
 
 def join_metrics_folder() -> None:
-    """Use the shared folder of Prometheus metrics; if no other process uses it, delete the files of ended processes."""
+    """Use the metrics folder that all processes share; the first process deletes the files of ended processes."""
     global _folder_lock  # the lock lasts as long as its file is open
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     _folder_lock = (FOLDER / "lock").open("w")

@@ -1,4 +1,4 @@
-"""The list of all retention rules, from the highest app layer to the lowest (settings.RETENTION)."""
+"""The list of all retention rules (settings.RETENTION), ordered from the highest layer of apps to the lowest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seals (encrypts) JSON values for storage; each is bound to an owner, such as a database row, and opens only for it.
+"""Seals (encrypts) JSON values for storage; a value can be decrypted only for its owner, such as a database row.
 
 Fernet has no associated data, so the encrypted text contains its owner's name: a ciphertext copied to another row does not
 decrypt. The first key of `ENCRYPTION_KEYS` encrypts and all keys decrypt, so keys can be rotated.
@@ -25,7 +25,7 @@ class Sealed(str):
 
 
 def seal(owner: str, value: Any) -> Sealed:
-    """Seal a JSON value: encrypt it, bound to this owner."""
+    """Encrypt a JSON value so that it can be decrypted only for this owner, such as a database row."""
     text = json.dumps({"row": owner, "value": value}, separators=(",", ":"))
     return Sealed(fernet(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
 

@@ -212,7 +212,7 @@ def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsa
 
 
 def _budget_bar(spent: int, reserved: int, limit: int | None) -> dict[str, str] | None:
-    """Return how much of an agent's limit is `spent` and `used` (spent or reserved), in percent; None without one."""
+    """Return which percentages of an agent's spending limit are `spent` and `used` (spent or reserved), or None."""
     if limit is None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + reserved)]

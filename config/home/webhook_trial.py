@@ -66,7 +66,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
 
 
 def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
-    """Return an account that can publish the webhook test's text, sandbox accounts first. Raises InvalidState if none."""
+    """Return an account that can publish the webhook test's text post, preferably in the sandbox. Raises InvalidState."""
     workspace_id = page.workspace.id
     accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=workspace_id)
     accounts.sort(key=lambda account: not account.sandbox)

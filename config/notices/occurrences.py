@@ -70,7 +70,7 @@ def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Oc
 
 
 def _nearly_spent_budgets(limit: int) -> list[Occurrence]:
-    """Return budgets that are spent by 80 % or 100 % and have no e-mail notice about that percentage yet."""
+    """Return budgets of which at least 80 % is spent or reserved and no e-mail notice about that exists yet."""
     found = [
         Occurrence(
             budget.workspace_id,

@@ -1,1 +1,1 @@
-"""Shared parts of all dashboard pages: navigation, template tags, static files and security headers. Imports no other app."""
+"""Parts that all dashboard pages share: navigation, template tags, static files and security headers."""

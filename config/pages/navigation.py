@@ -1,4 +1,4 @@
-"""The navigation of the dashboard: its menu, and the other pages to which templates of lower apps may link."""
+"""The navigation of the dashboard: the menu, and the list of all pages to which templates may link by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 99  # higher counts are shown as 99+
 
 @dataclass(frozen=True)
 class Entry:
-    """A dashboard page in the navigation, to which templates may link by `{% page_link %}`; one with a label is in the menu.
+    """A dashboard page to which templates may link by `{% page_link %}`; a page with a label is also in the menu.
 
     `waiting` takes a workspace id and returns how many items on the page wait for a person, counted up to MOST + 1.
     `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
@@ -37,7 +37,7 @@ class Link:
 
 
 class _Page(Protocol):
-    """The attributes of a workspace's dashboard page that the navigation uses (workspaces.workspace_page.WorkspacePage)."""
+    """What the navigation must know about an open dashboard page of a workspace (a WorkspacePage)."""
 
     request: HttpRequest
     workspace: Any
@@ -46,7 +46,7 @@ class _Page(Protocol):
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: adds `navigation`, the menu for templates of a workspace's dashboard pages."""
+    """Context processor: adds the dashboard's menu as `navigation` to the templates of a workspace's pages."""
     page: _Page | None = getattr(request, "workspace_page", None)
     return {"navigation": SimpleLazyObject(lambda: links(page))} if page else {}
 

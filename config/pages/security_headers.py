@@ -31,7 +31,7 @@ PERMISSIONS = ", ".join(
 
 
 class SecurityHeadersMiddleware(MiddlewareMixin):
-    """The middleware that adds security headers to every response, unless its view has set them."""
+    """The middleware that adds the security headers to every response, except those that its view has set."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         is_page = response.get("Content-Type", "").startswith("text/html")
@@ -43,7 +43,7 @@ class SecurityHeadersMiddleware(MiddlewareMixin):
 
 @lru_cache(maxsize=4)
 def page_policy(forms_lead_out: bool, loopback: bool) -> str:
-    """Return the Content-Security-Policy header of an HTML page: no inline code, and no origins but the file storage."""
+    """Return the Content-Security-Policy header of an HTML page: no inline code, no other servers except the file storage."""
     media = " ".join(["'self'", "data:", "blob:", *storage_origins(settings.STORAGES["default"].get("OPTIONS", {}))])
     targets = ["'self'"]
     if forms_lead_out:
@@ -62,7 +62,7 @@ def page_policy(forms_lead_out: bool, loopback: bool) -> str:
 
 
 def storage_origins(options: dict[str, str]) -> list[str]:
-    """Return the origins of stored files for the Content-Security-Policy: the S3 bucket's hosts, or none without S3."""
+    """Return the URL origins of the S3 bucket with stored files, for the Content-Security-Policy; none without S3."""
     if "bucket_name" not in options:
         return []
     if "endpoint_url" not in options:

@@ -172,7 +172,7 @@ class SetUpStep(SecondStep):
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
 
     def _device(self) -> SecondFactor:
-        """Return the second factor that this sign-in is setting up, in place of any left unconfirmed earlier."""
+        """Return the second factor that this sign-in is setting up; an unconfirmed one of an earlier sign-in is replaced."""
         found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending.get("device")).first()
         if found is None:
             found = SecondFactor.new_for(self.user)

@@ -10,7 +10,7 @@ from config.console.doctor import Level, diagnose
 
 
 class Command(BaseCommand):
-    """The command `manage.py doctor`, which prints a line for each finding and exits with an error on a fault."""
+    """The command `manage.py doctor`, which prints the result of each check and exits with an error if one found a fault."""
 
     help = (
         "Checks settings, database, broker, workers, scanner, storage, providers, mail and sign-in of this deployment."

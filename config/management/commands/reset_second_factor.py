@@ -10,7 +10,7 @@ from config.console.operators.second_factor_removal import NoSuchOperator, reset
 
 
 class Command(BaseCommand):
-    """The command `manage.py reset_second_factor`, which removes an operator's second factor and ends all their sessions."""
+    """The command `manage.py reset_second_factor`, which removes an operator's second factor and all sign-ins."""
 
     help = "Removes an operator's second factor and ends their sessions. The next sign-in sets up a new one."
 

@@ -1,4 +1,4 @@
-"""`manage.py rotate_encryption`: encrypts every stored secret again with the first of ENCRYPTION_KEYS."""
+"""`manage.py rotate_encryption`: encrypts every stored secret again with the first key of the setting ENCRYPTION_KEYS."""
 
 from __future__ import annotations
 

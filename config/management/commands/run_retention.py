@@ -1,4 +1,4 @@
-"""`manage.py run_retention`: deletes expired rows now or, in a dry run, counts them."""
+"""`manage.py run_retention`: deletes rows that are older than their retention period or, in a dry run, counts them."""
 
 from __future__ import annotations
 

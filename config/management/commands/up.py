@@ -1,4 +1,4 @@
-"""`manage.py up`: runs the whole service, web and worker processes, on one machine."""
+"""`manage.py up`: runs the whole service (web and worker processes) on one machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READY_SECONDS = 60
 
 
 class Command(BaseCommand):
-    """The command `manage.py up`: migrates the database, then runs web and worker until SIGINT or SIGTERM."""
+    """The command `manage.py up`: updates the database tables, then runs web and worker until SIGINT or SIGTERM."""
 
     help = "Migrates the database, then runs the web and worker processes until Ctrl-C."
 
@@ -60,7 +60,7 @@ class Command(BaseCommand):
             connections.close_all()
 
     def _run(self, supervisor: Supervisor, demo: Demo | None, *, host: str, port: int, base_url: str) -> None:
-        """Start the web and worker processes, print the welcome text when both are ready, and run until a stop request."""
+        """Start the web and worker processes, print the welcome text once both are ready, and run until asked to stop."""
 
         def ready() -> bool:
             own_host = urlsplit(base_url).netloc
@@ -93,7 +93,7 @@ def _use_data_dir(data_dir: Path | None) -> None:
 
 
 def _prepare_environment(host: str, port: int) -> str:
-    """Set the environment variables for the web and worker processes of `manage.py up`; return the base URL.
+    """Set the environment variables for the processes of `manage.py up`; return the service's base URL.
 
     Everything runs in the project's folder, where `-m` finds its modules and relative paths are the same for all.
     """

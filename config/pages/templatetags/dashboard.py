@@ -39,7 +39,7 @@ _WORDS = {
 
 @register.simple_tag
 def when(moment: datetime | None, date_pattern: str = "j M Y, H:i") -> SafeString | str:
-    """Template tag: render a time in the workspace's time zone, with UTC on hover."""
+    """Template tag: show a time in the workspace's time zone, and in UTC when the mouse is over it."""
     if moment is None:
         return "–"
     at = moment.astimezone(UTC)
@@ -63,7 +63,7 @@ def money(cents: int | None) -> str:
 
 @register.simple_tag
 def pill(state: str, words: str = "") -> SafeString:
-    """Template tag: render a status as a coloured label with text."""
+    """Template tag: show a status, such as "published", as a coloured label."""
     return format_html('<span class="pill {}">{}</span>', _TONE_OF.get(state, "over"), words or state_words(state))
 
 
@@ -81,7 +81,7 @@ def platform_label(name: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def query(context: dict[str, Any], **changed: Any) -> str:
-    """Template tag: return the page's query string with some parameters changed; None or "" removes a parameter."""
+    """Template tag: return the page's query string with changed parameters; None or "" removes a parameter."""
     given = {name: value for name, value in context["request"].GET.items() if name not in changed}
     given |= {name: value for name, value in changed.items() if value not in (None, "")}
     return f"?{urlencode(given)}" if given else "?"
@@ -89,7 +89,7 @@ def query(context: dict[str, Any], **changed: Any) -> str:
 
 @register.simple_block_tag
 def page_link(content: str, route: str, *arguments: str, css_class: str = "", **query: str) -> SafeString:
-    """Template tag: link the content to a dashboard page, or show it without link if no app has registered the page."""
+    """Template tag: link its content to a dashboard page, or show the content only if no app has such a page."""
     if all(entry.route != route for entry in entries()):
         return format_html("{}", content)
     address = reverse(route, args=arguments, query=query)
@@ -98,6 +98,6 @@ def page_link(content: str, route: str, *arguments: str, css_class: str = "", **
 
 @register.inclusion_tag("pages/pager.html", takes_context=True)
 def pager(context: dict[str, Any], next_cursor: str | None) -> dict[str, Any]:
-    """Template tag: render the links to the first and the next page of a list with cursor pagination."""
+    """Template tag: show the links to the first and the next page of a list."""
     request = context["request"]
     return {"request": request, "next_cursor": next_cursor, "further": "cursor" in request.GET}
