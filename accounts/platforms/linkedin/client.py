@@ -93,7 +93,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
     )
 
     def specific(self, error: LinkedInError) -> PlatformError | None:
-        """Translate LinkedIn's errors about the API's version or the login's rights; return None for all other errors."""
+        """Return the PlatformError for LinkedIn's errors about API versions or the login's rights; None for other errors."""
         words = f"{error.code} {error.reason}"
         if error.status == 426 or (error.status in (400, 404) and _DEAD_VERSION.search(words)):
             return ConnectionUnavailable(
