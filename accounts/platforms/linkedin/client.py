@@ -67,6 +67,8 @@ class Api(JsonClient):
     def put(self, url: str, data: Any) -> Response:
         """Upload bytes of a media file to the upload URL that LinkedIn gave.
 
+        The upload may safely be repeated.
+
         The access token is sent too, so a URL at a host that is not LinkedIn's raises UnreadableAnswer.
         """
         if not is_own_or_platform_host(url, self.address, "linkedin.com"):

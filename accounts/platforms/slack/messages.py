@@ -84,7 +84,10 @@ def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
 
 
 def send_by_webhook(hook: Webhook, content: Content) -> Published:
-    """Post a Slack message by a webhook. Slack's response contains neither the message's id nor its URL."""
+    """Post a Slack message by a webhook. Slack's response contains neither the message's id nor its URL.
+
+    Raises the same errors as `send_as_app`.
+    """
     with webhook.ERRORS.publish_errors("this message", final=True):
         hook.post("", json=message_body(content))
     return Published("", "")
@@ -186,7 +189,10 @@ def _accepted(state: State) -> Progress:
 
 
 def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
-    """Ask Slack for the description of a message's first file; None if Slack does not have the file."""
+    """Ask Slack for the description of a message's first file; None if Slack does not have the file.
+
+    Raises OutcomeUnknown.
+    """
     file_id = state["files"][0]
     with ERRORS.platform_errors():
         try:

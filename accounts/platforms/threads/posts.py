@@ -96,7 +96,10 @@ def _after_miss(state: State) -> Progress:
 
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:
-    """Return the id of a Threads post that turned out to be published already."""
+    """Return the id of a Threads post that turned out to be published already.
+
+    For the last post of a chain this may be the container's id.
+    """
     if state["sent"] and len(state["sent"]) == len(segment_texts(content)) - 1:
         return str(state["container"])
     if (found := _find_segment(account, content, state)) is None:

@@ -58,7 +58,10 @@ class UploadSession:
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
     def send(self, piece: bytes, start: int) -> UploadState:
-        """Upload the piece of a video that begins at byte `start` to YouTube."""
+        """Upload the piece of a video that begins at byte `start` to YouTube.
+
+        Raises the same errors as `uploaded`.
+        """
         return self._put(piece, f"bytes {start}-{start + len(piece) - 1}/{self.size_bytes}", PIECE_SECONDS)
 
     def _put(self, piece: bytes, content_range: str, seconds: float) -> UploadState:
@@ -118,7 +121,10 @@ def fetch_thumbnail(url: str) -> tuple[bytes, str]:
 
 
 def upload_thumbnail(api: Api, video_id: str, url: str) -> None:
-    """Download the image at a URL, and upload the image to YouTube as a video's thumbnail."""
+    """Download the image at a URL, and upload the image to YouTube as a video's thumbnail.
+
+    Raises the same errors as `fetch_thumbnail` and `open_session`.
+    """
     image, mime_type = fetch_thumbnail(url)
     api.call(
         "POST",
