@@ -86,7 +86,7 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
     unreachable = "The account's Bluesky server could not be reached."
 
     def specific(self, error: XrpcError) -> PlatformError | None:
-        """Translate XRPC errors of Bluesky about the access token or the account; return None for all other errors."""
+        """Return the PlatformError for Bluesky's errors about the access token or the account; None for other errors."""
         if error.status == 429:
             return None
         if error.code in TOKEN_ERRORS:

@@ -117,7 +117,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
     documented_codes = BLOCKED_CONTENT_CODES | INVALID_CONTENT_CODES
 
     def specific(self, error: DiscordError) -> PlatformError | None:
-        """Translate Discord's errors about the webhook and its rate limits; return None for all other errors."""
+        """Return the PlatformError for Discord's errors about the webhook and its rate limits; None for other errors."""
         if error.code in RATE_LIMIT_CODES:
             return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
         if error.code in TRANSIENT_CODES and error.status != 429:

@@ -49,7 +49,7 @@ COMMENTS = FirstComments(
 
 
 def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-    """Look up whether an interrupted attempt has already published the Facebook post or story; videos have another lookup.
+    """Look up whether an interrupted attempt has already published the Facebook post of text or photos, or the photo story.
 
     Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """

@@ -64,7 +64,10 @@ class FacebookApplication(MetaApplication):
     needed = NEEDED
 
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange an OAuth authorization code for the logged-in person's long-lived Facebook token."""
+        """Exchange an OAuth authorization code for the logged-in person's long-lived Facebook token.
+
+        Raises the same errors as `exchange_token`.
+        """
         params = self.code_params(code, redirect_uri)
         short = self.exchange_token("GET", self.token_url, params)
         credentials = {name: params[name] for name in ("client_id", "client_secret")}

@@ -120,7 +120,10 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
 def _after_success(
     page: FacebookPage, content: Content, state: State, answer: Mapping[str, Any]
 ) -> Progress | Published:
-    """Return what follows after Facebook has accepted a post: the next step, or the published post."""
+    """Return what follows after Facebook has accepted a post: the next step, or the published post.
+
+    Raises UnreadableAnswer.
+    """
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)

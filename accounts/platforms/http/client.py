@@ -67,7 +67,7 @@ class JsonClient:
         return {**bearer, "Accept": "application/json"}
 
     def is_success(self, response: Response) -> bool:
-        """Return whether an HTTP response says that the platform did what was asked."""
+        """Return whether an HTTP response of the platform reports success."""
         return 200 <= response.status < 300
 
     def error_of(self, response: Response) -> ApiError:

@@ -154,7 +154,10 @@ class OAuthApplication:
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
-        """Send a form to a platform's OAuth endpoint with the application's credentials. Returns also error responses."""
+        """Send a form to a platform's OAuth endpoint with the application's credentials. Returns also error responses.
+
+        Raises Transient without a response.
+        """
         headers, data = {"Accept": "application/json"}, dict(form)
         if authenticate and self.basic:
             headers |= basic_header(self.client_id, self.client_secret)

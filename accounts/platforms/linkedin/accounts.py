@@ -63,14 +63,20 @@ def fetch_member(api: Api, *, openid: bool) -> Identity:
 
 
 def fetch_pages(api: Api) -> list[Identity]:
-    """Return the accounts of the LinkedIn pages that the member may post for, in LinkedIn's order."""
+    """Return the accounts of the LinkedIn pages that the member may post for, in LinkedIn's order.
+
+    Raises the same errors as `fetch_member`.
+    """
     numbers = list(dict.fromkeys(_page_numbers(api)))
     described = _descriptions(api, numbers)
     return [_page(number, described.get(number)) for number in numbers]
 
 
 def fetch_page(api: Api, urn: str) -> Identity | None:
-    """Return the account of the LinkedIn page with this URN; None if the member may not post for the page."""
+    """Return the account of the LinkedIn page with this URN; None if the member may not post for the page.
+
+    Raises the same errors as `fetch_member`.
+    """
     number = urn.rpartition(":")[2]
     return _page(number, _description(api, number)) if number in _page_numbers(api) else None
 

@@ -67,6 +67,8 @@ class Api(JsonClient):
     def put(self, url: str, data: Any) -> Response:
         """Upload bytes of a media file to the upload URL that LinkedIn gave.
 
+        The upload may safely be repeated.
+
         The access token is sent too, so a URL at a host that is not LinkedIn's raises UnreadableAnswer.
         """
         if not is_own_or_platform_host(url, self.address, "linkedin.com"):
@@ -93,7 +95,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
     )
 
     def specific(self, error: LinkedInError) -> PlatformError | None:
-        """Translate LinkedIn's errors about the API's version or the login's rights; return None for all other errors."""
+        """Return the PlatformError for LinkedIn's errors about API versions or the login's rights; None for other errors."""
         words = f"{error.code} {error.reason}"
         if error.status == 426 or (error.status in (400, 404) and _DEAD_VERSION.search(words)):
             return ConnectionUnavailable(

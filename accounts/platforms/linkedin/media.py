@@ -54,7 +54,10 @@ def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
 
 
 def check_processing(api: Api, files: Files, state: State) -> Progress:
-    """Ask whether LinkedIn has processed the uploaded media file. Raises platform errors."""
+    """Ask whether LinkedIn has processed the uploaded media file. Raises platform errors.
+
+    They are the same as those of `upload`.
+    """
     file = files[len(state["media"])]
     ready = next_step(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
     with ERRORS.content_errors(_label(file)):

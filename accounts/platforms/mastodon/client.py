@@ -87,7 +87,7 @@ class MastodonErrors(ErrorTranslator[MastodonError]):
     content_statuses = frozenset({400, 413, 415, 422})
 
     def specific(self, error: MastodonError) -> PlatformError | None:
-        """Translate a Mastodon server's errors about its rate limit or the access token; return None for all other errors."""
+        """Return the PlatformError for Mastodon's errors about rate limits or the access token; None for other errors."""
         if error.status == 429:
             return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)
         # A firewall in front of a server also answers 403, but not with an error of the API.

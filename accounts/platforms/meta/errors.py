@@ -73,7 +73,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return meaning == "content" or (meaning is None and (error.from_api or error.status == 413))
 
     def may_have_effect(self, error: GraphError) -> bool:
-        """Return whether Meta may have done what was asked although it answered with this error."""
+        """Return whether Meta may have carried out the request although it answered with this error."""
         return error.status >= 500 or self.meaning_of(error) == "transient"
 
     def is_documented(self, error: GraphError) -> bool:

@@ -70,7 +70,7 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
     documented_codes = frozenset({"", "1", "29", "40"})  # no code, a wrong parameter, not permitted, not found
 
     def specific(self, error: PinterestError) -> PlatformError | None:
-        """Translate Pinterest's errors about the operator's app or the account; return None for all other errors."""
+        """Return the PlatformError for Pinterest's errors about the operator's app or the account; None for other errors."""
         if error.status in (401, 403) and "trial access" in error.reason.lower():
             return ConnectionUnavailable(
                 f"Pinterest gives this service trial access only: {error.reason}",

@@ -53,7 +53,7 @@ class WebApi(JsonClient):
     max_bytes = 4_000_000  # a page of channels, each with its topic and purpose
 
     def is_success(self, response: Response) -> bool:
-        """Return whether a response of Slack's Web API says that Slack did what was asked."""
+        """Return whether a response of Slack's Web API reports success."""
         return super().is_success(response) and (json_object(response) or {}).get("ok") is True
 
 
@@ -93,7 +93,7 @@ class SlackErrors(ErrorTranslator[SlackError]):
     )
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Translate Slack's errors about the access or the channel, and temporary ones; return None for all others."""
+        """Return the PlatformError for Slack's temporary errors and those about the access or channel; None for others."""
         if error.code in RATE_LIMIT_CODES or error.status == 429:
             return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
         if error.code in self.access_ended:
@@ -104,7 +104,7 @@ class SlackErrors(ErrorTranslator[SlackError]):
         return self.transient(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
 
     def may_have_effect(self, error: SlackError) -> bool:
-        """Return whether Slack may have done what was asked although it answered with this error."""
+        """Return whether Slack may have carried out the request although it answered with this error."""
         return error.status >= 500 or error.code in PERHAPS_DONE_CODES or (error.status < 300 and not error.from_api)
 
     def rejects_content(self, error: SlackError) -> bool:

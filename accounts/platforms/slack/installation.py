@@ -49,7 +49,7 @@ class ExchangeErrors(SlackErrors):
     """The translation of Slack's errors in the OAuth code exchange that completes an installation of the Slack app."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Translate errors of a Slack installation about the app or the code, and temporary ones; else return None."""
+        """Return the PlatformError for a Slack installation's errors about the app or the OAuth code; None for others."""
         if error.code in WRONG_APPLICATION:
             return ConnectionUnavailable(f"Slack does not accept the operator's app as it is set up: {error.code}")
         passes = (

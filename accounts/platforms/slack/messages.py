@@ -52,7 +52,7 @@ class FileErrors(SlackErrors):
     """The translation of Slack's errors about a message's files; the account stays connected, because text still works."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Translate Slack's errors about a message's files, and those of SlackErrors; return None for all others."""
+        """Return the PlatformError for Slack's errors about files, access or the channel; None for other errors."""
         if error.code == "missing_scope":
             return ContentRejected(
                 "The account was connected without the permission to upload files.",
@@ -84,7 +84,10 @@ def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
 
 
 def send_by_webhook(hook: Webhook, content: Content) -> Published:
-    """Post a Slack message by a webhook. Slack's response contains neither the message's id nor its URL."""
+    """Post a Slack message by a webhook. Slack's response contains neither the message's id nor its URL.
+
+    Raises the same errors as `send_as_app`.
+    """
     with webhook.ERRORS.publish_errors("this message", final=True):
         hook.post("", json=message_body(content))
     return Published("", "")
@@ -186,7 +189,10 @@ def _accepted(state: State) -> Progress:
 
 
 def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
-    """Return Slack's description of the message's first file; None if Slack does not have it. Raises OutcomeUnknown."""
+    """Ask Slack for the description of a message's first file; None if Slack does not have the file.
+
+    Raises OutcomeUnknown.
+    """
     file_id = state["files"][0]
     with ERRORS.platform_errors():
         try:

@@ -87,7 +87,7 @@ class BotApi(JsonClient):
         return {"Accept": "application/json"}
 
     def is_success(self, response: Response) -> bool:
-        """Return whether a response of Telegram's Bot API says that Telegram did what was asked."""
+        """Return whether a response of Telegram's Bot API reports success."""
         return super().is_success(response) and (json_object(response) or {}).get("ok") is True
 
     def error_of(self, response: Response) -> BotApiError:
@@ -107,7 +107,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
     content_statuses = frozenset({400, 413})
 
     def specific(self, error: BotApiError) -> PlatformError | None:
-        """Translate Telegram's errors about the bot, and errors that are not the Bot API's; return None for others."""
+        """Return the PlatformError for Telegram's errors about the bot or the server; None for other errors."""
         if not error.from_api:
             return None if error.status in (413, 429) else self.transient(error)
         if _ABOUT_A_PART.search(error.reason):

@@ -70,7 +70,7 @@ def check_containers(account: Account, state: State) -> Progress | None:
 
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
-    """Return a Threads container's status and the reason for a failure. Raises GraphError, NotSent, NoAnswer."""
+    """Ask Threads for the status of a container (unpublished post), and why it failed. Raises GraphError, OutboundError."""
     try:
         answer = account.graph.get(f"/{container}", {"fields": "status,error_message"})
     except GraphError as error:

@@ -80,7 +80,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Absent:
 
 
 def permalink(account: Account, content: Content, state: State) -> Published:
-    """Ask Threads for the URL of the published post. Raises platform errors, which concern the URL only."""
+    """Ask Threads for the URL of the published post. Raises platform errors about the URL; the post stays published."""
     media_id = state[OUT]["external_id"]
     with ERRORS.platform_errors():
         address = https_url(account.graph.get(f"/{media_id}", {"fields": "id,permalink"}).get("permalink"))
@@ -96,7 +96,10 @@ def _after_miss(state: State) -> Progress:
 
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:
-    """Return the id of a Threads post that turned out to be published already."""
+    """Return the id of a Threads post that turned out to be published already.
+
+    For the last post of a chain this may be the container's id.
+    """
     if state["sent"] and len(state["sent"]) == len(segment_texts(content)) - 1:
         return str(state["container"])
     if (found := _find_segment(account, content, state)) is None:
@@ -126,7 +129,7 @@ def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) 
 
 
 def _posts_since(account: Account, edge: str, since: str) -> Iterator[dict[str, Any]]:
-    """List the Threads profile's posts or replies that were created after the time `since`, newest first."""
+    """List the Threads profile's posts or replies created after the time `since`, newest first."""
     start = earliest_post_time(since)
     params = {
         "fields": "id,text,timestamp,media_type" + (",replied_to" if edge == "replies" else ""),
@@ -153,7 +156,7 @@ def _without_hash(text: Any) -> str:
 
 
 def _after_segment(content: Content, state: State, media_id: str) -> Progress:
-    """Return the step for the next Threads post of a chain or, after the last one, the step that asks for the URL."""
+    """Return the step that creates the next Threads post of a chain or, after the last post, asks for the URL."""
     sent = [*state["sent"], media_id]
     if len(sent) < len(segment_texts(content)):
         return Progress("container", {"since": state["since"], "sent": sent})

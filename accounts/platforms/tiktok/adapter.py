@@ -71,7 +71,7 @@ class TikTok(OAuthPlatform):
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
-        """Ask TikTok whether an earlier attempt has uploaded the whole video."""
+        """Ask TikTok whether an interrupted attempt has uploaded the whole video, so that TikTok publishes the video."""
         return publishing.find(self._api(grant.tokens), content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

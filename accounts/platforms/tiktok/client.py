@@ -102,7 +102,7 @@ class Api(JsonClient):
         return object_or_empty(super().post(path, **body).get("data"))
 
     def is_success(self, response: Response) -> bool:
-        """Return whether TikTok did what was asked. Raises UnreadableAnswer if status 200 comes without a code."""
+        """Return whether TikTok's response reports success. Raises UnreadableAnswer for status 200 without TikTok's code."""
         code = object_or_empty((json_object(response) or {}).get("error")).get("code")
         if response.status == 200 and not code:
             raise UnreadableAnswer("The response does not say whether the call succeeded.")
@@ -127,7 +127,7 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
     )
 
     def specific(self, error: TikTokError) -> PlatformError | None:
-        """Translate TikTok's errors by their names, not by the HTTP status; return None for all other errors."""
+        """Return the PlatformError for a TikTok error with a known name; None for all other errors."""
         if error.code in DAILY_LIMITS:
             return RateLimited(DAILY_LIMITS[error.code], retry_after=DAY_PAUSE_SECONDS)
         if error.code == "rate_limit_exceeded" or error.status == 429:
@@ -150,7 +150,7 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
         return bool(error.code)
 
     def may_have_effect(self, error: TikTokError) -> bool:
-        """Return whether TikTok may have done what was asked, because the failure is TikTok's own."""
+        """Return whether TikTok may have carried out the request although it answered with an error: a failure of its own."""
         return error.status >= 500 or error.code in TRANSIENT_ERRORS
 
 

@@ -21,7 +21,7 @@ _USERNAME = re.compile(r"[\w.]{1,64}")
 
 @dataclass(frozen=True)
 class Creator:
-    """What TikTok allows in a creator's posts now, such as privacy levels; `longest_seconds` may be None (no limit)."""
+    """What TikTok currently allows in a creator's posts: the privacy levels, the longest video, and so on."""
 
     username: str
     privacy_levels: tuple[str, ...]
@@ -73,7 +73,7 @@ def check_creator_limits(content: Content, creator: Creator) -> None:
 
 
 def check_photo_urls(content: Content, verified: str) -> None:
-    """Raise ConnectionUnavailable unless the TikTok post's photos have URLs that begin with `verified`."""
+    """Raise ConnectionUnavailable unless the URLs of a TikTok post's photos begin with a URL verified at TikTok."""
     if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(

@@ -34,7 +34,7 @@ State = Mapping[str, Any]
 
 
 class TransferEnded(Exception):
-    """Raised if TikTok accepts no more chunks of the video at the upload URL."""
+    """Raised if TikTok accepts no more parts of the video at the upload URL, for example because the URL has expired."""
 
 
 class ChunkOutOfOrder(Exception):
@@ -49,7 +49,7 @@ class TransferErrors(ErrorTranslator[ApiError]):
     error = ApiError
 
     def specific(self, error: ApiError) -> PlatformError | None:
-        """Translate TikTok's rate limit and status 401 when a chunk is uploaded; return None for all other errors.
+        """Return the PlatformError for TikTok's rate limit or status 401 during an upload; None for all other errors.
 
         A 401 is not about the access token, because none was sent.
         """
@@ -66,7 +66,7 @@ TRANSFER_ERRORS = TransferErrors()
 
 
 def start(api: Api, content: Content, state: State) -> Progress:
-    """Begin publishing at TikTok: check what the creator may post and announce a video; nothing is visible yet.
+    """Begin to publish a TikTok post: check what the creator may post, and announce the video if there is one.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -84,7 +84,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
 
 
 def upload(api: Api, content: Content, state: State) -> Progress:
-    """Upload the next chunks of the video to TikTok, all but the last one, which publishes the video."""
+    """Upload the next parts of a video to TikTok, except for the last part, which would publish the video."""
     [file] = content.media
     _, count = _chunks_of(file)
     first = state["chunks"]
@@ -102,7 +102,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
 
 
 def finish(api: Api, content: Content, state: State) -> Progress:
-    """Upload the video's last chunk, so that TikTok publishes it. Raises OutcomeUnknown if the chunk may have arrived."""
+    """Upload a video's last part, so that TikTok publishes the video. Raises OutcomeUnknown if the part may have arrived."""
     [file] = content.media
     try:
         address = _upload_address(content, state)
@@ -116,7 +116,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
 
 
 def create(api: Api, content: Content, state: State) -> Progress:
-    """Ask TikTok to publish photos, which it fetches by URL. Raises OutcomeUnknown if TikTok may do so."""
+    """Ask TikTok to publish photos, which TikTok fetches by URL. Raises OutcomeUnknown if TikTok may publish them."""
     body = posts.photo_body(content, comment_disabled=state["comment_disabled"])
     with ERRORS.publish_errors("the photos"):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))
@@ -127,7 +127,7 @@ STEPS = {"start": start, "upload": upload, "finish": finish, "create": create, "
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
-    """Find out whether TikTok has the whole video from an earlier attempt; return the next step, or Absent if it has not.
+    """Find out whether an interrupted attempt has uploaded the whole video to TikTok; return Absent if it has not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """
@@ -222,7 +222,10 @@ def _required(received: int | None) -> int:
 
 
 def _continue_at(content: Content, state: State, received: int) -> Progress:
-    """Return the step that uploads the chunks which TikTok still lacks or, if it has half a chunk, starts again."""
+    """Return the step that uploads the parts of a video that TikTok still lacks.
+
+    If TikTok has only half of a chunk, the upload starts again.
+    """
     if received >= content.media[0].size_bytes:
         return status.first_check(state, state["publish_id"])
     chunks, odd = divmod(received, CHUNK_BYTES)
@@ -232,5 +235,5 @@ def _continue_at(content: Content, state: State, received: int) -> Progress:
 
 
 def _start_again(state: State) -> Progress:
-    """Return the step that announces the video to TikTok again, because TikTok does not publish an incomplete upload."""
+    """Return the step that announces a video to TikTok again, after an upload that cannot be continued."""
     return Progress("start", {"announced": state["announced"]})

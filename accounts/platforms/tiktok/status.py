@@ -1,4 +1,4 @@
-"""The status of a TikTok post, which is requested until TikTok has published or rejected the post.
+"""Asking for the status of a TikTok post until TikTok has published or rejected the post.
 
 TikTok moderates a public post, which usually takes a minute and may take hours, and names the post's id only then. Other
 posts get no id. Source: developers.tiktok.com, get post status.
@@ -52,7 +52,7 @@ State = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class PostStatus:
-    """The status of a TikTok post; `received` is how many bytes of the video TikTok has, None if TikTok does not say."""
+    """The status of a TikTok post, and how many bytes of the video have arrived (`received`; None if TikTok does not say)."""
 
     name: str
     received: int | None
@@ -82,7 +82,7 @@ def first_check(state: State, publish_id: str) -> Progress:
 
 
 def check_published(api: Api, content: Content, state: State) -> Progress | Published:
-    """Ask for the TikTok post's status; if it is not final or TikTok does not answer, ask later.
+    """Ask whether TikTok has published the post; without a final status, return the step that asks again later.
 
     Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
     """

@@ -67,7 +67,7 @@ class X(OAuthPlatform):
         )
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of an X publication: upload a media file, or create the post or the thread's next segment."""
+        """Take the next step of an X publication: upload a media file, or create the post or the next post of a thread."""
         if progress.phase == "start":
             return posts.begin(content)
         if progress.phase == "create":
@@ -75,7 +75,7 @@ class X(OAuthPlatform):
         return media.STEPS[progress.phase](self._api(grant), content.media, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Search the X account's newer posts for one that an earlier attempt has published."""
+        """Search the X account's newest posts for the one that an interrupted attempt may have published."""
         return posts.find(self._api(grant), content, progress.state)
 
     def _api(self, grant: Grant) -> Api:

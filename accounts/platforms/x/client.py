@@ -57,7 +57,7 @@ class XError(ApiError):
 
     @property
     def is_about_media(self) -> bool:
-        """Whether X refuses a post because it does not have the post's media or no longer accepts them."""
+        """Whether X refuses a post because of the post's media, for example if X no longer has them."""
         return self.status == 400 and (
             "media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower()
         )
@@ -94,7 +94,7 @@ class XErrors(ErrorTranslator[XError]):
     )
 
     def specific(self, error: XError) -> PlatformError | None:
-        """Translate X's errors about the operator's API plan or the account; return None for all other errors."""
+        """Return the PlatformError for X's errors about the operator's API plan or the account; None for other errors."""
         if error.status == 402 or error.code == "usage-capped":
             return ConnectionUnavailable(
                 f"X accepts nothing more from this service, because its credits or allowance are used up: {error.reason}",
@@ -144,6 +144,6 @@ def _reason(content: Mapping[str, Any]) -> str:
 
 
 def _reset_header(headers: Mapping[str, str]) -> str:
-    """Return the name of the header that says when the exhausted rate limit of X's API is reset."""
+    """Return the name of the HTTP header that says when X's exhausted rate limit is reset, as X has several limits."""
     exhausted = [name for name in _LIMITS if headers.get(f"{name}-remaining") == "0"] or _LIMITS[:1]
     return max((f"{name}-reset" for name in exhausted), key=lambda name: headers.get(name, ""))

@@ -28,7 +28,7 @@ Files = tuple[MediaFile, ...]
 
 
 def next_step(files: Files, state: State) -> Progress:
-    """Return the next step for the media of an X post (upload, alt text) or, if nothing is missing, for the post itself."""
+    """Return the step that uploads an X post's next media file or alt text or, after them all, creates the post."""
     if len(state["media"]) < len(files):
         return Progress("upload", state)
     for index, file in enumerate(files):
@@ -38,7 +38,9 @@ def next_step(files: Files, state: State) -> Progress:
 
 
 def upload(api: Api, files: Files, state: State) -> Progress:
-    """Upload the next media file to X if it is a still image; announce a video or GIF, which is uploaded in parts.
+    """Upload an X post's next media file if it is a still image; only announce a video or GIF.
+
+    Videos and GIFs are then uploaded in parts.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -57,7 +59,10 @@ def upload(api: Api, files: Files, state: State) -> Progress:
 
 
 def append(api: Api, files: Files, state: State) -> Progress:
-    """Upload the next parts of an announced video or GIF to X; uploading a part twice does no harm."""
+    """Upload the next parts of an announced video or GIF to X.
+
+    Uploading a part twice does no harm.
+    """
     file, first = _current(files, state), state["segment"]
     count = -(-file.size_bytes // SEGMENT_BYTES)
     last = min(first + SEGMENTS_A_STEP, count)

@@ -1,4 +1,4 @@
-"""The steps that create an X post or the next segment of its thread, and that find it if the outcome is unknown.
+"""The steps that create an X post or a thread of posts, and that find a post if the outcome is unknown.
 
 X has no idempotency key. It refuses a text that the account posted shortly before, so such a refusal may mean that an
 earlier attempt has published the post.
@@ -43,7 +43,7 @@ _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
 def begin(content: Content) -> Progress:
-    """Begin to publish an X post: check its thread and poll, and store the time. Raises ContentRejected."""
+    """Begin to publish an X post: check its thread and poll, and store the current time. Raises ContentRejected."""
     check_segments(content, CAPABILITIES, "X")
     polls.check_poll(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
@@ -51,7 +51,7 @@ def begin(content: Content) -> Progress:
 
 
 def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Create the X post, or the next segment of its thread. Raises platform errors."""
+    """Create the X post, or the next post of an X thread. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
             post = data_of(api.post("/2/tweets", json=_body(content, state)))
@@ -63,7 +63,7 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
 
 
 def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
-    """Find the X post of an earlier attempt and return the publication's next step; return Absent if there is certainly none.
+    """Find the X post that an interrupted attempt has created; return Absent if there is certainly none.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
@@ -85,7 +85,7 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused: XError) -> Progress | Published:
-    """Return the publication's next step or the published post, after X has refused a post as a duplicate or for its media.
+    """Return what follows after X has refused a post as a duplicate or for its media: a step, or the published post.
 
     The media are uploaded again once, because X deletes them after a day.
     """
@@ -109,7 +109,7 @@ def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: s
 
 
 def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> str | Absent:
-    """Search for the X post that an earlier attempt has created. Returns its id; Absent if there is certainly none.
+    """Search for the X post that an interrupted attempt has created. Returns the post's id, or Absent.
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
@@ -188,7 +188,10 @@ def _comparable(text: str) -> str:
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of an X post's text for comparisons; if it has none, all but white space."""
+    """Return the letters and digits of an X post's text, for comparisons.
+
+    A text without any is returned without white space.
+    """
     folded = unicodedata.normalize("NFKC", _comparable(text)).casefold()
     return "".join(char for char in folded if char.isalnum()) or _comparable(text)
 

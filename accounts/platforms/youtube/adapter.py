@@ -36,7 +36,10 @@ class YouTube(OAuthPlatform):
     revoked_tokens = ("refresh_token",)  # revoking this token also revokes the access tokens
 
     def application(self) -> YouTubeApplication:
-        """Return the operator's OAuth client for YouTube; the setting AUTH_BASE replaces the addresses of Google's OAuth."""
+        """Return the operator's OAuth client for YouTube, from the settings.
+
+        The setting AUTH_BASE replaces the URLs of Google's OAuth.
+        """
         base = self.setting("AUTH_BASE").rstrip("/")
         tokens = base or "https://oauth2.googleapis.com"
         return YouTubeApplication(
@@ -65,11 +68,11 @@ class YouTube(OAuthPlatform):
         return connections
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a YouTube publication: upload the video, set its thumbnail, or ask if it is processed."""
+        """Take the next step of a YouTube publication: upload the video, set the thumbnail, or ask about processing."""
         return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
-        """Ask YouTube whether an earlier attempt's upload has created the video."""
+        """Ask YouTube whether the upload of an interrupted attempt has created the video."""
         return videos.find(self._api(grant.tokens), content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

@@ -82,7 +82,7 @@ class Api(JsonClient):
     error = YouTubeError
 
     def is_success(self, response: Response) -> bool:
-        """Return whether YouTube did what was asked; 308, which asks for the rest of an upload, counts as success."""
+        """Return whether YouTube's response reports success. Status 308 (send the rest of the upload) counts as success."""
         return super().is_success(response) or response.status == 308
 
 
@@ -94,7 +94,7 @@ class YouTubeErrors(ErrorTranslator[YouTubeError]):
     error = YouTubeError
 
     def specific(self, error: YouTubeError) -> PlatformError | None:
-        """Translate YouTube's errors about quotas, the account or the operator's project; return None for all others."""
+        """Return the PlatformError for YouTube's errors about quotas, account or project; None for other errors."""
         if error.code in DAILY_QUOTA:
             message = "The service's quota at YouTube is used up for today."
             return RateLimited(message, retry_after=seconds_to_midnight_in_california())
@@ -142,6 +142,6 @@ def id_of(resource: Mapping[str, Any]) -> str:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    """Return the first reason in an error response of YouTube's API, which newer errors contain in `details`."""
+    """Return the first reason code (such as quotaExceeded) in an error response of YouTube's API."""
     named = [*objects_in(error.get("errors")), *objects_in(error.get("details"))]
     return next(filter(None, (one_line(each.get("reason"))[:60] for each in named)), "")

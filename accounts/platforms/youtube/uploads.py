@@ -39,7 +39,7 @@ class SessionEnded(Exception):
 
 @dataclass(frozen=True)
 class UploadState:
-    """The progress of an upload to YouTube: how many bytes have arrived, and the video's id once all have."""
+    """The progress of an upload to YouTube: how many bytes have arrived and, after the last byte, the video's id."""
 
     received: int
     video_id: str | None = None
@@ -47,7 +47,7 @@ class UploadState:
 
 @dataclass(frozen=True)
 class UploadSession:
-    """A resumable upload session of a YouTube video; its `address` is secret, as it is all that an upload needs."""
+    """A resumable upload session of a YouTube video; whoever knows its URL (`address`) can upload, so the URL is secret."""
 
     api: Api
     address: str = field(repr=False)
@@ -58,7 +58,10 @@ class UploadSession:
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
     def send(self, piece: bytes, start: int) -> UploadState:
-        """Upload the piece of a video that begins at byte `start` to YouTube. Raises the same errors as `uploaded`."""
+        """Upload the piece of a video that begins at byte `start` to YouTube.
+
+        Raises the same errors as `uploaded`.
+        """
         return self._put(piece, f"bytes {start}-{start + len(piece) - 1}/{self.size_bytes}", PIECE_SECONDS)
 
     def _put(self, piece: bytes, content_range: str, seconds: float) -> UploadState:
@@ -118,7 +121,10 @@ def fetch_thumbnail(url: str) -> tuple[bytes, str]:
 
 
 def upload_thumbnail(api: Api, video_id: str, url: str) -> None:
-    """Upload the image at a URL to YouTube as a video's thumbnail. Raises as `fetch_thumbnail` and `open_session`."""
+    """Download the image at a URL, and upload the image to YouTube as a video's thumbnail.
+
+    Raises the same errors as `fetch_thumbnail` and `open_session`.
+    """
     image, mime_type = fetch_thumbnail(url)
     api.call(
         "POST",

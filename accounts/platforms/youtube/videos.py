@@ -55,7 +55,7 @@ STATUS_OPTIONS = {
 
 
 def start(api: Api, content: Content, state: State) -> Progress:
-    """Begin to publish a YouTube video: check the post and open an upload session; nothing is visible yet.
+    """Begin to publish a YouTube video: check the post, and open an upload session for the file.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -68,7 +68,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
 
 
 def upload(api: Api, content: Content, state: State) -> Progress:
-    """Upload the next pieces of the YouTube video, all but the last one, which creates the video."""
+    """Upload the next pieces of a video to YouTube, except for the last piece, which would create the video."""
     [file] = content.media
     with ERRORS.content_errors(THE_VIDEO):
         try:
@@ -108,7 +108,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
-    """Find the YouTube video of an earlier attempt and return the next step; return Absent if its upload is incomplete."""
+    """Find the YouTube video that an interrupted attempt has created; return Absent if the upload is incomplete."""
     with ERRORS.platform_errors():
         try:
             uploaded = _session(api, content, state).uploaded()
@@ -129,7 +129,10 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
 
 
 def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
-    """Set the thumbnail of the YouTube video; if that fails, the video stays published, with a note about it."""
+    """Set the thumbnail of the YouTube video.
+
+    If this fails, the video stays published, with a note about the failure.
+    """
     tries, note = state["tries"] + 1, ""
     try:
         with ERRORS.content_errors("this thumbnail"):
@@ -206,7 +209,7 @@ def _privacy(content: Content) -> str:
 
 
 def _note(content: Content, state: State, status: Mapping[str, Any]) -> str:
-    """Return the note about what differs from the expected in a published YouTube video; empty if nothing does."""
+    """Return a note for the owner about how a published YouTube video differs from the post, such as in visibility."""
     notes = [state["note"]]
     if status.get("uploadStatus") != "processed":
         notes.append("YouTube has not finished processing the video.")
@@ -223,7 +226,7 @@ def _session(api: Api, content: Content, state: State) -> UploadSession:
 
 
 def _start_again(state: State) -> Progress:
-    """Return the step that opens another upload session for a YouTube video. Raises Transient after MAX_SESSIONS.
+    """Return the step that starts a YouTube video's upload again, in a new session. Raises Transient after MAX_SESSIONS.
 
     A session without its last piece leaves nothing behind.
     """
