@@ -197,7 +197,7 @@ def idna_length(domain: str) -> int:
     """The length of a URL's domain in IDNA's ASCII encoding (RFC 3490); 0 if the domain cannot be encoded.
 
     A domain with an empty label cannot be encoded. The length is that of `domain.encode("idna")`, which takes time quadratic
-    in the length of a label, even of one that is far too long.
+    in the length of a label, however long it is.
     """
     if domain.isascii():
         return 0 if _LONG_LABEL.search(domain) else len(domain)
