@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accounts.models import ConnectedAccount
-from config.pages.navigation import MOST, Entry
+from config.pages.navigation import MOST, PageEntry
 
 
 def count_accounts_to_reconnect(workspace_id: str) -> int:
@@ -15,4 +15,4 @@ def count_accounts_to_reconnect(workspace_id: str) -> int:
     return lost[: MOST + 1].count()
 
 
-ACCOUNTS = Entry("accounts", "Accounts", waiting=count_accounts_to_reconnect)
+ACCOUNTS = PageEntry("accounts", "Accounts", waiting=count_accounts_to_reconnect)

@@ -13,7 +13,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.registry import platforms
 from agents.models import Agent, ApiKey
 from billing.plans import billing_capabilities
-from config.api.caller import Caller, not_found_error, require
+from config.api.caller import Caller, not_found_error, require_access
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from workspaces.models import User
@@ -35,7 +35,7 @@ def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAcco
 
 
 def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[ConnectedAccount]:
-    require(caller, workspace_id, "accounts.read", write=False)
+    require_access(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, **filters)
     return rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
 
@@ -45,7 +45,7 @@ def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> C
     account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None
     if account is None:
         raise not_found_error(None, "account")
-    require(caller, account.workspace_id, scope, write=write, noun="account")
+    require_access(caller, account.workspace_id, scope, write=write, noun="account")
     return account
 
 

@@ -60,7 +60,7 @@ def _authenticate_token(token: str) -> tuple[Caller, ApiKey | None]:
         return _user_caller(token), None
     if oidc_tokens.is_provider_token(token):
         return oidc_tokens.caller_of_token(token), None
-    if not tokens.is_well_formed(token):
+    if not tokens.is_well_formed_token(token):
         raise Unauthenticated("This token is not one of this service's.")
     return (_claim_caller(token), None) if token.startswith(tokens.CLAIM_TOKEN_PREFIX) else _key_caller(token)
 
@@ -69,7 +69,7 @@ _key = Prepared(lambda digest: ApiKey.objects.select_related("agent", "workspace
 
 
 def _key_caller(token: str) -> tuple[Caller, ApiKey]:
-    stored = tokens.digest(token)
+    stored = tokens.token_digest(token)
     key = _key.first(stored)
     if key is None or not hmac.compare_digest(key.token_sha256, stored):
         raise Unauthenticated("This token is not one of this service's.")
@@ -111,7 +111,9 @@ def _claim_caller(token: str) -> Caller:
 
     That operation checks whether the token has expired or was used.
     """
-    claim = ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.digest(token)).first()
+    claim = (
+        ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.token_digest(token)).first()
+    )
     if claim is None:
         raise Unauthenticated("This token is not one of this service's.")
     workspace = claim.agent.workspace

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import Entry
+from config.pages.navigation import PageEntry
 
-API_KEYS = Entry("api-keys", "API keys")
+API_KEYS = PageEntry("api-keys", "API keys")

@@ -6,14 +6,14 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from agents.models import Agent, ApiKey, ClaimToken
-from config.api.caller import Caller, not_found_error, require
+from config.api.caller import Caller, not_found_error, require_access
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 
 
 def agents_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
     """Return the workspace's agents, including revoked agents, newest first. Raises NotFound."""
-    require(caller, workspace_id, None, write=False)
+    require_access(caller, workspace_id, None, write=False)
     return paginate(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
@@ -22,7 +22,7 @@ def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: 
     agent = Agent.objects.filter(pk=agent_id).first() if is_id(agent_id, "agt") else None
     if agent is None:
         raise not_found_error(None, "agent")
-    require(caller, agent.workspace_id, scope, write=write, noun="agent")
+    require_access(caller, agent.workspace_id, scope, write=write, noun="agent")
     return agent
 
 
@@ -31,13 +31,13 @@ def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, curso
 
     Adds `has_key` (a key was ever issued), `claim_until` (expiry of the unused claim token) and `last_used_at`.
     """
-    require(caller, workspace_id, None, write=False)
+    require_access(caller, workspace_id, None, write=False)
     return paginate(_with_use(Agent.objects.filter(workspace_id=workspace_id)), limit=limit, cursor=cursor)
 
 
 def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
     """Return one agent of the workspace, with information about the agent's API keys. Raises NotFound."""
-    require(caller, workspace_id, None, write=False)
+    require_access(caller, workspace_id, None, write=False)
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
     agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
     if agent is None:
@@ -47,7 +47,7 @@ def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> 
 
 def keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[ApiKey]:
     """Return the latest API keys of the agent, newest first. Raises NotFound, ScopeMissing."""
-    require(caller, agent.workspace_id, "api_keys.write", write=False, noun="agent")
+    require_access(caller, agent.workspace_id, "api_keys.write", write=False, noun="agent")
     return list(ApiKey.objects.filter(agent=agent).order_by("-pk")[:limit])
 
 
@@ -61,7 +61,7 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
     )
 
 
-def live_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
+def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
     """Return the workspace's own active API keys.
 
     Agents' keys and revoked, retiring and expired keys are left out.
@@ -75,5 +75,5 @@ def api_key_of(*, caller: Caller, api_key_id: str) -> ApiKey:
     key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first() if is_id(api_key_id, "key") else None
     if key is None:
         raise not_found_error(None, "API key")
-    require(caller, key.workspace_id, "api_keys.write", noun="API key")
+    require_access(caller, key.workspace_id, "api_keys.write", noun="API key")
     return key

@@ -28,13 +28,13 @@ def new_token(kind: str) -> str:
     return body + _checksum(body)
 
 
-def is_well_formed(token: str) -> bool:
+def is_well_formed_token(token: str) -> bool:
     """Return whether a text has the format and the correct checksum of an API key's token or a claim token."""
     match = _TOKEN_PATTERN.fullmatch(token)
     return match is not None and hmac.compare_digest(_checksum(match.group(1)), match.group(2))
 
 
-def digest(token: str) -> str:
+def token_digest(token: str) -> str:
     """Return the SHA-256 of a bearer token, which is stored in place of the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 

@@ -20,7 +20,7 @@ from config.api.trace import current_trace_id
 logger = logging.getLogger(__name__)
 
 
-def record(
+def record_entry(
     *,
     caller: Caller,
     operation: str,
@@ -50,7 +50,7 @@ def record(
     return entry
 
 
-def record_many(
+def record_entries(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> None:
     """Write one audit entry for each of the resources that a service call changed, with one SQL statement.
@@ -77,7 +77,7 @@ def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run:
     If the database fails, the failure is only logged.
     """
     try:
-        record(caller=caller, operation=operation, dry_run=dry_run, refused_with=error_code(error))
+        record_entry(caller=caller, operation=operation, dry_run=dry_run, refused_with=error_code(error))
     except DatabaseError as fault:
         logger.error("A refusal of %s could not be recorded: %s", operation, fault)
 

@@ -150,14 +150,14 @@ class Caps:
             )
 
 
-def day_of(at: datetime) -> date:
+def utc_day_of(at: datetime) -> date:
     """Return the UTC day that contains a time. Daily caps apply to UTC days."""
     return at.astimezone(UTC).date()
 
 
-def month_of(at: datetime) -> date:
+def utc_month_of(at: datetime) -> date:
     """Return the first day of the UTC month that contains a time. Monthly caps apply to UTC months."""
-    return day_of(at).replace(day=1)
+    return utc_day_of(at).replace(day=1)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class UtcMonth:
     @classmethod
     def containing(cls, at: datetime) -> UtcMonth:
         """Return the billing period (UTC month) that contains a time. Raises OverflowError for December 9999."""
-        start = datetime.combine(month_of(at), time.min, UTC)
+        start = datetime.combine(utc_month_of(at), time.min, UTC)
         return cls(start, (start + timedelta(days=32)).replace(day=1))
 
 

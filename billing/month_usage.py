@@ -11,11 +11,11 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from agents.models import Agent
 from agents.selectors import agent_of
-from billing.caps import SpendCap, UtcMonth, month_of
+from billing.caps import SpendCap, UtcMonth, utc_month_of
 from billing.models import SPENT_ENTRIES, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
 from billing.plans import paid_or_free_beta
 from billing.selectors import agent_spend_cap, spend_cap, subscription_of
-from config.api.caller import Caller, require
+from config.api.caller import Caller, require_access
 
 Kind = LedgerEntry.Kind
 MAX_MONTHS = 36
@@ -78,7 +78,7 @@ class AgentUsage:
 
 def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> MonthUsage:
     """Return the workspace's usage in the UTC month of `at`, against the given spend cap. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "usage.read", write=False)
+    require_access(caller, workspace_id, "usage.read", write=False)
     cap = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
     return MonthUsage(workspace_id, "", UtcMonth.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
@@ -93,7 +93,7 @@ def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage
 
 def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> MonthBill:
     """Return the workspace's bill for the UTC month of `at`. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "usage.read", write=False)
+    require_access(caller, workspace_id, "usage.read", write=False)
     cap = spend_cap(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
     return MonthBill(
@@ -104,7 +104,7 @@ def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:
     """Return the usage totals of a workspace or an agent in a month: for all platforms together, and for each platform."""
     names = ("published", "failed", "url_posts", "spend_cents")
-    rows = UsageTotal.objects.filter(**holder, month=month_of(at)).values_list("platform")
+    rows = UsageTotal.objects.filter(**holder, month=utc_month_of(at)).values_list("platform")
     by_platform = [
         {"platform": platform, **dict(zip(names, map(int, sums), strict=True))}
         for platform, *sums in sorted(rows.annotate(*map(Sum, names)))
@@ -114,21 +114,21 @@ def _totals(at: datetime, **holder: str) -> dict[str, Any]:
 
 def months_of(*, caller: Caller, workspace_id: str) -> list[date]:
     """Return the months in which the workspace held or spent money, latest first. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "usage.read", write=False)
+    require_access(caller, workspace_id, "usage.read", write=False)
     months = MonthCounter.objects.filter(holder_id=workspace_id).values_list("month", flat=True)
     return list(months.order_by("-month")[:MAX_MONTHS])
 
 
-def charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
+def month_charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
     """Return the month's ledger entries that count as spent, ordered by day. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "usage.read", write=False)
-    spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=month_of(at))
+    require_access(caller, workspace_id, "usage.read", write=False)
+    spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=utc_month_of(at))
     return spent.order_by("day", "pk")
 
 
 def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
     """Return the workspace's usage on each day in the UTC month of `at`. Raises ScopeMissing, NotFound."""
-    spent = charges_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
+    spent = month_charges_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
     sums = spent.annotate(published=Count("kind", filter=Q(kind=Kind.SETTLE)), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
     return [found.get(day) or DayUsage(day, 0, 0) for day in _days(UtcMonth.containing(at))]
@@ -136,8 +136,8 @@ def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[Day
 
 def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: int) -> list[AgentUsage]:
     """Return a month's usage by agent, for the agents with the highest spending. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "usage.read", write=False)
-    totals = UsageTotal.objects.filter(workspace_id=workspace_id, month=month_of(at)).values_list("agent_id")
+    require_access(caller, workspace_id, "usage.read", write=False)
+    totals = UsageTotal.objects.filter(workspace_id=workspace_id, month=utc_month_of(at)).values_list("agent_id")
     sums = totals.annotate(published=Sum("published"), failed=Sum("failed"), cents=Sum("spend_cents"))
     rows = list(sums.order_by("-cents", "-published", "agent_id")[:limit])
     names = dict(Agent.objects.filter(pk__in=[row[0] for row in rows]).values_list("pk", "name"))
@@ -146,7 +146,7 @@ def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: in
 
 def open_alarms_of(*, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]) -> list[BillingAlarm]:
     """Return the workspace's open billing alarms of these kinds. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "usage.read", write=False)
+    require_access(caller, workspace_id, "usage.read", write=False)
     return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import Entry
+from config.pages.navigation import PageEntry
 
-USAGE = Entry("usage", "Usage")
+USAGE = PageEntry("usage", "Usage")

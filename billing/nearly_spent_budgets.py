@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from billing.caps import MonthlyCaps
 from billing.models import MonthCounter, Subscription
-from billing.plans import is_paid
+from billing.plans import has_payment_processor
 from billing.subscription_state import PAYING_STATUSES
 from config.api.caller import WorkspaceStatus
 from workspaces.models import Workspace
@@ -60,7 +60,7 @@ def _nearly_spent(percent: int) -> Exists:
     reached = OuterRef("used") * 100.0 / percent
     live = Workspace.objects.filter(pk=OuterRef("holder_id")).exclude(status=WorkspaceStatus.DELETED)
     budgets = live.annotate(free=free, limit=free + cap)
-    if not is_paid():
+    if not has_payment_processor():
         return Exists(budgets.filter(limit__lte=reached))
     paying = Exists(Subscription.objects.filter(pk=OuterRef("pk"), status__in=PAYING_STATUSES))
     return Exists(budgets.filter(Q(limit__lte=reached) | (Q(free__lte=reached) & ~Q(paying))))
@@ -68,7 +68,7 @@ def _nearly_spent(percent: int) -> Exists:
 
 def _paying(workspaces: dict[str, Workspace]) -> set[str]:
     """Return the ids of the workspaces that may spend more than the free credit; in free beta, all workspaces may."""
-    if not is_paid():
+    if not has_payment_processor():
         return set(workspaces)
     now = timezone.now()
     subscriptions = Subscription.objects.exclude(status="").filter(pk__in=workspaces)

@@ -11,19 +11,19 @@ METERED_PLAN = "payg"
 BILLING_MODES = ("free_beta", "paid")
 
 
-def is_paid() -> bool:
+def has_payment_processor() -> bool:
     """Return whether a payment processor is configured; without one the service is in free beta and invoices nothing."""
     return bool(settings.STRIPE_SECRET_KEY)
 
 
 def paid_or_free_beta() -> str:
     """Return the billing mode of this service: `paid` with a configured payment processor, else `free_beta`."""
-    return "paid" if is_paid() else "free_beta"
+    return "paid" if has_payment_processor() else "free_beta"
 
 
 def available_plans() -> list[str]:
     """Return the plans to which a workspace can subscribe: those that have a price in the settings."""
-    return [plan for plan in PLANS if is_paid() and settings.STRIPE_PRICES[plan]]
+    return [plan for plan in PLANS if has_payment_processor() and settings.STRIPE_PRICES[plan]]
 
 
 def billing_capabilities() -> dict[str, Any]:
@@ -31,6 +31,6 @@ def billing_capabilities() -> dict[str, Any]:
     return {
         "mode": paid_or_free_beta(),
         "checkout_available": bool(available_plans()),
-        "portal_available": is_paid(),
+        "portal_available": has_payment_processor(),
         "available_plans": available_plans(),
     }

@@ -11,9 +11,9 @@ from django.db.models import Case, F, QuerySet, Subquery, Sum, Value, When
 from django.utils import timezone
 
 from agents.models import Agent
-from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCap, day_of, month_of
+from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCap, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, Subscription
-from billing.plans import is_paid
+from billing.plans import has_payment_processor
 from billing.prices import Charge
 from config.db.prepared import Prepared
 from workspaces.models import Workspace
@@ -47,8 +47,8 @@ def check_charges_by_due_time(
     """Check charges with several due times against the caps; returns the workspace's spend cap in the first of the months."""
     caps, released_holds = caps_of(workspace_id=workspace_id, agent_id=agent_id), _open_holds(instead_of)
     months, checks = [], []
-    for month in dict.fromkeys(month_of(due) for due, _ in parts):
-        demand = ChargeTotals.of([charge for due, charges in parts if month_of(due) == month for charge in charges])
+    for month in dict.fromkeys(utc_month_of(due) for due, _ in parts):
+        demand = ChargeTotals.of([charge for due, charges in parts if utc_month_of(due) == month for charge in charges])
         counters = {counter.holder_id: counter for counter in _counters([own.holder_id for own in caps.months], month)}
         for own in caps.months:
             counter = counters.setdefault(own.holder_id, MonthCounter(month=month))
@@ -69,8 +69,8 @@ def check_charges_by_due_time(
 def _check_days(
     caps: Caps, agent_id: str, parts: Sequence[tuple[datetime, Sequence[Charge]]], released_holds: Sequence[LedgerEntry]
 ) -> None:
-    for day in dict.fromkeys(day_of(due) for due, _ in parts):
-        demand = ChargeTotals.of([charge for due, charges in parts if day_of(due) == day for charge in charges])
+    for day in dict.fromkeys(utc_day_of(due) for due, _ in parts):
+        demand = ChargeTotals.of([charge for due, charges in parts if utc_day_of(due) == day for charge in charges])
         taken = DayCounter.objects.filter(agent_id=agent_id, day=day).values_list("targets", flat=True).first() or 0
         released = sum(1 for hold in released_holds if hold.day == day and hold.belongs_to(agent_id))
         caps.check_day_cap(day, taken - released, demand)
@@ -95,12 +95,12 @@ def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None
 
 def spend_cap(*, workspace_id: str, at: datetime) -> SpendCap:
     """Return the workspace's spend cap and the workspace's spending in the UTC month of `at`."""
-    return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=None), month_of(at))
+    return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=None), utc_month_of(at))
 
 
 def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCap:
     """Return the agent's own spend cap and the agent's spending in the UTC month of `at`. Agents have no free credit."""
-    return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=agent_id), month_of(at))
+    return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at))
 
 
 class AgentCapUsage(NamedTuple):
@@ -112,8 +112,8 @@ class AgentCapUsage(NamedTuple):
 
 def agent_cap_usage(*, agent_id: str, at: datetime) -> AgentCapUsage:
     """Return how many targets on the UTC day and posts with a URL in the UTC month an agent has, including pending ones."""
-    days = DayCounter.objects.filter(agent_id=agent_id, day=day_of(at)).values("targets")
-    months = _counters([agent_id], month_of(at)).values("url_posts")
+    days = DayCounter.objects.filter(agent_id=agent_id, day=utc_day_of(at)).values("targets")
+    months = _counters([agent_id], utc_month_of(at)).values("url_posts")
     agent = Agent.objects.filter(pk=agent_id)
     [(targets, url_posts)] = agent.values_list(Subquery(days), Subquery(months))
     return AgentCapUsage(targets or 0, url_posts or 0)
@@ -152,7 +152,7 @@ def _workspace_caps(workspace: Workspace) -> MonthlyCaps:
         workspace.monthly_spend_cap_cents,
         workspace.free_monthly_credit_cents,
         workspace.monthly_social_url_post_cap,
-        pays=not is_paid() or is_entitled(workspace_id=workspace.pk),
+        pays=not has_payment_processor() or is_entitled(workspace_id=workspace.pk),
     )
 
 
@@ -176,7 +176,7 @@ class MonthAmounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Drift:
+class LedgerDrift:
     """A difference between a month counter and the sum of the ledger entries of the same workspace or agent."""
 
     holder_id: str
@@ -185,7 +185,7 @@ class Drift:
     ledger: MonthAmounts
 
 
-def drift() -> list[Drift]:
+def ledger_drift() -> list[LedgerDrift]:
     """Return every month counter that differs from the sum of its ledger entries; there should never be one.
 
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
@@ -197,7 +197,7 @@ def drift() -> list[Drift]:
     entered = _ledger_by("workspace_id") | _ledger_by("agent_id")
     none = MonthAmounts()
     return [
-        Drift(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
+        LedgerDrift(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
         for key in sorted(counted.keys() | entered.keys())
         if counted.get(key, none) != entered.get(key, none)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from billing.plans import is_paid
+from billing.plans import has_payment_processor
 from billing.services import processor_events, usage_reporting
 from config.jobs.backoff import doubling_pause
 from config.jobs.worker_loop import WorkerLoop
@@ -32,7 +32,7 @@ class UsageReportsLoop(WorkerLoop):
         self._quiet_until = timezone.now()
 
     def run_once(self) -> bool:
-        if not is_paid() or timezone.now() < self._quiet_until:
+        if not has_payment_processor() or timezone.now() < self._quiet_until:
             return False
         limit = 1 if self._unanswered else usage_reporting.REPORTS_AT_ONCE
         done = usage_reporting.report_due_usage(limit=limit)

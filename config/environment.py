@@ -34,7 +34,7 @@ def data_dir() -> Path:
     return path
 
 
-def secret(name: str, default: str = "") -> str:
+def read_secret(name: str, default: str = "") -> str:
     """Read a secret from an environment variable, or from the file named by the variable `<name>_FILE`.
 
     A `$` in the secret is not special.
@@ -57,23 +57,23 @@ def secret(name: str, default: str = "") -> str:
     return content
 
 
-def secret_list(name: str, default: Sequence[str] = ()) -> list[str]:
+def read_secret_list(name: str, default: Sequence[str] = ()) -> list[str]:
     """Read a comma-separated list of secrets from an environment variable, or from the file named by `<name>_FILE`."""
-    return [part.strip() for part in secret(name).split(",") if part.strip()] or list(default)
+    return [part.strip() for part in read_secret(name).split(",") if part.strip()] or list(default)
 
 
-def seconds(name: str, default: str) -> tuple[int, ...]:
+def read_seconds(name: str, default: str) -> tuple[int, ...]:
     """Read a comma-separated list of seconds, such as `10,30,120`, from an environment variable."""
     return tuple(int(part) for part in env.str(name, default=default).split(",") if part.strip())
 
 
-def price_list(default: str) -> dict[str, int]:
+def read_price_list(default: str) -> dict[str, int]:
     """Read the environment variable `PRICE_LIST`: prices in cents by name, such as `default=1,x=2,x+url=20`."""
     pairs = (pair.partition("=") for pair in env.str("PRICE_LIST", default=default).split(","))
     return {name.strip(): int(cents) for name, _, cents in pairs}
 
 
-def platform_settings() -> dict[str, str]:
+def read_platform_settings() -> dict[str, str]:
     """Read the platforms' settings from environment variables such as `X_CLIENT_ID` or `BLUESKY_API_BASE`.
 
     A second application of a platform has a longer name before the suffix.
@@ -93,7 +93,7 @@ def platform_settings() -> dict[str, str]:
     ours = ("OIDC_",)  # the identity provider is not a platform
     given = {name.removesuffix("_FILE") if name.endswith("_CLIENT_SECRET_FILE") else name for name in os.environ}
     names = sorted(name for name in given if name.endswith(endings) and not name.startswith(ours))
-    return {name: secret(name) if name.endswith("_CLIENT_SECRET") else os.environ[name] for name in names}
+    return {name: read_secret(name) if name.endswith("_CLIENT_SECRET") else os.environ[name] for name in names}
 
 
 def storages(url: str) -> dict[str, dict[str, Any]]:

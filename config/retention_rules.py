@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 RETENTION_RULES = [
-    "config.notices.retention.Notices",
+    "config.notices.retention.ExpiredNotices",
     "config.notices.retention.NoticesOfPurged",
     "config.notices.retention.DigestsOfPurged",
-    "config.console.operators.second_factor_removal.SecondFactors",
+    "config.console.operators.second_factor_removal.UnusedSecondFactors",
     "posts.retention.PurgedWorkspacePosts",
     "media.retention.PurgedWorkspaceMedia",
     "media.retention.PurgedWorkspaceMediaUsage",
@@ -27,5 +27,5 @@ RETENTION_RULES = [
     "workspaces.retention.ExpiredInvitations",
     "workspaces.retention.FinishedMail",
     "auditlog.retention.ExpiredAuditEntries",
-    "config.api.retention.IdempotencyRecords",
+    "config.api.retention.ExpiredIdempotencyRecords",
 ]

@@ -15,11 +15,11 @@ from config.environment import (
     data_dir,
     development_secret,
     env,
-    platform_settings,
-    price_list,
-    seconds,
-    secret,
-    secret_list,
+    read_platform_settings,
+    read_price_list,
+    read_seconds,
+    read_secret,
+    read_secret_list,
     storages,
 )
 from config.logs import logging_config
@@ -34,9 +34,9 @@ DATA_DIR = data_dir()
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 
 # Development generates its secrets; in production config/checks.py reports missing ones.
-SECRET_KEY = secret("SECRET_KEY", default="" if PRODUCTION else development_secret(DATA_DIR, "secret-key"))
-SECRET_KEY_FALLBACKS = secret_list("SECRET_KEY_FALLBACKS")
-ENCRYPTION_KEYS = secret_list(
+SECRET_KEY = read_secret("SECRET_KEY", default="" if PRODUCTION else development_secret(DATA_DIR, "secret-key"))
+SECRET_KEY_FALLBACKS = read_secret_list("SECRET_KEY_FALLBACKS")
+ENCRYPTION_KEYS = read_secret_list(
     "ENCRYPTION_KEYS", default=[] if PRODUCTION else [development_secret(DATA_DIR, "encryption-key")]
 )
 ALLOWED_HOSTS = env.list(
@@ -114,7 +114,7 @@ APPEND_SLASH = False  # a redirect would drop the body of a POST; an unknown pat
 
 # The database. SQLite needs IMMEDIATE transactions: a deferred one that turns writer fails at once under load.
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url_config(secret("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'service.sqlite3'}"))
+    "default": env.db_url_config(read_secret("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'service.sqlite3'}"))
 }
 SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
 if SQLITE:
@@ -131,7 +131,7 @@ else:
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = secret("REDIS_URL")
+REDIS_URL = read_secret("REDIS_URL")
 EMBEDDED = SQLITE and not REDIS_URL  # one web process and one worker process on this machine, nothing else
 
 # Celery carries wake-ups and periodic tasks; the queue is in the database (config/jobs/due.py).
@@ -200,7 +200,7 @@ MEDIA_URL = "/uploads/"  # not served: files are available only by signed links 
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads until they are checked and stored
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
 FILE_UPLOAD_HANDLERS = ["config.api.uploads.NoFiles"]  # forms accept files only on pages that ask for them
-STORAGES = storages(secret("STORAGE_URL"))
+STORAGES = storages(read_secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["agents.authentication.BearerAuthentication"],
@@ -244,12 +244,12 @@ TRUSTED_PROXIES = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])
 OUTBOUND_ALLOW_LOOPBACK = env.bool("OUTBOUND_ALLOW_LOOPBACK", default=False)
 OUTBOUND_NAMESERVERS = env.list("OUTBOUND_NAMESERVERS", default=[])  # instead of those in resolv.conf
 OUTBOUND_USER_AGENT = f"SocialPublishingService/{API_VERSION}"
-WEBHOOK_RETRY_SCHEDULE = seconds("WEBHOOK_RETRY_SCHEDULE", "5,300,1800,7200,18000,36000,36000")
-PUBLISH_RETRY_SCHEDULE = seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3600")
+WEBHOOK_RETRY_SCHEDULE = read_seconds("WEBHOOK_RETRY_SCHEDULE", "5,300,1800,7200,18000,36000,36000")
+PUBLISH_RETRY_SCHEDULE = read_seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3600")
 WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 WORKER_METRICS_ADDRESS = env.str("WORKER_METRICS_ADDRESS", default="")  # host:port of a worker's own /metrics
-ADMIN_TOKEN = secret("ADMIN_TOKEN")  # grants access to /ops and /metrics, which answer 404 without it
+ADMIN_TOKEN = read_secret("ADMIN_TOKEN")  # grants access to /ops and /metrics, which answer 404 without it
 DELETED_WORKSPACE_DAYS = env.int("DELETED_WORKSPACE_DAYS", default=30)  # after this, a deleted workspace is purged
 SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
 # Uploads: the maximum size of a file by kind, in bytes, and the maximum number of pixels of an image.
@@ -268,7 +268,7 @@ CLAMAV_ADDRESS = env.str("CLAMAV_ADDRESS", default="127.0.0.1:3310")
 # The identity provider: sign-in needs the client; the API accepts its tokens if the audience is set.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
-OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
+OIDC_CLIENT_SECRET = read_secret("OIDC_CLIENT_SECRET")
 OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default="")
 OIDC_REQUIRED_SCOPE = env.str("OIDC_REQUIRED_SCOPE", default="")  # for providers whose access tokens are not at+jwt
 OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", default=False)
@@ -277,20 +277,20 @@ OIDC_REQUIRE_AUTH_TIME = env.bool("OIDC_REQUIRE_AUTH_TIME", default=False)
 OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
 OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
 # E-mail is sent by a worker (workspaces/services/mail.py); without a server it is written to the log.
-vars().update(env.email_url_config(secret("EMAIL_URL", default="consolemail://")))
+vars().update(env.email_url_config(read_secret("EMAIL_URL", default="consolemail://")))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"no-reply@{urlsplit(BASE_URL).hostname}")
 # Cents for each published target, by platform, and for a text with a link (`x+url`).
-PRICE_LIST = price_list("default=1,x=2,x+url=20")
+PRICE_LIST = read_price_list("default=1,x=2,x+url=20")
 # The payment processor. Without a key the service is in free beta; a plan without a price is not offered.
-STRIPE_SECRET_KEY = secret("STRIPE_SECRET_KEY")
-STRIPE_WEBHOOK_SECRET = secret("STRIPE_WEBHOOK_SECRET")
+STRIPE_SECRET_KEY = read_secret("STRIPE_SECRET_KEY")
+STRIPE_WEBHOOK_SECRET = read_secret("STRIPE_WEBHOOK_SECRET")
 STRIPE_PRICES = {plan: env.str(f"STRIPE_PRICE_{plan.upper()}", default="") for plan in ("payg", "pro", "scale")}
 STRIPE_METER_EVENT = env.str("STRIPE_METER_EVENT", default="social_publishing_cents")  # a sum of cents
 # Paid usage stays allowed for this long after a failed payment.
 PAST_DUE_GRACE_DAYS = env.int("PAST_DUE_GRACE_DAYS", default=14)
 STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com")
 # Settings of platforms, such as X_CLIENT_ID or BLUESKY_API_BASE (accounts/platforms/base.py).
-PLATFORM_SETTINGS = platform_settings()
+PLATFORM_SETTINGS = read_platform_settings()
 
 LOGGING = logging_config()

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from config import outbound
 from config.api.errors import ApiError, ValidationFailed
 from config.api.request_limits import OUTBOUND_SECONDS, outbound_slot
-from config.api.uploads import Spool, Upload, too_large
+from config.api.uploads import Spool, Upload, too_large_error
 from media.file_types import max_upload_bytes
 
 MAX_REDIRECTS = 3
@@ -43,7 +43,7 @@ def fetch_from_url(url: str, spool: Spool, *, workspace_id: str) -> Upload:
 
 def _download_error(error: outbound.OutboundError) -> ApiError:
     if isinstance(error, outbound.ResponseTooLarge):
-        return too_large(max_upload_bytes())
+        return too_large_error(max_upload_bytes())
     if isinstance(error, outbound.DestinationRefused):
         return _refused("not_allowed", f"Files cannot be fetched from this URL: {error}")
     if isinstance(error, outbound.NotSent):

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import sniff
+from media.inspection import detect_mime_type
 
 SUFFIXES = {
     "image/jpeg": ".jpg",
@@ -29,7 +29,7 @@ def max_upload_bytes(beginning: Path | None = None) -> int:
     """
     if beginning is not None:
         with suppress(MediaTypeNotAllowed):
-            return max_bytes_of_type(sniff(beginning))
+            return max_bytes_of_type(detect_mime_type(beginning))
     return max(settings.MEDIA_MAX_BYTES.values())
 
 

@@ -54,7 +54,7 @@ class ScanResult:
     engine: str = ""
 
 
-def scan(path: Path) -> ScanResult:
+def scan_for_malware(path: Path) -> ScanResult:
     """Scan an uploaded file for malware with the scanner that the setting MEDIA_SCANNER selects.
 
     Raises MediaMalwareDetected, MediaScanUnavailable, ServiceUnavailable (too many requests wait for the scanner),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 
-from config.api.caller import Caller, not_found_error, require
+from config.api.caller import Caller, not_found_error, require_access
 from config.api.paging import Page, paginate, paginate_scan
 from config.api.scopes import AnyOf, any_of
 from config.db.ids import is_id
@@ -28,7 +28,7 @@ def is_file_of_asset(key: str) -> bool:
 
 def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
     """Return a page of a workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, LIST_SCOPES, write=False)
+    require_access(caller, workspace_id, LIST_SCOPES, write=False)
     return paginate(ready_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
@@ -46,7 +46,7 @@ def search_assets(
     Each page examines at most SEARCH_SPAN uploads, so it may be empty although more follow. Only the first MAX_SEARCH_WORDS
     words count. Raises ScopeMissing, NotFound.
     """
-    require(caller, workspace_id, LIST_SCOPES, write=False)
+    require_access(caller, workspace_id, LIST_SCOPES, write=False)
     wanted = Q(status=MediaAsset.Status.READY)
     if kind:
         wanted &= Q(kind=kind)
@@ -58,7 +58,7 @@ def search_assets(
 
 def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
     """Return a media asset of the workspace, even a deleted one. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, LIST_SCOPES, write=False)
+    require_access(caller, workspace_id, LIST_SCOPES, write=False)
     rows = MediaAsset.objects.filter(workspace_id=workspace_id, pk=media_id)
     asset = rows.first() if is_id(media_id, "med") else None
     if asset is None:
@@ -66,12 +66,12 @@ def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> 
     return asset
 
 
-def used_bytes(workspace_id: str) -> int:
+def used_quota_bytes(workspace_id: str) -> int:
     """Return the number of bytes that a workspace uses of its media quota."""
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
-def posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
+def unfinished_posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
     """Return the ids of unfinished post groups that use the media asset, newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
@@ -84,7 +84,7 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
         raise not_found_error(None, "media asset")
-    require(caller, asset.workspace_id, scope, write=write, noun="media asset")
+    require_access(caller, asset.workspace_id, scope, write=write, noun="media asset")
     return asset
 
 

@@ -14,7 +14,7 @@ from config.api import fields
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictSerializer, page_of, preview_of
 from config.api.uploads import Base64File, FormBoolean, UploadedFile, UploadRules
-from config.outbound import DestinationNotAllowed, check_url
+from config.outbound import DestinationNotAllowed, check_url_syntax
 from media.file_types import SUFFIXES, max_upload_bytes
 from media.links import file_link
 from media.models import MediaAsset
@@ -34,7 +34,7 @@ class SourceUrl(fields.Text):
     def to_internal_value(self, data: Any) -> str:
         url = super().to_internal_value(data)
         try:
-            check_url(url)
+            check_url_syntax(url)
         except DestinationNotAllowed as error:
             raise serializers.ValidationError(
                 f"Files cannot be fetched from this URL: {error.reason}", code="not_allowed"

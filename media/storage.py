@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 NOT_FOUND_CODES = ("404", "NoSuchKey")
 
 
-def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
+def new_storage_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
     """Return a new unique storage key for a media file with this SHA-256 hash; `suffix` is for example `.jpg`."""
     return f"{workspace_id}/{sha256}-{secrets.token_hex(8)}{suffix}"
 
@@ -92,7 +92,7 @@ def remove_file(key: str) -> None:
         default_storage.delete(key)
 
 
-def all_keys() -> Iterator[str]:
+def all_storage_keys() -> Iterator[str]:
     """Yield the storage keys of all media files, one workspace after the other. Raises ServiceUnavailable."""
     with _converted_errors():
         try:

@@ -38,7 +38,7 @@ class MediaGone(Exception):
         self.media_ids = list(media_ids)
 
 
-def find_attached_assets(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
+def attached_assets_by_id(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
     """Return a dictionary from ids to the media assets that API requests name in their `media` arrays.
 
     Runs at most one query.
@@ -72,7 +72,7 @@ def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
 
     Runs at most one query.
     """
-    assets = find_attached_assets(group.workspace_id, group.media)
+    assets = attached_assets_by_id(group.workspace_id, group.media)
     if gone := [media_id for media_id in _ids(group.media) if media_id not in assets]:
         raise MediaGone(gone)
     return tuple(adapter_media_file(assets[each["media_id"]], each.get("alt_text")) for each in group.media)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import MOST, Entry
+from config.pages.navigation import MOST, PageEntry
 from posts.models import PostGroup
 from posts.states import GroupStatus
 
@@ -16,8 +16,8 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
     return waiting[: MOST + 1].count()
 
 
-CALENDAR = Entry("calendar", "Calendar", also_for=("posts",))
-NEW_POST = Entry("compose", "New post")
-APPROVALS = Entry("approvals", "Approvals", waiting=count_posts_awaiting_approval)
-POSTS = Entry("posts")
-POST = Entry("post")
+CALENDAR = PageEntry("calendar", "Calendar", also_for=("posts",))
+NEW_POST = PageEntry("compose", "New post")
+APPROVALS = PageEntry("approvals", "Approvals", waiting=count_posts_awaiting_approval)
+POSTS = PageEntry("posts")
+POST = PageEntry("post")

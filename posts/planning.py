@@ -16,14 +16,21 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.text_check import CallCache
 from agents.models import Agent
 from billing.prices import Charge
-from config.api.caller import AgentMode, Caller, check_account_allowlist, require, require_scope, resolve_workspace_id
+from config.api.caller import (
+    AgentMode,
+    Caller,
+    check_account_allowlist,
+    require_access,
+    require_scope,
+    resolve_workspace_id,
+)
 from config.api.errors import AgentModeForbids, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url
 from config.db.ids import new_id
 from media.models import MediaAsset
-from posts.attached_media import AttachedMedia, find_attached_assets, resolve_media
+from posts.attached_media import AttachedMedia, attached_assets_by_id, resolve_media
 from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus
@@ -75,15 +82,15 @@ def plan_post(
     AccountNotAllowed, ContentInvalid.
     """
     workspace_id = resolve_workspace_id(caller, workspace_id)
-    require(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
+    require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
     accounts = find_target_accounts(workspace_id, targets)
     if not (dry_run or sandbox or _only_sandbox(accounts, targets)):
         require_scope(caller, "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish")
     wanted = GroupStatus.DRAFT if draft else GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
-    status = allowed_status(caller, wanted)
+    status = initial_status(caller, wanted)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
-    attached = resolve_media(media, find_attached_assets(workspace_id, media) if assets is None else assets)
+    attached = resolve_media(media, attached_assets_by_id(workspace_id, media) if assets is None else assets)
     inputs = resolve_targets(caller, accounts, text, targets, sandbox, attached)
     validation = validate_content(inputs, draft=draft)
     group = PostGroup(
@@ -120,14 +127,14 @@ def build_plan(
         _target_row(group, position, each, (existing_ids or {}).get(each.account.id))
         for position, each in enumerate(inputs)
     ]
-    plan = PostPlan(group, rows, validation, charges_of(rows), due)
+    plan = PostPlan(group, rows, validation, charges_of_targets(rows), due)
     if plan.released:
         for row in rows:
             row.due_at = due
     return plan
 
 
-def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
+def initial_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
     """Return the status of a new post: the wanted status, or pending_confirmation if the agent needs a person's approval.
 
     Raises AgentModeForbids.
@@ -222,7 +229,7 @@ def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
     Raises ValidationFailed for a deleted asset.
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
-    media = resolve_media(group.media, find_attached_assets(group.workspace_id, group.media))
+    media = resolve_media(group.media, attached_assets_by_id(group.workspace_id, group.media))
     cached = CallCache()
     return [
         TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
@@ -250,7 +257,7 @@ def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, grou
     return validation
 
 
-def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
+def charges_of_targets(targets: Sequence[PostTarget]) -> list[Charge]:
     """Return the charges for publishing these post targets; targets in the sandbox cost nothing."""
     return [
         Charge(target.id, target.platform, target.price_cents, target.url_posts)

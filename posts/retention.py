@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from django.db.models import QuerySet
 
-from billing.services import release_many
+from billing.services import release_holds
 from config.db.retention import ExpiredRows
 from posts.models import PostGroup, PostTarget
 from posts.states import FINISHED, TargetStatus
@@ -29,7 +29,7 @@ class PurgedWorkspacePosts(ExpiredRows):
 
     def delete(self, pks: Sequence[str]) -> None:
         targets = PostTarget.objects.filter(group__in=pks)
-        release_many(
+        release_holds(
             target_ids=targets.filter(status=TargetStatus.UNCONFIRMED, sandbox=False).values_list("pk", flat=True),
             failed=False,
         )

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from agents.models import Agent
-from config.api.caller import Caller, not_found_error, require
+from config.api.caller import Caller, not_found_error, require_access
 from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
 from config.db.ids import is_id
@@ -53,7 +53,7 @@ def get_post_group(
     if group is None or (not caller.is_user and group.workspace_id != caller.workspace_id):
         raise not_found_error(None, "post group")
     set_prefetched_targets(group, _targets(group.id))
-    require(caller, group.workspace_id, scope, write=write, noun="post group")
+    require_access(caller, group.workspace_id, scope, write=write, noun="post group")
     return group
 
 
@@ -86,7 +86,7 @@ def find_duplicate_posts(
     }
 
 
-def posts_on_day(
+def day_posts(
     *,
     caller: Caller,
     workspace_id: str,
@@ -101,7 +101,7 @@ def posts_on_day(
     Drafts, rejected and cancelled groups are left out. Raises ScopeMissing, NotFound (also for an account of another
     workspace).
     """
-    require(caller, workspace_id, "posts.read", write=False)
+    require_access(caller, workspace_id, "posts.read", write=False)
     _require_in_workspace(workspace_id, account_id=account_id)
     rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
     rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(
@@ -158,7 +158,7 @@ def posts_awaiting_approval(
     *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
 ) -> Page[PostGroup]:
     """Return a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "posts.read", write=False)
+    require_access(caller, workspace_id, "posts.read", write=False)
     rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return paginate_by_time(rows, field="created_at", limit=limit, cursor=cursor)
 
@@ -169,7 +169,7 @@ def selectable_accounts(*, caller: Caller, workspace_id: str, chosen: Iterable[s
     Real accounts come before sandbox accounts. `chosen` accounts are included even if disconnected. Raises ScopeMissing,
     NotFound.
     """
-    require(caller, workspace_id, "accounts.read", write=False)
+    require_access(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id).defer("credentials", "tokens")
     connected = rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
     shown = list(connected.order_by("sandbox", "platform", "handle", "pk")[:MAX_SELECTABLE_ACCOUNTS])
@@ -195,7 +195,7 @@ def search_posts(
 
     Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
-    require(caller, workspace_id, "posts.read", write=False)
+    require_access(caller, workspace_id, "posts.read", write=False)
     _require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
     wanted = {
         "status": status,
@@ -210,7 +210,7 @@ def search_posts(
     return load_summaries(paginate(columns, limit=limit, cursor=cursor))
 
 
-def workspace_timezone(*, workspace_id: str) -> str:
+def workspace_timezone_name(*, workspace_id: str) -> str:
     """Return the workspace's default time zone, which lists of posts use for local times."""
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
@@ -222,7 +222,7 @@ def _in_calendar(
     account_id: str | None,
     agent_id: str | None,
 ) -> QuerySet[PostGroup]:
-    require(caller, workspace_id, "posts.read", write=False)
+    require_access(caller, workspace_id, "posts.read", write=False)
     _require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
     start, end = window
     at_once = Q(scheduled_at=None, created_at__gte=start, created_at__lt=end)

@@ -141,7 +141,7 @@ class PostViewSet(OperationViewSet):
     def list_day(self, call: Call) -> Reply:
         day, timezone = call.query.pop("date"), call.query.pop("timezone")
         window = local_day_window(day, timezone)
-        page = selectors.posts_on_day(caller=call.caller, window=window, **call.query)
+        page = selectors.day_posts(caller=call.caller, window=window, **call.query)
         shown = {"date": day, "window": {"start": window[0], "end": window[1]}}
         return Reply({**shown, **page_body("posts", page), "timezone": timezone})
 
@@ -154,7 +154,7 @@ class PostViewSet(OperationViewSet):
     )
     def search(self, call: Call) -> Reply:
         page = selectors.search_posts(caller=call.caller, **call.query)
-        timezone = selectors.workspace_timezone(workspace_id=call.query["workspace_id"])
+        timezone = selectors.workspace_timezone_name(workspace_id=call.query["workspace_id"])
         return Reply({**page_body("posts", page), "timezone": timezone})
 
     @operation(

@@ -17,11 +17,11 @@ from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from publicsuffixlist import PublicSuffixList
 
-from config.jobs.fair_shares import REMEMBERED, FairShares, Shares
+from config.jobs.fair_shares import REMEMBERED, FairShares, ShareLimits
 from webhooks.models import Delivery
 from webhooks.sender import MAX_IN_FLIGHT
 
-SHARES = Shares(places=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
+SHARES = ShareLimits(places=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
 SILENT_AFTER_ATTEMPTS = 5  # consecutive unanswered attempts after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
 SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: MAX_IN_FLIGHT // 4}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import Entry
+from config.pages.navigation import PageEntry
 
-WEBHOOKS = Entry("webhooks", "Webhooks")
-DELIVERY = Entry("delivery")
+WEBHOOKS = PageEntry("webhooks", "Webhooks")
+DELIVERY = PageEntry("delivery")

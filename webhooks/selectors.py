@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from config.api.caller import Caller, not_found_error, require, require_operator
+from config.api.caller import Caller, not_found_error, require_access, require_operator
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from webhooks.models import Delivery, Event, SigningSecret
@@ -22,7 +22,7 @@ def list_deliveries(
     post_group_id: str | None = None,
 ) -> Page[Delivery]:
     """Return a page of a workspace's webhook deliveries, newest first, without payloads. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "posts.read", write=False)
+    require_access(caller, workspace_id, "posts.read", write=False)
     rows = Delivery.objects.select_related("event").defer("event__payload").filter(workspace_id=workspace_id)
     if status:
         rows = rows.filter(status=status)
@@ -33,7 +33,7 @@ def list_deliveries(
 
 def latest_group_events(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
     """Return a post group's latest webhook events, oldest first, without payloads. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "posts.read", write=False)
+    require_access(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")
     return list(rows.order_by("-sequence")[:limit])[::-1]
 
@@ -44,13 +44,13 @@ def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -
     delivery = rows.filter(pk=delivery_id).first() if is_id(delivery_id, "dlv") else None
     if delivery is None:
         raise not_found_error(None, "delivery")
-    require(caller, delivery.workspace_id, scope, write=write, noun="delivery")
+    require_access(caller, delivery.workspace_id, scope, write=write, noun="delivery")
     return delivery
 
 
 def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | None:
     """Return until when webhooks are also signed with the previous secret, or None. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "posts.read", write=False)
+    require_access(caller, workspace_id, "posts.read", write=False)
     until = SigningSecret.objects.filter(pk=workspace_id).values_list("previous_until", flat=True).first()
     return until if until and until > timezone.now() else None
 

@@ -14,7 +14,7 @@ from enum import Enum, auto
 import aiohttp
 from django.utils import timezone
 
-from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url, post
+from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url_syntax, post
 
 logger = logging.getLogger(__name__)
 ATTEMPT_TIMEOUT_SECONDS = 10.0  # time limit of the whole exchange, from the DNS lookup to the last byte read
@@ -61,7 +61,7 @@ async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest
     """Send the HTTP request of a webhook attempt once. Never raises: an unexpected error counts as a failed attempt."""
     began = time.monotonic()
     try:
-        check_url(request.url)
+        check_url_syntax(request.url)
         answer = await post(
             session,
             request.url,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from config.jobs.due import SearchPauses, give_back
+from config.jobs.due import SearchPauses, release_claims
 from config.jobs.worker_loop import WorkerLoop
 from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, holder_key
 from webhooks.models import Delivery
@@ -52,7 +52,7 @@ class DeliverLoop(WorkerLoop):
             else:
                 over_share.append(row)
         # The shares of these deliveries are full now, so the next claim skips them; another worker may claim them.
-        give_back(over_share)
+        release_claims(over_share)
         return True
 
     def finish(self, seconds: float) -> None:
@@ -71,7 +71,7 @@ class DeliverLoop(WorkerLoop):
             self._record_finished()
         self._sending.stop()
         self._record_finished()
-        give_back(list(self._in_flight.values()))
+        release_claims(list(self._in_flight.values()))
 
     def _claim(self) -> list[Delivery]:
         """Claim due webhook deliveries as far as the fair shares allow: first those to fast hosts, then the others."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import Entry
+from config.pages.navigation import PageEntry
 
-AUDIT_LOG = Entry("audit-log", "Audit log")
-SETTINGS = Entry("settings", "Settings", also_for=("members",))
+AUDIT_LOG = PageEntry("audit-log", "Audit log")
+SETTINGS = PageEntry("settings", "Settings", also_for=("members",))

@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from config.api.caller import Caller, WorkspaceAccess, WorkspaceStatus, not_found_error, require, require_operator
+from config.api.caller import (
+    Caller,
+    WorkspaceAccess,
+    WorkspaceStatus,
+    not_found_error,
+    require_access,
+    require_operator,
+)
 from config.api.errors import Forbidden, UserSessionRequired
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
@@ -44,7 +51,7 @@ def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str,
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
-    require(caller, workspace_id, "api_keys.write", write=write)
+    require_access(caller, workspace_id, "api_keys.write", write=write)
     if caller.agent_id or (caller.is_user and caller.role not in roles):
         raise Forbidden(f"Only the workspace's {' or '.join(roles)} or a workspace key may do this.")
     workspace = live_workspaces().filter(pk=workspace_id).first()
@@ -89,7 +96,7 @@ def user_of_identity(*, issuer: str, subject: str) -> User | None:
     return users.filter(identity_issuer=issuer, identity_subject=subject).first()
 
 
-def user_names(*, user_ids: Iterable[str]) -> dict[str, str]:
+def names_of_users(*, user_ids: Iterable[str]) -> dict[str, str]:
     """Return a mapping from user ids to the users' names."""
     return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
 

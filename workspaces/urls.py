@@ -41,6 +41,6 @@ urlpatterns = [
     path("dashboard/sign-out", sign_in.sign_out, name="sign-out"),
     path("dashboard/sessions", sessions.sessions, name="sessions"),
     path("dashboard/sessions/end-others", sessions.end_others, name="sessions-end-others"),
-    path("dashboard/sessions/<int:user_session_id>/end", sessions.end, name="session-end"),
+    path("dashboard/sessions/<int:user_session_id>/end", sessions.end_session, name="session-end"),
     path("dashboard/invitations/<str:token>", members.invitation, name="invitation"),
 ]

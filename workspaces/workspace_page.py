@@ -29,11 +29,11 @@ from django.views.decorators.http import require_http_methods
 
 from auditlog.services import record_refusal
 from config.api import idempotency
-from config.api.caller import Caller, require
+from config.api.caller import Caller, require_access
 from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequired
 from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
-from config.api.uploads import take_files
+from config.api.uploads import accept_file_uploads
 from workspaces.models import Member, Workspace
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.sessions import authenticated_at
@@ -112,14 +112,14 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
         @login_required
         @functools.wraps(view)
         def answer(request: HttpRequest, workspace_id: str, **named: str) -> HttpResponseBase:
-            caller = caller_of(request)
+            caller = caller_of_request(request)
             is_recorded = bool(operation) and (request.method == "POST" or "POST" not in allowed)
             try:
-                require(caller, workspace_id, None, write=False)
+                require_access(caller, workspace_id, None, write=False)
             except ApiError as error:
                 if is_recorded:
                     record_refusal(caller=caller, operation=operation, error=error, dry_run=False)
-                return error_page(request, error)
+                return api_error_page(request, error)
             page = WorkspacePage(request, caller, Workspace.objects.get(pk=workspace_id))
             request.workspace_page = page  # type: ignore[attr-defined]  # for the navigation
             if request.method == "POST":
@@ -144,9 +144,9 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
 def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> HttpResponseBase:
     """Check the CSRF token of a dashboard form with files. The files are read only after the sender was authenticated."""
     try:
-        take_files(page.request)
+        accept_file_uploads(page.request)
     except PayloadTooLarge as error:
-        return error_page(page.request, error, page)
+        return api_error_page(page.request, error, page)
     checked: Callable[[HttpRequest], HttpResponseBase] = csrf_protect(lambda request: view(page, **named))
     return checked(page.request)
 
@@ -162,7 +162,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) ->
         workspace_id=page.workspace.id,
         actor=page.caller.idempotency_actor,
         operation=operation,
-        key=idempotency.read_key(page.request.POST.get("key", "")) or "",
+        key=idempotency.checked_key(page.request.POST.get("key", "")) or "",
         request=[page.request.path],
     )
     result = idempotency.run_in_transaction(
@@ -172,7 +172,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) ->
     return (result.resource_id if repeated else str(result.pk)), repeated
 
 
-def caller_of(request: HttpRequest) -> Caller:
+def caller_of_request(request: HttpRequest) -> Caller:
     """Return the signed-in user of a dashboard request in the form that services expect (a Caller)."""
     return Caller(
         kind="user",
@@ -182,7 +182,7 @@ def caller_of(request: HttpRequest) -> Caller:
     )
 
 
-def error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | None = None) -> HttpResponse:
+def api_error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | None = None) -> HttpResponse:
     """Render an API error as a dashboard page that says what is wrong and what to do."""
     shown = {"page": page, "error": error, "trace_id": current_trace_id()}
     return render(request, "dashboard/error.html", shown, status=error.status)
@@ -196,7 +196,7 @@ def record_refused_write(page: WorkspacePage, operation: str, error: ApiError) -
 def _show_error(page: WorkspacePage, error: ApiError) -> HttpResponse:
     """Show an API error as a dashboard page. After a POST, the page that contained the form shows the error."""
     if page.request.method != "POST":
-        return error_page(page.request, error, page)
+        return api_error_page(page.request, error, page)
     messages.error(page.request, error_text(error))
     return page.redirect(_referring_page(page))
 

@@ -21,7 +21,7 @@ from accounts.platforms.registry import platform
 from auditlog.services import record_refusal
 from config.api.caller import Caller
 from config.api.errors import ApiError, Forbidden, NotFound
-from workspaces.workspace_page import caller_of
+from workspaces.workspace_page import caller_of_request
 
 BEGUN_HERE = "connections_begun_here"  # in the session: the ids of the latest attempts
 STORED_ATTEMPTS = 10
@@ -39,7 +39,7 @@ def begin_oauth(request: HttpRequest) -> HttpResponse:
     given = {name: str(value).replace("\0", "") for name, value in request.POST.items()}
     given.pop("csrfmiddlewaretoken", None)
     workspace_id, platform_name = given.pop("workspace_id", ""), given.pop("platform", "")
-    caller = caller_of(request)
+    caller = caller_of_request(request)
     try:
         begun = services.connect_account(
             caller=caller,
@@ -67,7 +67,7 @@ def oauth_callback(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
-    caller = caller_of(request)
+    caller = caller_of_request(request)
     try:
         if request.method == "POST":
             choice = request.POST.get("choice", "")

@@ -15,7 +15,7 @@ from accounts import selectors, services
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, platform
-from config.api.caller import not_found_error, require
+from config.api.caller import not_found_error, require_access
 from config.api.errors import ApiError
 from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, workspace_page
 
@@ -62,7 +62,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
 
     The HTML form of the OAuth method is sent to /dashboard/connect instead.
     """
-    require(page.caller, page.workspace.id, "accounts.write", write=False)
+    require_access(page.caller, page.workspace.id, "accounts.write", write=False)
     if platform_name not in PLATFORMS:
         raise not_found_error(None, "platform")
     chosen = platform(platform_name)

@@ -22,7 +22,7 @@ from config.outbound import (
     OutboundError,
     Response,
     ResponseTooLarge,
-    check_url,
+    check_url_syntax,
     download,
     total_deadline,
 )
@@ -129,7 +129,7 @@ def page_address(link: str) -> URL:
         address = URL(link).with_fragment(None)
         if address.scheme == "http":
             try:
-                check_url(str(address))
+                check_url_syntax(str(address))
             except DestinationNotAllowed:
                 address = address.with_scheme("https")
     except (ValueError, UnicodeError) as error:

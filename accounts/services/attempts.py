@@ -27,7 +27,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, PlatformError, Transient
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Connection, Grant, Identity
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.request_limits import outbound_slot
 
@@ -68,7 +68,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
             stored=dict(authorization.stored),
             expires_at=timezone.now() + OPEN_FOR,
         )
-        record(
+        record_entry(
             caller=caller,
             operation="accounts.connect",
             resource_type="connection_attempt",

@@ -19,8 +19,8 @@ from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 from accounts.platforms.types import Connection
 from accounts.services.attempts import BegunAttempt, begin_attempt
 from accounts.services.tokens import renewal_time
-from auditlog.services import record
-from config.api.caller import Caller, require
+from auditlog.services import record_entry
+from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
 from config.api.request_limits import outbound_slot
 
@@ -42,7 +42,7 @@ def connect_account(
     updates the existing account under the same id. Raises ScopeMissing, ValidationFailed (platform, method, credentials),
     ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused, RateLimited.
     """
-    require(caller, workspace_id, "accounts.write", body_field="workspace_id")
+    require_access(caller, workspace_id, "accounts.write", body_field="workspace_id")
     chosen, method = _connectable(platform_name, method)
     by_oauth = method == ConnectedAccount.Method.OAUTH
     given = _checked(chosen.oauth_schema if by_oauth else chosen.credentials_schema, credentials)
@@ -138,7 +138,7 @@ def save_account(workspace_id: str, platform_name: str, method: str, connection:
 
 
 def _record(caller: Caller, account: ConnectedAccount, *, dry_run: bool = False) -> None:
-    record(
+    record_entry(
         caller=caller,
         operation="accounts.connect",
         resource_type="account",

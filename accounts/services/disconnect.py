@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist
 from config.api.request_limits import outbound_slot
 from config.db.encryption import SealedValueError
@@ -47,7 +47,7 @@ def _clear_secrets(caller: Caller, account: ConnectedAccount, *, clears: bool, d
     with transaction.atomic():
         if clears:
             account.save(update_fields=["status", *CLEARED_FIELDS, "updated_at"])
-        record(
+        record_entry(
             caller=caller,
             operation="accounts.disconnect",
             resource_type="account",

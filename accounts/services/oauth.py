@@ -19,8 +19,8 @@ from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.types import Connection, Identity
 from accounts.services.attempts import exchange_code, find_open_attempt, require_usable_code, was_exchanged_with
 from accounts.services.connect import save_account
-from auditlog.services import record
-from config.api.caller import Caller, require
+from auditlog.services import record_entry
+from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
 
 SCOPE = "accounts.write"
@@ -58,11 +58,11 @@ def complete_connection(
     PlatformFault.
     """
     if caller.workspace_id:
-        require(caller, caller.workspace_id, SCOPE)
+        require_access(caller, caller.workspace_id, SCOPE)
     attempt = find_open_attempt(state)
     if attempt is None or not attempt.was_begun_by(caller):
         raise OAuthStateInvalid()
-    require(caller, attempt.workspace_id, SCOPE)
+    require_access(caller, attempt.workspace_id, SCOPE)
     if dry_run:
         return _preview(caller, attempt, code)
     connections = exchange_code(attempt, code)
@@ -81,7 +81,7 @@ def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
     attempt = find_open_attempt(state)
     if attempt is None or not code:
         raise OAuthStateInvalid()
-    require(caller, attempt.workspace_id, SCOPE)
+    require_access(caller, attempt.workspace_id, SCOPE)
     if attempt.account and attempt.opened is None and was_exchanged_with(attempt, code):
         return OAuthReturn(attempt, attached=attempt.account)
     return OAuthReturn(attempt, exchange_code(attempt, code))
@@ -124,7 +124,7 @@ def _attach(
 def _record(
     caller: Caller, attempt: ConnectionAttempt, *, account: ConnectedAccount | None = None, dry_run: bool = False
 ) -> None:
-    record(
+    record_entry(
         caller=caller,
         operation="accounts.complete_connection",
         resource_type="account" if account else "connection_attempt",

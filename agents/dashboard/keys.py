@@ -9,7 +9,7 @@ from django.utils import timezone
 from agents import selectors, services
 from agents.dashboard.forms import ApiKeyForm
 from agents.models import ApiKey
-from config.api.caller import not_found_error, require, require_recent_sign_in
+from config.api.caller import not_found_error, require_access, require_recent_sign_in
 from config.api.errors import ApiError
 from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
 
@@ -37,7 +37,7 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
 @workspace_page("GET", "POST", operation=CREATE_OPERATION)
 def new_api_key(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the form of a new API key and create the key on POST. Only that response shows the key's token."""
-    require(page.caller, page.workspace.id, "api_keys.write", write=False)
+    require_access(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
     form = ApiKeyForm(page.request.POST or None, zone=page.zone)
     if page.request.method != "POST":

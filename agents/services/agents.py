@@ -14,8 +14,8 @@ from agents import selectors, tokens
 from agents.errors import ClaimTokenExpired, ClaimTokenUnknown, ClaimTokenUsed
 from agents.models import Agent, ApiKey, ClaimToken
 from agents.services.keys import IssuedKey, default_expiry, forbid_agent_callers, issue_key, require_grantable_scopes
-from auditlog.services import record
-from config.api.caller import AgentMode, Caller, WorkspaceStatus, require, require_recent_sign_in
+from auditlog.services import record_entry
+from config.api.caller import AgentMode, Caller, WorkspaceStatus, require_access, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
 from config.api.webhook_url import check_webhook_url
 from workspaces.models import Member
@@ -42,7 +42,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, rate_limit_per_minute),
     WebhookUrlNotAllowed, Conflict (MAX_LIVE_AGENTS), WorkspacePaused.
     """
-    require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
+    require_access(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agent_callers(caller)
     require_grantable_scopes(caller, fields["scopes"])
     require_recent_sign_in(caller)
@@ -61,9 +61,9 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
         if token:
             created.agent.save(force_insert=True)
             ClaimToken.objects.create(
-                agent=created.agent, token_sha256=tokens.digest(token), expires_at=created.claim_expires_at
+                agent=created.agent, token_sha256=tokens.token_digest(token), expires_at=created.claim_expires_at
             )
-        record(
+        record_entry(
             caller=caller,
             operation="agents.create",
             resource_type="agent",
@@ -92,7 +92,7 @@ def claim_agent(*, caller: Caller, claim_token: str) -> IssuedKey:
         issued = issue_key(
             workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, expires_at=default_expiry()
         )
-        record(
+        record_entry(
             caller=caller,
             operation="agents.claim",
             workspace_id=agent.workspace_id,
@@ -110,8 +110,8 @@ def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
     """
     live = ClaimToken.objects.exclude(agent__workspace__status=WorkspaceStatus.DELETED)
     visible = live if caller.is_user else live.filter(agent__workspace=caller.workspace_id)
-    rows = visible.select_related("agent__workspace").filter(token_sha256=tokens.digest(claim_token))
-    claim = rows.first() if tokens.is_well_formed(claim_token) else None
+    rows = visible.select_related("agent__workspace").filter(token_sha256=tokens.token_digest(claim_token))
+    claim = rows.first() if tokens.is_well_formed_token(claim_token) else None
     if claim is None:
         raise ClaimTokenUnknown()
     return claim
@@ -138,7 +138,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
             setattr(agent, name, value)
         if not dry_run:
             agent.save(update_fields=[*changes, "updated_at"])
-        record(
+        record_entry(
             caller=caller,
             operation="agents.update",
             resource_type="agent",
@@ -165,7 +165,7 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
     with transaction.atomic():
         if not dry_run:
             _stop(agent)
-        record(
+        record_entry(
             caller=caller,
             operation="agents.revoke",
             resource_type="agent",

@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from agents.models import ApiKey
 from agents.networks import is_in_networks, network_of
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api import fields, rate_limit
 from config.api.caller import Caller
 from config.api.errors import Forbidden
@@ -31,8 +31,8 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
         f"This API key may not be used from {caller.ip or 'an unknown address'}.",
         suggested_action="Call from one of the key's `allowed_networks`, or use a key that allows this network.",
     )
-    if rate_limit.take(rate_limit.Bucket(f"network:{key.id}", settings.RATE_LIMIT_PER_MINUTE)).allowed:
-        record(
+    if rate_limit.take_from_all(rate_limit.Bucket(f"network:{key.id}", settings.RATE_LIMIT_PER_MINUTE)).allowed:
+        record_entry(
             caller=caller,
             operation="api_keys.use",
             resource_type="api_key",
@@ -62,7 +62,7 @@ def record_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
         locked.seen_networks = [*(locked.seen_networks or ()), network][-MAX_SEEN_NETWORKS:]
         locked.new_network_at = locked.last_used_at = now
         locked.save(update_fields=["seen_networks", "new_network_at", "last_used_at"])
-        record(
+        record_entry(
             caller=caller,
             operation="api_keys.new_network",
             resource_type="api_key",

@@ -13,8 +13,15 @@ from django.utils import timezone
 
 from agents import selectors, tokens
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey, ClaimToken
-from auditlog.services import record
-from config.api.caller import Caller, not_found_error, require, require_operator, require_recent_sign_in, require_scope
+from auditlog.services import record_entry
+from config.api.caller import (
+    Caller,
+    not_found_error,
+    require_access,
+    require_operator,
+    require_recent_sign_in,
+    require_scope,
+)
 from config.api.errors import Conflict, Forbidden, InvalidState, ScopeMissing, ValidationFailed
 from config.api.paging import Page, paginate
 from workspaces.services import lock_workspace
@@ -41,7 +48,7 @@ class RotatedKey:
 
 def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
     """Return the API keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, Forbidden."""
-    require(caller, workspace_id, "api_keys.write", write=False)
+    require_access(caller, workspace_id, "api_keys.write", write=False)
     forbid_agent_callers(caller)
     keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
     return paginate(keys, limit=limit, cursor=cursor)
@@ -64,7 +71,7 @@ def create_api_key(
     Raises ScopeMissing, Forbidden (an agent), ReauthenticationRequired, ValidationFailed, Conflict
     (MAX_LIVE_KEYS), WorkspacePaused.
     """
-    require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
+    require_access(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agent_callers(caller)
     require_grantable_scopes(caller, scopes)
     require_recent_sign_in(caller)
@@ -72,7 +79,7 @@ def create_api_key(
         raise ValidationFailed.of("expires_at", "Must be in the future.")
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
-        if selectors.live_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
+        if selectors.active_workspace_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
             raise Conflict(
                 f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first."
             )
@@ -84,7 +91,7 @@ def create_api_key(
             allowed_networks=list(dict.fromkeys(allowed_networks)) if allowed_networks else None,
             save=not dry_run,
         )
-        record(
+        record_entry(
             caller=caller,
             operation="api_keys.create",
             resource_type="api_key",
@@ -109,7 +116,7 @@ def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) ->
             ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(
                 revoked_at=key.revoked_at, updated_at=timezone.now()
             )
-        record(
+        record_entry(
             caller=caller,
             operation="api_keys.revoke",
             resource_type="api_key",
@@ -127,7 +134,7 @@ def revoke_key_as_operator(
     Raises Forbidden (not an operator), ValidationFailed on `token` or `id` if the key does not exist.
     """
     require_operator(caller)
-    lookup = {"token_sha256": tokens.digest(token)} if token is not None else {"pk": api_key_id}
+    lookup = {"token_sha256": tokens.token_digest(token)} if token is not None else {"pk": api_key_id}
     with transaction.atomic():
         key = ApiKey.objects.select_related("agent").select_for_update(of=("self",)).filter(**lookup).first()
         if key is None:
@@ -136,7 +143,7 @@ def revoke_key_as_operator(
             key.revoked_at = timezone.now()
             if not dry_run:
                 key.save(update_fields=["revoked_at", "updated_at"])
-        record(
+        record_entry(
             caller=caller,
             operation="ops.revoke_key",
             workspace_id=key.workspace_id,
@@ -178,7 +185,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
             expires_at=default_expiry(),
             save=not dry_run,
         )
-        record(
+        record_entry(
             caller=caller,
             operation="agents.rotate_key",
             resource_type="agent",
@@ -226,7 +233,7 @@ def issue_key(
         agent=agent,
         name=name,
         prefix=token[: tokens.SHOWN_KEY_LENGTH],
-        token_sha256=tokens.digest(token),
+        token_sha256=tokens.token_digest(token),
         scopes=[] if agent else list(scopes),
         expires_at=expires_at,
         allowed_networks=allowed_networks,

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from auditlog.csv_export import csv_response
 from billing import month_usage, selectors, services
-from billing.caps import UtcMonth, month_of
+from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import BillingAlarm, Subscription
 from billing.month_usage import MonthBill, MonthUsage
@@ -75,7 +75,7 @@ def portal(page: WorkspacePage) -> HttpResponse:
 def charges(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the workspace's charges of a month as CSV."""
     at = _requested_month(page)
-    rows = month_usage.charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
+    rows = month_usage.month_charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
     return csv_response(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
 
 
@@ -92,8 +92,8 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
         status=status,
         caps=caps,
         at=at.date(),
-        months=sorted({*month_usage.months_of(**asked), month_of(now), month_of(at)}, reverse=True),
-        is_now=month_of(at) == month_of(now),
+        months=sorted({*month_usage.months_of(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
+        is_now=utc_month_of(at) == utc_month_of(now),
         spend_cap=month.spend_cap,
         bar=BudgetBar.of(month.spend_cap),
         totals=month.totals,

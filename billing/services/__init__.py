@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from billing.services.deleted_workspaces import end_subscriptions_of_deleted_workspaces
-from billing.services.ledger import hold, lock_month_counters, release, release_many, settle, settle_many
+from billing.services.ledger import (
+    hold_costs,
+    lock_month_counters,
+    release_hold,
+    release_holds,
+    settle_hold,
+    settle_holds,
+)
 from billing.services.processor_events import process_due_events, receive_event
-from billing.services.reconcile import ReconciliationResult, reconcile, reconcile_now, run_nightly_reconciliation
+from billing.services.reconcile import (
+    ReconciliationResult,
+    reconcile_billing,
+    reconcile_now,
+    run_nightly_reconciliation,
+)
 from billing.services.sessions import create_checkout_session, create_portal_session
 from billing.services.usage_reporting import report_due_usage
 
@@ -14,16 +26,16 @@ __all__ = [
     "create_checkout_session",
     "create_portal_session",
     "end_subscriptions_of_deleted_workspaces",
-    "hold",
+    "hold_costs",
     "lock_month_counters",
     "process_due_events",
     "receive_event",
-    "reconcile",
+    "reconcile_billing",
     "reconcile_now",
-    "release",
-    "release_many",
+    "release_hold",
+    "release_holds",
     "report_due_usage",
     "run_nightly_reconciliation",
-    "settle",
-    "settle_many",
+    "settle_hold",
+    "settle_holds",
 ]

@@ -10,7 +10,7 @@ from django.utils import timezone
 from billing import processor
 from billing.errors import BillingUnavailable
 from billing.models import MonthCounter, Subscription, UsageReport
-from billing.plans import is_paid
+from billing.plans import has_payment_processor
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.subscription_state import RUNNING_STATUSES
@@ -52,7 +52,7 @@ def workspaces_to_close() -> QuerySet[Workspace]:
     waiting = workspaces_with_customer(deleted=True).exclude(
         pk__in=Subscription.objects.filter(closed_at__isnull=False).values("pk")
     )
-    if not is_paid():
+    if not has_payment_processor():
         waiting = waiting.filter(pk__in=Subscription.objects.filter(status__in=RUNNING_STATUSES).values("pk"))
     return waiting.annotate(tried_at=tried_at).order_by(F("tried_at").asc(nulls_first=True), "pk")
 

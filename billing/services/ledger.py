@@ -18,7 +18,7 @@ from django.db import models, transaction
 from django.db.models import Count, F, Q, QuerySet
 
 from billing import selectors
-from billing.caps import Caps, ChargeTotals, MonthlyCaps, day_of, month_of
+from billing.caps import Caps, ChargeTotals, MonthlyCaps, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import Charge
 from billing.services.usage_reporting import create_usage_reports
@@ -27,7 +27,7 @@ Kind = LedgerEntry.Kind
 MAX_UPDATE_TRIES = 100
 
 
-def hold(
+def hold_costs(
     *, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], due: datetime, new: bool = False
 ) -> None:
     """Hold (reserve) in the ledger the money for publishing targets in the month of `due`: for all of them or for none.
@@ -41,7 +41,7 @@ def hold(
     _require_transaction()
     if not charges:
         return
-    demand, month, day = ChargeTotals.of(charges), month_of(due), day_of(due)
+    demand, month, day = ChargeTotals.of(charges), utc_month_of(due), utc_day_of(due)
     caps = selectors.caps_of(workspace_id=workspace_id, agent_id=agent_id)
     rounds = {} if new else _next_rounds([charge.target_id for charge in charges])
     LedgerEntry.objects.bulk_create(
@@ -65,12 +65,12 @@ def hold(
         _hold_day(caps, agent_id, day, demand)
 
 
-def settle(*, target_id: str) -> None:
+def settle_hold(*, target_id: str) -> None:
     """Turn the money held for a published target into spending. A target without held money is skipped."""
-    settle_many(target_ids=[target_id])
+    settle_holds(target_ids=[target_id])
 
 
-def settle_many(*, target_ids: Iterable[str]) -> None:
+def settle_holds(*, target_ids: Iterable[str]) -> None:
     """Turn the money held for published targets into spending. Spending beyond the free credit gets usage reports."""
     _require_transaction()
     entries = _close_holds(target_ids, Kind.SETTLE)
@@ -81,12 +81,12 @@ def settle_many(*, target_ids: Iterable[str]) -> None:
     create_usage_reports(entries)
 
 
-def release(*, target_id: str, failed: bool) -> None:
+def release_hold(*, target_id: str, failed: bool) -> None:
     """Release the money held for a failed or cancelled target. A target without held money is skipped."""
-    release_many(target_ids=[target_id], failed=failed)
+    release_holds(target_ids=[target_id], failed=failed)
 
 
-def release_many(*, target_ids: Iterable[str], failed: bool) -> None:
+def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
     """Release the money held for failed or cancelled targets. Targets without held money are skipped."""
     _require_transaction()
     entries = _close_holds(target_ids, Kind.RELEASE)
@@ -107,7 +107,7 @@ def lock_month_counters(*, target_ids: Iterable[str], workspace_id: str, agent_i
     """
     _require_transaction()
     holds = LedgerEntry.objects.filter(target_id__in=list(target_ids), kind=Kind.HOLD)
-    counters = {(workspace_id, month_of(due)), (agent_id or "", month_of(due))}
+    counters = {(workspace_id, utc_month_of(due)), (agent_id or "", utc_month_of(due))}
     for hold_agent_id, hold_workspace_id, month in holds.values_list("agent_id", "workspace_id", "month"):
         counters |= {(hold_agent_id, month), (hold_workspace_id, month)}
     to_lock = reduce(or_, (Q(holder_id=holder_id, month=month) for holder_id, month in counters))

@@ -19,14 +19,14 @@ from django.utils import timezone
 
 from billing.errors import BillingUnavailable, NotAtProcessor, SignatureInvalid
 from billing.models import ProcessorEvent
-from billing.plans import is_paid
+from billing.plans import has_payment_processor
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, apply_event_copy, refresh_subscription
 from billing.subscription_state import SubscriptionEvent, parse_event
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
-from config.jobs.due import claim_due, held
-from config.jobs.wake_up import wake
+from config.jobs.due import claim_due, held_row
+from config.jobs.wake_up import wake_after_commit
 from workspaces.processor_customers import customer_ids_of, save_customer_id, workspace_id_of_customer
 
 PROCESSOR_EVENTS_LOOP = "processor_events"
@@ -56,7 +56,7 @@ def receive_event(*, body: bytes, signature: str) -> None:
     if isinstance(event_id, str) and isinstance(kind, str) and 0 < len(event_id) <= 255 and len(kind) <= 255:
         stored = ProcessorEvent(event_id=event_id, type=kind, payload=body.decode(), due_at=timezone.now())
         ProcessorEvent.objects.bulk_create([stored], ignore_conflicts=True)
-        wake(PROCESSOR_EVENTS_LOOP)
+        wake_after_commit(PROCESSOR_EVENTS_LOOP)
 
 
 def _verify_signature(header: str, body: bytes, *, secret: str) -> None:
@@ -92,7 +92,7 @@ def _process(event: ProcessorEvent) -> None:
     workspace_id = _workspace_of(event, subscription_event) if subscription_event else None
     if subscription_event is None or workspace_id is None:
         _finish(event, Outcome.IGNORED)
-    elif is_paid():
+    elif has_payment_processor():
         try:
             _refresh(workspace_id, subscription_event.customer_id)
         except NotAtProcessor:
@@ -135,7 +135,7 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
 
 def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
     """Mark a payment processor's event as processed; returns False if another worker has already processed the event."""
-    rows = held(ProcessorEvent.objects.filter(processed_at=None), event)
+    rows = held_row(ProcessorEvent.objects.filter(processed_at=None), event)
     if event.attempts >= ALARM_AFTER_FAILURES:
         resolve_alarms(Kind.EVENTS, [event.event_id])
     return bool(rows.update(processed_at=timezone.now(), outcome=outcome, due_at=None, lease_until=None))
@@ -143,7 +143,7 @@ def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
 
 def _try_later(event: ProcessorEvent, fault: str) -> None:
     now = timezone.now()
-    rows = held(ProcessorEvent.objects.filter(processed_at=None), event)
+    rows = held_row(ProcessorEvent.objects.filter(processed_at=None), event)
     if now - event.received_at < GIVE_UP_EVENT_AFTER:
         pause = EVENT_RETRY_SECONDS[min(event.attempts, len(EVENT_RETRY_SECONDS) - 1)]
         rows.update(due_at=now + timedelta(seconds=pause), lease_until=None, attempts=F("attempts") + 1)

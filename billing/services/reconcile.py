@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, fields
 
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from billing import selectors
 from billing.errors import BillingUnavailable, NotAtProcessor
 from billing.models import BillingAlarm
-from billing.plans import is_paid
+from billing.plans import has_payment_processor
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms, resolve_other_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.services.usage_reconciliation import reconcile_usage
@@ -48,17 +48,17 @@ def run_nightly_reconciliation() -> ReconciliationResult | None:
     This is called every hour.
     """
     unfinished = BillingAlarm.objects.filter(kind=Kind.RECONCILIATION, resolved_at=None).exists()
-    return reconcile() if unfinished or timezone.now().hour == NIGHT_HOUR else None
+    return reconcile_billing() if unfinished or timezone.now().hour == NIGHT_HOUR else None
 
 
-def reconcile(progress: Progress = _no_progress) -> ReconciliationResult:
+def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult:
     """Compare subscriptions and usage with the payment processor, and the month counters with the billing ledger.
 
     `progress` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
     """
     workspaces = changed = differences = 0
     complete = True
-    if is_paid():
+    if has_payment_processor():
         try:
             workspaces, changed = reconcile_subscriptions(progress)
             differences = reconcile_usage(progress)
@@ -79,11 +79,13 @@ def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationRes
     """
     require_operator(caller)
     if dry_run:
-        result = ReconciliationResult(workspaces=workspaces_with_customer(deleted=False).count() if is_paid() else 0)
+        result = ReconciliationResult(
+            workspaces=workspaces_with_customer(deleted=False).count() if has_payment_processor() else 0
+        )
     else:
         with request_limits.outbound_threads.held(caller.actor_id):  # may take longer than the deadline
-            result = reconcile()
-    record(
+            result = reconcile_billing()
+    record_entry(
         caller=caller,
         operation="ops.reconcile_billing",
         resource_type="billing",
@@ -121,8 +123,8 @@ def check_ledger(progress: Progress = _no_progress) -> int:
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.
     """
-    first = selectors.drift()
-    second = selectors.drift() if first else []
+    first = selectors.ledger_drift()
+    second = selectors.ledger_drift() if first else []
     different = {f"{drift.holder_id} {drift.month:%Y-%m}": drift for drift in first if drift in second}
     for subject, drift in different.items():
         detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from billing import processor
 from billing.errors import BillingUnavailable
-from billing.plans import available_plans, is_paid
+from billing.plans import available_plans, has_payment_processor
 from billing.processor import ProcessorPage
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
@@ -58,7 +58,7 @@ def _checkout_or_portal(workspace: Workspace, plan: str) -> ProcessorPage:
 def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:
     """Return the workspace if the caller is its owner or an admin. Raises BillingUnavailable without a payment processor."""
     require_role(caller, workspace_id, "owner", "admin", body_field="workspace_id")
-    if not is_paid():
+    if not has_payment_processor():
         raise BillingUnavailable()
     return Workspace.objects.get(pk=workspace_id)
 
@@ -72,7 +72,7 @@ def _customer_of(workspace: Workspace) -> str:
 
 
 def _record(caller: Caller, operation: str, workspace_id: str, dry_run: bool, **metadata: str) -> None:
-    record(
+    record_entry(
         caller=caller,
         operation=operation,
         resource_type="workspace",

@@ -21,11 +21,11 @@ from django.utils import timezone
 
 from billing import processor
 from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
-from billing.plans import is_paid
+from billing.plans import has_payment_processor
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
-from config.jobs.due import claim_due, give_back, held
-from config.jobs.wake_up import wake
+from config.jobs.due import claim_due, held_row, release_claims
+from config.jobs.wake_up import wake_after_commit
 from workspaces.models import Workspace
 from workspaces.processor_customers import customer_ids_of
 
@@ -54,14 +54,14 @@ def create_usage_reports(entries: Sequence[LedgerEntry]) -> None:
 
     The caller's transaction has already updated the months' counters, so their rows are locked until it commits.
     """
-    if not is_paid():
+    if not has_payment_processor():
         return
     reports: list[UsageReport] = []
     for (workspace_id, month), settled in groupby(sorted(entries, key=_MONTH), key=_MONTH):
         reports += _reports_of(workspace_id, month, [entry for entry in settled if entry.cents])
     if reports:
         UsageReport.objects.bulk_create(reports)
-        wake(USAGE_REPORTS_LOOP)
+        wake_after_commit(USAGE_REPORTS_LOOP)
 
 
 def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:
@@ -137,7 +137,7 @@ def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEve
             begun.append((row, meter_event))
     for workspace_id in sorted({row.workspace_id for row in waiting}):
         _wait_for_subscription(workspace_id, now)
-    give_back(waiting)
+    release_claims(waiting)
     return begun
 
 
@@ -151,7 +151,7 @@ def _too_late(row: UsageReport, now: datetime) -> str | None:
 
 def _give_up(row: UsageReport, reason: str) -> None:
     """Stop sending a usage report to the payment processor and raise a billing alarm."""
-    rows = held(UsageReport.objects.all(), row)
+    rows = held_row(UsageReport.objects.all(), row)
     if rows.update(status=Status.UNRESOLVED, due_at=None, lease_until=None):
         raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}.")
 
@@ -162,7 +162,7 @@ def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEv
         "unknown_since": Coalesce("unknown_since", now),
         "customer_id": customer_id,
     }
-    if not held(UsageReport.objects.all(), row).update(**attempt):
+    if not held_row(UsageReport.objects.all(), row).update(**attempt):
         return None
     row.attempts += 1
     return MeterEvent(row.pk, customer_id, row.cents, row.settled_at, row.attempts)
@@ -189,6 +189,6 @@ def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
         outcome = {"status": Status.SENT, "sent_at": now, "due_at": None}
     elif receipt.outcome is not UsageReportOutcome.UNKNOWN:
         outcome["unknown_since"] = row.unknown_since
-    held(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
+    held_row(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
     if receipt.outcome is UsageReportOutcome.REFUSED:
         raise_alarm(Kind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")

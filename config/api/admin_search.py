@@ -16,7 +16,7 @@ from django.contrib.admin.sites import AdminSite
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
-from config.db.ids import PrefixedIdField, first_id
+from config.db.ids import PrefixedIdField, lowest_id_at
 
 TRACE, DIGEST, DAY = "trace", "sha256", "day"
 Lookup = str | Callable[[str], Q]  # a column to compare with the word, or a function that returns the condition
@@ -110,7 +110,7 @@ def _joined_by_or(names: list[str]) -> str:
 def _made_on(prefix: str, day: str) -> Q:
     """Return the admin search's query for rows created on a UTC day, as a range of ids, because ids start with their time."""
     start = _start_of(day)
-    return Q(pk__gte=first_id(prefix, start), pk__lt=first_id(prefix, start + timedelta(days=1)))
+    return Q(pk__gte=lowest_id_at(prefix, start), pk__lt=lowest_id_at(prefix, start + timedelta(days=1)))
 
 
 def _is_day(word: str) -> bool:

@@ -1,6 +1,6 @@
 """The Caller of a request or job (a person, API key, agent, operator or the system), and the checks of what it may do.
 
-Authentication (the agents app) builds a Caller. Every service starts with `require(caller, workspace_id, scope)`.
+Authentication (the agents app) builds a Caller. Every service starts with `require_access(caller, workspace_id, scope)`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class WorkspaceAccess:
 class Caller:
     """The authenticated caller of one API request or job.
 
-    An API key has a fixed `workspace_id`. A user has none until `require` grants access to a workspace.
+    An API key has a fixed `workspace_id`. A user has none until `require_access` grants access to a workspace.
     """
 
     kind: Literal["user", "api_key", "agent", "claim", "system", "nobody"]
@@ -124,7 +124,7 @@ def require_operator(caller: Caller) -> None:
         raise errors.Forbidden("Only an operator of the service may do this.")
 
 
-def require(
+def require_access(
     caller: Caller,
     workspace_id: str,
     scope: str | AnyOf | None,
@@ -207,7 +207,7 @@ def require_role(
     """Raise an ApiError unless the caller is a signed-in person who has one of these roles in the workspace."""
     if not caller.is_user:
         raise errors.UserSessionRequired()
-    require(caller, workspace_id, None, write=write, body_field=body_field)
+    require_access(caller, workspace_id, None, write=write, body_field=body_field)
     if caller.role not in roles:
         raise errors.Forbidden(f"This needs the role {' or '.join(roles)} in the workspace.")
 

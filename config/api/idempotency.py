@@ -49,7 +49,7 @@ class KeyedRequest:
     fingerprint: str
 
 
-def read_key(value: str | None) -> str | None:
+def checked_key(value: str | None) -> str | None:
     """Return a request's Idempotency-Key header. Raises ValidationFailed unless it is 1 to 255 printable characters."""
     if value is None:
         return None

@@ -23,15 +23,15 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, idempotency
-from config.api.caller import AgentMode, Caller, require, require_scope
+from config.api.caller import AgentMode, Caller, require_access, require_scope
 from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
     asked_for_preview,
-    check_body,
-    check_query,
-    read_body,
+    parsed_body,
     take_dry_run,
+    validated_body,
+    validated_query,
 )
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer
@@ -164,13 +164,13 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
         try:
             if any("\0" in value for value in path.values()):  # PostgreSQL text cannot contain NUL
                 raise errors.NotFound()
-            key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
+            key = idempotency.checked_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
             if declared.upload:
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
-            raw = read_body(declared, request, spool)
+            raw = parsed_body(declared, request, spool)
             try:
                 with collected_webhook_urls() as webhook_urls:
-                    data, query = check_body(declared, raw, spool), check_query(declared, request)
+                    data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
                 call.dry_run = take_dry_run(call)
                 _require_scope(caller, declared)
@@ -256,7 +256,7 @@ def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
 def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Response:
     declared = call.operation
     if call.caller.is_user and record.workspace_id:  # a key belongs to one workspace; a person may have left it since
-        require(call.caller, record.workspace_id, None, write=False)
+        require_access(call.caller, record.workspace_id, None, write=False)
     status = declared.replay_status or record.status
     body = record.body
     if declared.replay is not None:

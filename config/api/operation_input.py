@@ -22,7 +22,7 @@ SAFE_METHODS = ("GET", "HEAD")
 NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
-def read_body(declared: Operation, request: Request, spool: Spool) -> Any:
+def parsed_body(declared: Operation, request: Request, spool: Spool) -> Any:
     """Return the parsed, not yet validated body of a request; NO_BODY if the API operation takes no body.
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
@@ -34,7 +34,7 @@ def read_body(declared: Operation, request: Request, spool: Spool) -> Any:
     return request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
 
 
-def check_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
+def validated_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
     """Return the validated body of a request to an operation; {} if the operation reads none."""
     if raw is NO_BODY:
         return {}
@@ -46,7 +46,7 @@ def check_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
     return dict(serializer.validated_data)
 
 
-def check_query(declared: Operation, request: Request) -> dict[str, Any]:
+def validated_query(declared: Operation, request: Request) -> dict[str, Any]:
     """Return the validated query parameters of a request to an operation; a repeated parameter is refused."""
     twice = [name for name, values in request.query_params.lists() if len(values) > 1]
     if twice:

@@ -143,6 +143,6 @@ def limiter(url: str) -> SharedLimiter | LocalLimiter:
     return SharedLimiter(url) if url else LocalLimiter()
 
 
-def take(*buckets: Bucket) -> RateLimitVerdict:
+def take_from_all(*buckets: Bucket) -> RateLimitVerdict:
     """Count one request in all these rate limit buckets; if any bucket is full, count it in none and refuse the request."""
     return limiter(settings.REDIS_URL).take(*buckets)

@@ -9,7 +9,7 @@ from config.api.models import IdempotencyRecord
 from config.db.retention import ExpiredRows
 
 
-class IdempotencyRecords(ExpiredRows):
+class ExpiredIdempotencyRecords(ExpiredRows):
     name = "idempotency_records"
 
     def expired_rows(self) -> QuerySet[IdempotencyRecord]:

@@ -101,7 +101,7 @@ class UploadInProgress:
                 self._file.flush()
                 self._limit = self._most_bytes(self._path)
         if self._size > self._limit:
-            raise too_large(self._limit)
+            raise too_large_error(self._limit)
         return len(piece)
 
     def finish(self) -> Upload:
@@ -121,7 +121,7 @@ def _disk_errors() -> Iterator[None]:
         raise errors.ServiceUnavailable("There is no room for the file at the moment.") from error
 
 
-def too_large(limit: int) -> errors.PayloadTooLarge:
+def too_large_error(limit: int) -> errors.PayloadTooLarge:
     """Return the API error for an uploaded file that is larger than `limit`, the maximum size for its type of file."""
     return errors.PayloadTooLarge(
         f"A file of this kind may have {limit:,} bytes.", suggested_action="Send a smaller or more compressed file."
@@ -215,7 +215,7 @@ class NoFiles(FileUploadHandler):
         return None
 
 
-def take_files(request: HttpRequest) -> None:
+def accept_file_uploads(request: HttpRequest) -> None:
     """Accept uploaded files in this request; call this before the body is read. Raises PayloadTooLarge."""
     declared = request.META.get("CONTENT_LENGTH") or "0"
     if not declared.isdecimal() or int(declared) > max_upload_body_bytes(FORM):

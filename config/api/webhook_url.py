@@ -16,7 +16,7 @@ from config.api.caller import Caller
 from config.api.errors import WebhookUrlNotAllowed
 from config.api.fields import Text
 from config.api.request_limits import ThreadLimit
-from config.outbound import DestinationNotAllowed, check_destinations, check_url
+from config.outbound import DestinationNotAllowed, check_destinations, check_url_syntax
 
 MAX_LENGTH = 2048
 LOOKUP_SECONDS = 3.0  # for all names of a request
@@ -56,7 +56,7 @@ def check_webhook_url(url: str | None) -> None:
     """Check the syntax of a webhook URL without a DNS lookup, because a transaction must not wait for the network."""
     if url is not None:
         with _refused_as_webhook_url():
-            check_url(url)
+            check_url_syntax(url)
 
 
 def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:

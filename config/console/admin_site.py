@@ -13,13 +13,13 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from auditlog.services import record
-from billing.plans import is_paid
+from auditlog.services import record_entry
+from billing.plans import has_payment_processor
 from billing.services import reconcile_now
 from config.api.admin_actions import signed_in_operator
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention, status
-from config.console.operators.sign_in import CodeStep, PasswordStep, SetUpStep, is_strong_enough
+from config.console.operators.sign_in import CodeStep, PasswordStep, SetUpStep, satisfies_second_factor_rule
 from config.db.ids import PrefixedIdField
 
 MAX_ALARMS = 20
@@ -57,7 +57,7 @@ class OperatorConsole(admin.AdminSite):
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Return whether the staff user signed in to the admin site with the required second factor."""
-        return super().has_permission(request) and is_strong_enough(request)
+        return super().has_permission(request) and satisfies_second_factor_rule(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the admin site's sign-in form; `?again` shows it even to an operator who is already signed in."""
@@ -120,7 +120,7 @@ class OperatorConsole(admin.AdminSite):
         """Admin page: count the rows that retention rules would delete, and delete them after confirmation."""
         _require_superuser(request)
         if request.method == "POST":
-            done = retention.run_for_operator(caller=signed_in_operator(request))
+            done = retention.run_retention_for_operator(caller=signed_in_operator(request))
             left = "" if done.complete else " More rows are left for the hourly run."
             faults = f" Failed rules: {', '.join(done.faults)}; see the log." if done.faults else ""
             messages.add_message(
@@ -143,7 +143,7 @@ class OperatorConsole(admin.AdminSite):
             level = messages.SUCCESS if found.complete else messages.WARNING
             messages.add_message(request, level, result + unfinished)
             return redirect("admin:index")
-        shown = {"title": "Reconcile billing", "paid": is_paid()}
+        shown = {"title": "Reconcile billing", "paid": has_payment_processor()}
         return TemplateResponse(request, "admin/reconcile_billing.html", {**self.each_context(request), **shown})
 
 
@@ -155,7 +155,7 @@ def _require_superuser(request: HttpRequest) -> None:
 
 def _record_change(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
     """Write the audit entry for a change in the admin console; it names the changed fields but not their values."""
-    record(
+    record_entry(
         caller=signed_in_operator(request),
         operation=f"console.{verb}",
         resource_type=row._meta.model_name,

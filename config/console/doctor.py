@@ -19,7 +19,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from accounts.platforms.registry import platforms
-from billing.plans import available_plans, is_paid
+from billing.plans import available_plans, has_payment_processor
 from config.checks import check_production
 from config.console import status
 from config.db.clock import MAX_CLOCK_SKEW, database_time
@@ -128,7 +128,7 @@ def _broker(name: str) -> Iterator[Finding]:
 
 
 def _heartbeats(name: str) -> Iterator[Finding]:
-    now, beats = timezone.now(), status.heartbeats()
+    now, beats = timezone.now(), status.last_heartbeats()
     silent = [duty for duty in status.QUEUE_MODELS if not status.is_recent(beats.get(duty), now)]
     if silent:
         yield Finding(Level.FAULT, name, f"no worker runs: {', '.join(silent)}", f"Start a worker: {WORKER}")
@@ -157,7 +157,7 @@ def _storage(name: str) -> Iterator[Finding]:
     with tempfile.NamedTemporaryFile(dir=settings.DATA_DIR) as file:
         file.write(content)
         file.flush()
-        key = storage.new_key(workspace_id="doctor", sha256=secrets.token_hex(32), suffix=".bin")
+        key = storage.new_storage_key(workspace_id="doctor", sha256=secrets.token_hex(32), suffix=".bin")
         storage.store_file(Path(file.name), key)
     try:
         with storage.open_file(key) as stored:
@@ -196,7 +196,7 @@ def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
 
 
 def _payments(name: str) -> Iterator[Finding]:
-    if not is_paid():
+    if not has_payment_processor():
         yield Finding(Level.OK, name, "free beta: no STRIPE_SECRET_KEY")
         return
     if not settings.STRIPE_WEBHOOK_SECRET:

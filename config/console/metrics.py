@@ -46,7 +46,7 @@ class DatabaseCollector(Collector):
 
     def _families(self) -> Iterator[GaugeMetricFamily]:
         now = timezone.now()
-        queues = status.queues(now)
+        queues = status.queue_statuses(now)
         yield _gauge_by_label(
             "sps_queue_oldest_due_seconds",
             "How long the oldest due row of a queue (duty) has been due.",
@@ -63,9 +63,9 @@ class DatabaseCollector(Collector):
             "sps_heartbeat_age_seconds",
             "Seconds since the last run of a worker loop, the beat or a complete retention.",
             "duty",
-            {duty: (now - beat_at).total_seconds() for duty, beat_at in status.heartbeats().items()},
+            {duty: (now - beat_at).total_seconds() for duty, beat_at in status.last_heartbeats().items()},
         )
-        alarms = Counter(status.open_alarms().values_list("kind", flat=True))
+        alarms = Counter(status.open_billing_alarms().values_list("kind", flat=True))
         yield _gauge_by_label("sps_billing_alarms", "Open billing alarms.", "kind", alarms)
         yield GaugeMetricFamily(
             "sps_ledger_drift_months",

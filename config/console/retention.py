@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils.module_loading import import_string
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import Caller, require_operator
 from config.console import status
 from config.db.retention import RetentionRule
@@ -76,11 +76,11 @@ def run_retention(
     return result
 
 
-def run_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
+def run_retention_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
     """Delete expired rows for at most 20 s at an operator's request, or count them in a dry run; write an audit entry."""
     require_operator(caller)
     result = count_expired() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
-    record(
+    record_entry(
         caller=caller,
         operation="ops.run_retention",
         resource_type="retention",

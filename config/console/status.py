@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from billing.models import BillingAlarm, ProcessorEvent, UsageReport
 from config.db.models import DueRow
-from config.jobs.due import due
+from config.jobs.due import unclaimed_due_rows
 from config.jobs.models import Heartbeat
 from media.models import MediaAsset
 from posts.models import PostTarget
@@ -38,7 +38,7 @@ MAX_COUNTED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
-class Queue:
+class QueueStatus:
     """The status of one queue of background jobs: how many are due, how late they are, and whether a worker is alive."""
 
     duty: str
@@ -51,10 +51,10 @@ class Queue:
 
 def service_status() -> dict[str, Any]:
     """Return the status of the service: job queues, workers, finally failed webhook deliveries and billing alarms."""
-    now, beats = timezone.now(), heartbeats()
+    now, beats = timezone.now(), last_heartbeats()
     return {
         "at": now,
-        "duties": queues(now),
+        "duties": queue_statuses(now),
         "periodic": {
             "beat_at": beats.get(BEAT),
             "beat_alive": is_recent(beats.get(BEAT), now, BEAT_ALIVE_WITHIN),
@@ -63,13 +63,13 @@ def service_status() -> dict[str, Any]:
         "dead_letters": dead_letters(),
         "accounts_needing_reauth": accounts_needing_reauth(),
         "ledger_drift_months": drifting_months(),
-        "billing_alarms": open_alarms(),
+        "billing_alarms": open_billing_alarms(),
     }
 
 
-def queues(now: datetime) -> list[Queue]:
+def queue_statuses(now: datetime) -> list[QueueStatus]:
     """Return the status of every queue of background jobs."""
-    beats = heartbeats()
+    beats = last_heartbeats()
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
@@ -78,7 +78,7 @@ def oldest_due_seconds(duty: str, now: datetime) -> float:
     return _seconds_late(_oldest(duty, now), now)
 
 
-def heartbeats() -> dict[str, datetime]:
+def last_heartbeats() -> dict[str, datetime]:
     """Return the times at which the worker loops, Celery beat and retention last ran."""
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
@@ -99,26 +99,28 @@ def accounts_needing_reauth() -> int:
     return ConnectedAccount.objects.filter(status=ConnectedAccount.Status.NEEDS_REAUTH).count()
 
 
-def open_alarms() -> QuerySet[BillingAlarm]:
+def open_billing_alarms() -> QuerySet[BillingAlarm]:
     """Return the open billing alarms, oldest first; the kind `books` means that a month's counter differs from the ledger."""
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
 def drifting_months() -> int:
     """Return in how many months a spending counter differed from the ledger of charges at the last nightly check."""
-    return open_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
+    return open_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 
 
-def _queue(duty: str, now: datetime, beat_at: datetime | None) -> Queue:
+def _queue(duty: str, now: datetime, beat_at: datetime | None) -> QueueStatus:
     oldest = _oldest(duty, now)
     waiting = (
-        due(QUEUE_MODELS[duty]._default_manager.all(), now=now).order_by()[:MAX_COUNTED_ROWS].count() if oldest else 0
+        unclaimed_due_rows(QUEUE_MODELS[duty]._default_manager.all(), now=now).order_by()[:MAX_COUNTED_ROWS].count()
+        if oldest
+        else 0
     )
-    return Queue(duty, waiting, oldest, _seconds_late(oldest, now), beat_at, is_recent(beat_at, now))
+    return QueueStatus(duty, waiting, oldest, _seconds_late(oldest, now), beat_at, is_recent(beat_at, now))
 
 
 def _oldest(duty: str, now: datetime) -> datetime | None:
-    rows = due(QUEUE_MODELS[duty]._default_manager.all(), now=now)
+    rows = unclaimed_due_rows(QUEUE_MODELS[duty]._default_manager.all(), now=now)
     return rows.values_list("due_at", flat=True).first()
 
 

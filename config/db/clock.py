@@ -18,7 +18,7 @@ MAX_CLOCK_SKEW = timedelta(seconds=3)
 CHECK_SECONDS = 15.0
 
 
-class ClockCheck:
+class ClockMonitor:
     """Compares the clocks of this machine and the database every CHECK_SECONDS."""
 
     def __init__(self) -> None:

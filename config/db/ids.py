@@ -24,12 +24,12 @@ def new_id(prefix: str) -> str:
     return _spelled(prefix, uuid_utils.uuid7().int)
 
 
-def first_id(prefix: str, at: datetime) -> str:
+def lowest_id_at(prefix: str, at: datetime) -> str:
     """Return the lowest prefixed id that could be created at this time, for queries of rows created since then."""
     return _spelled(prefix, max(0, int(at.timestamp() * 1000)) << 80)
 
 
-def made_at(identifier: str) -> datetime:
+def creation_time_of_id(identifier: str) -> datetime:
     """Return the creation time that a prefixed id contains, in UTC, to the millisecond."""
     milliseconds = 0
     # 130 bits are spelled, the first two of them 0, the next 48 the time.

@@ -19,7 +19,7 @@ BATCH = 200
 
 
 @dataclass
-class Rotated:
+class RotationResult:
     """The result of a key rotation for one encrypted field: the numbers of all, renewed and unreadable values."""
 
     name: str
@@ -41,14 +41,14 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
     ]
 
 
-def rotate(*, dry_run: bool = False, report: Callable[[Rotated], None]) -> list[Rotated]:
+def rotate(*, dry_run: bool = False, report: Callable[[RotationResult], None]) -> list[RotationResult]:
     """Encrypt all stored secrets that do not use the newest encryption key again with that key.
 
     A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.
     """
     found = []
     for model, field in encrypted_fields():
-        done = Rotated(f"{model._meta.label}.{field.name}")
+        done = RotationResult(f"{model._meta.label}.{field.name}")
         for batch in _batches(model, field):
             for pk, sealed in batch:
                 _renew(model, field, pk, sealed, done, dry_run=dry_run)
@@ -58,7 +58,7 @@ def rotate(*, dry_run: bool = False, report: Callable[[Rotated], None]) -> list[
 
 
 def _renew(
-    model: type[Model], field: EncryptedJSONField, pk: object, sealed: str, done: Rotated, *, dry_run: bool
+    model: type[Model], field: EncryptedJSONField, pk: object, sealed: str, done: RotationResult, *, dry_run: bool
 ) -> None:
     done.values += 1
     try:

@@ -17,7 +17,7 @@ from auditlog.selectors import entries_of
 from billing.caps import SpendCap
 from billing.month_usage import agent_usage_of
 from billing.selectors import AgentCapUsage, agent_cap_usage
-from config.api.caller import AgentMode, require, require_recent_sign_in
+from config.api.caller import AgentMode, require_access, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
 from config.pages.templatetags.dashboard import money
@@ -47,7 +47,7 @@ def agents(page: WorkspacePage) -> HttpResponse:
 @workspace_page("GET", "POST", operation=CREATE)
 def new_agent(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: create an agent and show once the token by which the agent gets its API key."""
-    require(page.caller, page.workspace.id, "api_keys.write", write=False)
+    require_access(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
     form = AgentForm(page.request.POST or None, accounts=_account_choices(page))
     if page.request.method != "POST":
@@ -108,7 +108,7 @@ def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="agents.rotate_key")
-def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: create a new API key for an agent and show the key, which is not shown again."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     issued: list[services.RotatedKey] = []
@@ -133,7 +133,7 @@ def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation=UPDATE)
-def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def stop_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: stop an agent by allowing it only dry runs; a checkbox also cancels its scheduled posts.
 
     An agent that is already stopped or revoked may still have scheduled posts.
@@ -148,7 +148,7 @@ def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="agents.revoke")
-def revoke(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: revoke an agent and its API keys for ever."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)

@@ -11,7 +11,7 @@ from django.views.defaults import permission_denied as django_permission_denied
 
 from config.api import errors
 from config.api.error_handlers import error_response
-from workspaces.workspace_page import error_page
+from workspaces.workspace_page import api_error_page
 
 ADMIN, DASHBOARD = "/admin/", "/dashboard/"
 
@@ -31,7 +31,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> Any:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Error view for status 404 (handler404): an HTML page or a JSON error, depending on the path."""
     if request.path.startswith(DASHBOARD):
-        return error_page(request, errors.NotFound("Page not found."))
+        return api_error_page(request, errors.NotFound("Page not found."))
     return error_response(errors.NotFound())
 
 
@@ -51,7 +51,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
             "The form was too old, or it came from another site, so nothing was changed.",
             suggested_action="Go back, reload the page and submit the form again.",
         )
-        return error_page(request, error)
+        return api_error_page(request, error)
     if request.path.startswith(ADMIN):
         return django_csrf_failure(request, reason)
     return error_response(errors.Forbidden())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import Entry
+from config.pages.navigation import PageEntry
 
-HOME = Entry("home", "Home")
-AGENTS = Entry("agents", "Agents")
-AGENT = Entry("agent")
-WEBHOOK_TEST = Entry("webhook-test")
+HOME = PageEntry("home", "Home")
+AGENTS = PageEntry("agents", "Agents")
+AGENT = PageEntry("agent")
+WEBHOOK_TEST = PageEntry("webhook-test")

@@ -13,8 +13,8 @@ urlpatterns = [
     path(f"{WORKSPACE}/agents", agents.agents, name="agents"),
     path(f"{WORKSPACE}/agents/new", agents.new_agent, name="agent-new"),
     path(f"{WORKSPACE}/agents/<str:agent_id>", agents.agent, name="agent"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>/rotate-key", agents.rotate, name="agent-rotate-key"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.stop, name="agent-stop"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>/revoke", agents.revoke, name="agent-revoke"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>/rotate-key", agents.rotate_agent_key, name="agent-rotate-key"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.stop_agent, name="agent-stop"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>/revoke", agents.revoke_agent, name="agent-revoke"),
     path(f"{WORKSPACE}/webhooks/test", webhook_trial.webhook_trial, name="webhook-test"),
 ]

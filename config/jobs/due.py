@@ -17,7 +17,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from config.db.models import DueRow
-from config.jobs.fenced_updates import Write, update_rows
+from config.jobs.fenced_updates import FencedUpdate, update_rows
 
 Row = TypeVar("Row", bound=DueRow)
 PAUSE_FACTOR, LONGEST_PAUSE = (
@@ -47,7 +47,7 @@ class SearchPauses:
         return found
 
 
-def due(queryset: QuerySet[Row], *, now: datetime | None = None) -> QuerySet[Row]:
+def unclaimed_due_rows(queryset: QuerySet[Row], *, now: datetime | None = None) -> QuerySet[Row]:
     """Return the due rows that no worker has claimed, earliest first."""
     now = now or timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lte=now)
@@ -63,10 +63,10 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows
     claimed rows only: otherwise the database could join and sort all due rows before it applies the limit.
     """
     now = timezone.now()
-    if limit <= 0 or not (due_rows_found or due(queryset, now=now).exists()):
+    if limit <= 0 or not (due_rows_found or unclaimed_due_rows(queryset, now=now).exists()):
         return []
     with transaction.atomic():
-        free = due(queryset, now=now).order_by("due_at").select_related(None).only("pk")
+        free = unclaimed_due_rows(queryset, now=now).order_by("due_at").select_related(None).only("pk")
         pks = [row.pk for row in free.select_for_update(skip_locked=True, of=("self",))[:limit]]
         if not pks:
             return []
@@ -75,11 +75,11 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows
         return list(queryset.filter(pk__in=pks).order_by("due_at", "pk"))
 
 
-def held(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
+def held_row(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
     """Return the queryset by which a worker saves the result of a due row; empty once another worker has claimed the row."""
     return queryset.filter(pk=row.pk, fence=row.fence)
 
 
-def give_back(rows: Sequence[DueRow]) -> None:
+def release_claims(rows: Sequence[DueRow]) -> None:
     """Give due rows that the worker has not processed back to the queue, so that any worker may claim them at once."""
-    update_rows([Write(row, {"lease_until": None}) for row in rows])
+    update_rows([FencedUpdate(row, {"lease_until": None}) for row in rows])

@@ -10,7 +10,7 @@ REMEMBERED = 1000
 
 
 @dataclass(frozen=True)
-class Shares:
+class ShareLimits:
     """The limits of jobs at once: in total, for a quick account or receiver, for a slow one, and for all slow ones."""
 
     places: int
@@ -26,7 +26,7 @@ class FairShares:
     ones, are slow. Slow holders together use only a part of the places, so quick holders always find free ones.
     """
 
-    def __init__(self, shares: Shares) -> None:
+    def __init__(self, shares: ShareLimits) -> None:
         self.shares = shares
         self._in_flight: Counter[str] = Counter()
         self._quick: set[str] = set()

@@ -3,7 +3,7 @@
 A worker that claims a row gets a fence, the number of that claim (config/jobs/due.py). When another worker has claimed the
 row since, the numbers differ and the other worker's values remain. One statement for each row would cost several
 times the CPU. The SQL is written by hand because the ORM's `bulk_update` cannot check a fence for each row; a test compares
-it with `held(...).update(...)`.
+it with `held_row(...).update(...)`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROWS_PER_STATEMENT = 100  # the driver's parser needs more time for each row of 
 
 
 @dataclass(frozen=True)
-class Write:
+class FencedUpdate:
     """The new values of one row, by field name; they are not written if another worker has claimed the row meanwhile.
 
     A `DueRow` is written only if its fence in the database equals the one in memory. `states`, if given, are the values of
@@ -35,14 +35,14 @@ class Write:
     states: Collection[str] = ()
 
 
-def update_rows(writes: Sequence[Write]) -> list[bool]:
+def update_rows(writes: Sequence[FencedUpdate]) -> list[bool]:
     """Write new values to many rows in one transaction; return for each row whether the worker still held and changed it.
 
     Writes to the same fields from the same states share a statement. Rows that were changed get the new values in memory
     too. Rows are sorted by primary key within a statement. Callers whose rows others write at the same
     time lock them first, in the order of primary keys.
     """
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Write]] = defaultdict(list)
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[FencedUpdate]] = defaultdict(list)
     for write in sorted(writes, key=lambda write: write.row.pk):
         groups[tuple(write.changes), tuple(sorted(write.states))].append(write)
     statements = [
@@ -59,7 +59,7 @@ def update_rows(writes: Sequence[Write]) -> list[bool]:
     return [write.row.pk in changed for write in writes]
 
 
-def _update(writes: Sequence[Write], names: Sequence[str], states: Sequence[str]) -> list[str]:
+def _update(writes: Sequence[FencedUpdate], names: Sequence[str], states: Sequence[str]) -> list[str]:
     """Run one SQL statement that writes the same fields of many rows; return the primary keys of the changed rows."""
     options, quote = writes[0].row._meta, connection.ops.quote_name
     guards = ["fence"] if isinstance(writes[0].row, DueRow) else []

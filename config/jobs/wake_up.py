@@ -25,7 +25,7 @@ _lock = threading.Lock()
 _silent_until = 0.0
 
 
-def on_wake(loop: str, waker: Callable[[], None] | None) -> None:
+def set_wake_function(loop: str, waker: Callable[[], None] | None) -> None:
     """Register the function that wakes up this worker loop if it runs in this process; None removes the function."""
     if waker is None:
         _wakers.pop(loop, None)
@@ -33,7 +33,7 @@ def on_wake(loop: str, waker: Callable[[], None] | None) -> None:
         _wakers[loop] = waker
 
 
-def wake(loop: str) -> None:
+def wake_after_commit(loop: str) -> None:
     """Wake up a worker loop (`publish` or `deliver`) as soon as the current transaction has committed."""
     transaction.on_commit(lambda: wake_now(loop), robust=True)
 

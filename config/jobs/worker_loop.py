@@ -8,7 +8,7 @@ import time
 
 from django.db import close_old_connections, connections
 
-from config.db.clock import ClockCheck
+from config.db.clock import ClockMonitor
 from config.jobs import wake_up
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ class WorkerLoop:
     def __init__(self) -> None:
         self.last_run = time.monotonic()
         self.stopping = False
-        self._clock = ClockCheck()
+        self._clock = ClockMonitor()
         self._awake = threading.Event()
         self._thread = threading.Thread(target=self._loop, name=f"loop-{self.name}", daemon=True)
 
@@ -38,7 +38,7 @@ class WorkerLoop:
         """Wait until the worker loop's current work has ended, after the loop was stopped."""
 
     def start(self) -> None:
-        wake_up.on_wake(self.name, self.wake)
+        wake_up.set_wake_function(self.name, self.wake)
         self._thread.start()
 
     def wake(self) -> None:
@@ -47,7 +47,7 @@ class WorkerLoop:
     def stop(self, seconds: float) -> None:
         """Stop the worker loop, and wait up to `seconds` until its current work has ended."""
         self.stopping = True
-        wake_up.on_wake(self.name, None)
+        wake_up.set_wake_function(self.name, None)
         self.wake()
         self._thread.join(seconds)
         self.finish(seconds)

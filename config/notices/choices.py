@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from django.db import transaction
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import Caller, require_role
 from config.notices.models import NoticeChoice, NoticeKind
 from workspaces.models import Member, User
@@ -29,7 +29,7 @@ def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[
     chosen = {str(kind): kind in wanted for kind in NoticeKind}
     with transaction.atomic():
         NoticeChoice.objects.update_or_create(member=member, defaults={"chosen": chosen})
-        record(
+        record_entry(
             caller=caller,
             operation="notices.choose",
             workspace_id=workspace_id,
@@ -39,7 +39,7 @@ def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[
         )
 
 
-def recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
+def notice_recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
     """Return the members of a workspace who want this kind of notice and can receive e-mail."""
     members = members_of(workspace_id=workspace_id).select_related("notice_choice")
     return [member.user for member in members if _wants(member, kind) and can_receive_email(member.user)]

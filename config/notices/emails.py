@@ -38,7 +38,7 @@ STATUS_PHRASES = {
 
 
 @dataclass(frozen=True)
-class Email:
+class NoticeEmail:
     """The subject and the text of an e-mail with notices."""
 
     subject: str
@@ -56,7 +56,7 @@ class _Body:
     address: str
 
 
-def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
+def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> NoticeEmail | None:
     """Build the e-mail for these notices, without those whose cause no longer exists; None if no notice is left."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
@@ -64,7 +64,7 @@ def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice
     more = [f"and {body.number - len(body.lines)} more"] if body.number > len(body.lines) else []
     summaries = "\n".join(f"- {line}" for line in [*body.lines, *more])
     why = f"You get this as a member of {_plain(workspace.name)}. Change which notices you get here:"
-    return Email(
+    return NoticeEmail(
         body.subject,
         f"{body.subject}.\n\n{summaries}\n\n{body.todo}\n{body.address}\n\n--\n{why}\n{_page(workspace, 'notices')}\n",
     )

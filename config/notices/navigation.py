@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import Entry
+from config.pages.navigation import PageEntry
 
-NOTICES = Entry("notices")
+NOTICES = PageEntry("notices")

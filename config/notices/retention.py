@@ -14,7 +14,7 @@ from workspaces.retention import workspaces_to_purge
 NOTICE_RETENTION = timedelta(days=90)  # longer than MAX_LOOKBACK in sending.py, so that nothing is reported twice
 
 
-class Notices(ExpiredRows):
+class ExpiredNotices(ExpiredRows):
     """Retention rule: deletes an e-mail notice 90 days after it was created or its event happened, whichever is later."""
 
     name = "notices"

@@ -15,8 +15,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config.api.caller import WorkspaceStatus
-from config.notices.choices import recipients
-from config.notices.emails import Email, build_email
+from config.notices.choices import notice_recipients
+from config.notices.emails import NoticeEmail, build_email
 from config.notices.models import MIN_PAUSE, Digest, NewsCursor, Notice, NoticeKind
 from config.notices.occurrences import Occurrence, new_occurrences
 from workspaces.models import User
@@ -104,13 +104,13 @@ def _send_digest(digest: Digest) -> None:
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
     kind = NoticeKind(digest.kind)
     email = build_email(kind, digest.workspace, notices)
-    sent = email is not None and _queue_emails(email, recipients(workspace_id=digest.workspace_id, kind=kind))
+    sent = email is not None and _queue_emails(email, notice_recipients(workspace_id=digest.workspace_id, kind=kind))
     notices.update(settled_at=now)
     digest.mark_sent(now, sent=sent)
     digest.save()
 
 
-def _queue_emails(email: Email, people: Sequence[User]) -> bool:
+def _queue_emails(email: NoticeEmail, people: Sequence[User]) -> bool:
     """Queue an e-mail about these notices to each recipient; return False if there is no recipient."""
     for person in people:
         queue_mail(to=person.email, subject=email.subject, text=email.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from config.outbound.async_client import PostAnswer, create_session, post
 from config.outbound.client import Response, download, multipart, request
 from config.outbound.deadline import total_deadline
-from config.outbound.destinations import DestinationNotAllowed, check_destinations, check_url
+from config.outbound.destinations import DestinationNotAllowed, check_destinations, check_url_syntax
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, OutboundError, ResponseTooLarge
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "Response",
     "ResponseTooLarge",
     "check_destinations",
-    "check_url",
+    "check_url_syntax",
     "create_session",
     "download",
     "multipart",

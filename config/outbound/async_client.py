@@ -30,7 +30,7 @@ from config.outbound.destinations import (
     Destination,
     DestinationNotAllowed,
     address_allowed,
-    check_url,
+    check_url_syntax,
     require_allowed,
 )
 from config.outbound.errors import DestinationRefused, DestinationUnresolved, NoAnswer, NotSent, error_summary
@@ -98,7 +98,7 @@ async def post(
     receiver may get the same bytes twice. Raises NotSent if no connection was made, and NoAnswer for any other failure.
     """
     try:
-        destination = check_url(url)
+        destination = check_url_syntax(url)
         async with asyncio.timeout(timeout):
             _current_post.set(_Post(await _look_up(destination)))
             return await _exchange(session, url, body, headers, read_limit)

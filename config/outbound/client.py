@@ -24,7 +24,7 @@ from urllib3.response import BaseHTTPResponse
 
 from config.outbound.connections import Exchange, connection_to
 from config.outbound.deadline import deadline_within
-from config.outbound.destinations import DestinationNotAllowed, check_url
+from config.outbound.destinations import DestinationNotAllowed, check_url_syntax
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, error_summary
 
 _READ_BYTES = 65_536
@@ -104,7 +104,7 @@ def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
 def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[bytes], *, cut: bool = False) -> Response:
     exchange = Exchange(deadline_within(timeout), readable=2 * max_bytes + _READ_BYTES)
     try:
-        destination = check_url(str(asked.url))
+        destination = check_url_syntax(str(asked.url))
         prepared = asked.prepare()
         with contextlib.closing(connection_to(destination, exchange)) as connection:
             connection.connect()

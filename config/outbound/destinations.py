@@ -65,7 +65,7 @@ class Destination:
     is_ip: bool
 
 
-def check_url(url: str) -> Destination:
+def check_url_syntax(url: str) -> Destination:
     """Check the syntax of a URL without network access, and return its destination. Raises DestinationNotAllowed."""
     if len(url) > MAX_URL_LENGTH:
         raise DestinationNotAllowed(f"The URL is longer than {MAX_URL_LENGTH} characters.")
@@ -91,7 +91,7 @@ def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
 
     All names are resolved at once. A name that does not resolve within `seconds` is accepted: connections check again.
     """
-    hosts = {destination.host for destination in map(check_url, urls) if not destination.is_ip}
+    hosts = {destination.host for destination in map(check_url_syntax, urls) if not destination.is_ip}
     lookups = {host: webhook_resolver.begin(host) for host in hosts}
     wait(lookups.values(), timeout=seconds_within(seconds))
     for host, lookup in lookups.items():

@@ -15,7 +15,7 @@ MOST = 99  # higher counts are shown as 99+
 
 
 @dataclass(frozen=True)
-class Entry:
+class PageEntry:
     """A dashboard page to which templates may link by `{% page_link %}`; a page with a label is also in the menu.
 
     `waiting` takes a workspace id and returns how many items on the page wait for a person, counted up to MOST + 1.
@@ -29,7 +29,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Link:
+class MenuLink:
     label: str
     address: str
     open: bool
@@ -48,25 +48,25 @@ class _Page(Protocol):
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Context processor: adds the dashboard's menu as `navigation` to the templates of a workspace's pages."""
     page: _Page | None = getattr(request, "workspace_page", None)
-    return {"navigation": SimpleLazyObject(lambda: links(page))} if page else {}
+    return {"navigation": SimpleLazyObject(lambda: menu_links(page))} if page else {}
 
 
-def entries() -> list[Entry]:
+def page_entries() -> list[PageEntry]:
     """Return all dashboard pages of the navigation, in the order of the menu."""
     return [import_string(path) for path in settings.NAVIGATION]
 
 
-def links(page: _Page) -> list[Link]:
+def menu_links(page: _Page) -> list[MenuLink]:
     """Return the links of the dashboard's menu; the link of the open page is marked."""
     first = page.request.path.removeprefix(page.path("home")).strip("/").partition("/")[0]
     return [
-        Link(
+        MenuLink(
             entry.label,
             page.path(entry.route),
             (first or "home") in (entry.route, *entry.also_for),
             _shown(entry.waiting(page.workspace.id)) if entry.waiting else "",
         )
-        for entry in entries()
+        for entry in page_entries()
         if entry.label
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
-from config.db.ids import made_at
+from config.db.ids import creation_time_of_id
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_duration, platform_errors
 from media.dashboard.forms import AltTextForm
@@ -44,7 +44,7 @@ def delete(page: WorkspacePage, media_id: str) -> HttpResponse:
 
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:
     form.fields["alt_text"].label = "Alt text"
-    holders = selectors.posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
+    holders = selectors.unfinished_posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
     errors = platform_errors(found)
     return page.render(
         "media/asset.html",
@@ -58,6 +58,6 @@ def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: 
         accepted_by=[label for label, issues in errors.items() if not issues],
         refused_by=[(label, issues) for label, issues in errors.items() if issues],
         too_long_for=[label for label, issues in errors.items() if "ALT_TEXT_TOO_LONG" in {row.code for row in issues}],
-        uses=[(holder, made_at(holder)) for holder in holders[:MAX_SHOWN_USES]],
+        uses=[(holder, creation_time_of_id(holder)) for holder in holders[:MAX_SHOWN_USES]],
         more_uses=len(holders) > MAX_SHOWN_USES,
     )

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django_htmx.http import HttpResponseClientRedirect
 
-from config.api.caller import require
+from config.api.caller import require_access
 from config.api.errors import ApiError
 from config.api.uploads import Upload, files_of
 from media import selectors, services
@@ -27,7 +27,7 @@ MAX_SEARCH_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
-class Tile:
+class AssetTile:
     """A media asset as one tile in the grid of the dashboard's media library page.
 
     `picture` is the URL of the asset's preview, or "" if there is none.
@@ -52,7 +52,7 @@ def library(page: WorkspacePage) -> HttpResponse:
     """Show the media library page with its search, newest assets first, or upload the files submitted on this page."""
     if page.request.method != "POST":
         return _show(page)
-    require(page.caller, page.workspace.id, "media.upload")
+    require_access(page.caller, page.workspace.id, "media.upload")
     uploaded, problems = upload_files(page, files_of(page.request, "file"))
     if not uploaded:
         return _show(page, problems or ["Choose a file first."], status=422)
@@ -110,7 +110,7 @@ def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 20
     return page.render(
         "media/library.html",
         status=status,
-        tiles=[Tile(asset, preview_link(asset)) for asset in found.rows],
+        tiles=[AssetTile(asset, preview_link(asset)) for asset in found.rows],
         next_cursor=found.next_cursor,
         words=words,
         kinds=KIND_LABELS.items(),
@@ -118,5 +118,5 @@ def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 20
         searched=selectors.SEARCH_SPAN,
         accepted=",".join(SUFFIXES),
         problems=problems,
-        usage=format_usage(selectors.used_bytes(page.workspace.id)),
+        usage=format_usage(selectors.used_quota_bytes(page.workspace.id)),
     )

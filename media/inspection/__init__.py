@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from media.inspection.image_geolocation import remove_from_image
+from media.inspection.image_geolocation import remove_geolocation_from_image
 from media.inspection.images import inspect_image
 from media.inspection.pdf import inspect_pdf
-from media.inspection.sniffing import sniff
+from media.inspection.sniffing import detect_mime_type
 from media.inspection.types import InspectedFile
 from media.inspection.video import inspect_video
-from media.inspection.video_geolocation import remove_from_video
+from media.inspection.video_geolocation import remove_geolocation_from_video
 
-__all__ = ["InspectedFile", "inspect", "remove_geolocation", "sniff"]
+__all__ = ["InspectedFile", "detect_mime_type", "inspect_file", "remove_geolocation"]
 
 
-def inspect(path: Path) -> InspectedFile:
+def inspect_file(path: Path) -> InspectedFile:
     """Check an uploaded file by the rules for the file type that its bytes show.
 
     Raises MediaTypeNotAllowed with a message about the problem. Images are decoded; videos and documents are only parsed.
     Takes at most some seconds and 300 MB of memory.
     """
-    mime_type = sniff(path)
+    mime_type = detect_mime_type(path)
     if mime_type == "application/pdf":
         return inspect_pdf(path)
     return inspect_image(path, mime_type) if mime_type.startswith("image/") else inspect_video(path, mime_type)
@@ -38,4 +38,8 @@ def remove_geolocation(path: Path, mime_type: str) -> bool:
     """
     if mime_type == "application/pdf":
         return False
-    return remove_from_image(path, mime_type) if mime_type.startswith("image/") else remove_from_video(path, mime_type)
+    return (
+        remove_geolocation_from_image(path, mime_type)
+        if mime_type.startswith("image/")
+        else remove_geolocation_from_video(path, mime_type)
+    )

@@ -77,7 +77,7 @@ def _megapixels(pixels: int) -> str:
     return f"{math.ceil(pixels / 100_000) / 10:,.1f}".removesuffix(".0")
 
 
-def unpacked(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
+def decompress_bounded(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
     """Decompress zlib data (gzip if `wbits` is 31) and return the first `max_bytes`; invalid data give no bytes."""
     try:
         return zlib.decompressobj(wbits).decompress(packed, max_bytes)

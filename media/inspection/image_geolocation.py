@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from media.inspection import gif, jpeg, png, webp
-from media.inspection.bounds import Deadline, unpacked
+from media.inspection.bounds import Deadline, decompress_bounded
 from media.inspection.image_metadata import (
     EXIF_PREFIX,
     contains_geolocation,
@@ -28,7 +28,7 @@ _PROFILE = b"ICC_PROFILE\x00"
 _MAX_TEXT = 1024 * 1024  # decompressed size of a text chunk; Pillow reads no longer ones
 
 
-def remove_from_image(path: Path, mime_type: str) -> bool:
+def remove_geolocation_from_image(path: Path, mime_type: str) -> bool:
     """Remove the geolocation metadata from an inspected image by writing the file again; returns whether there were any."""
     cleaned = _CLEANERS[mime_type](path.read_bytes())
     if cleaned is not None:
@@ -108,10 +108,10 @@ def _png_chunk_has_geolocation(kind: bytes, body: bytes) -> bool:
     keyword, _, rest = body.partition(b"\x00")
     text = rest
     if kind == b"zTXt":
-        text = unpacked(rest[1:], _MAX_TEXT)
+        text = decompress_bounded(rest[1:], _MAX_TEXT)
     elif kind == b"iTXt":
         packed, text = rest[:1] == b"\x01", rest[2:].split(b"\x00", 2)[-1]
-        text = unpacked(text, _MAX_TEXT) if packed else text
+        text = decompress_bounded(text, _MAX_TEXT) if packed else text
     if keyword.startswith(b"Raw profile type"):  # ImageMagick's format for EXIF, IPTC and XMP: name, length, hex digits
         profile = _from_hexadecimal(text)
         return resources_have_geolocation(profile) or iptc_has_geolocation(profile)
@@ -140,13 +140,13 @@ def _clean_webp(content: bytes) -> bytes | None:
     output, exif = list[bytes](), next((part for part in parts if part.kind == b"EXIF"), None)
     for part in parts:
         if part == exif:
-            output.append(webp.chunk(b"EXIF", orientation_alone(content[part.body : part.end])))
+            output.append(webp.chunk_bytes(b"EXIF", orientation_alone(content[part.body : part.end])))
         elif part.kind == b"VP8X":
             flags = content[part.body] & ~webp.XMP_FLAG
-            output.append(webp.chunk(b"VP8X", bytes((flags,)) + content[part.body + 1 : part.end]))
+            output.append(webp.chunk_bytes(b"VP8X", bytes((flags,)) + content[part.body + 1 : part.end]))
         elif part not in about:
             output.append(content[part.start : part.next])
-    return webp.riff(b"".join(output))
+    return webp.riff_file_bytes(b"".join(output))
 
 
 def _clean_gif(content: bytes) -> bytes | None:

@@ -32,7 +32,7 @@ class Box(NamedTuple):
         return self.end - self.body
 
 
-def by_kind(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
+def boxes_by_type(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
     """Return MP4 boxes grouped by their box type."""
     groups: defaultdict[bytes, list[Box]] = defaultdict(list)
     for box in boxes:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken, cut_off
-from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile, by_kind
+from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile, boxes_by_type
 
 _MAX_TRACKS = 100
 _SELF_CONTAINED = 1
@@ -40,10 +40,10 @@ def read_movie(path: Path) -> tuple[int, int, float]:
     The duration is 0 if the file does not state it. The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
     """
     with BoxFile(path) as file:
-        top = by_kind(file.top())
+        top = boxes_by_type(file.top())
         if b"moov" not in top:
             raise MediaTypeNotAllowed("The video has no movie box; its end is missing, or it was never finished.")
-        parts = by_kind(file.children(top[b"moov"][0]))
+        parts = boxes_by_type(file.children(top[b"moov"][0]))
         if b"cmov" in parts:
             raise MediaTypeNotAllowed("The video's movie box is compressed, which is not taken.")
         tracks = _video_tracks(file, parts[b"trak"])

@@ -149,18 +149,18 @@ def _still(content: bytes, frame: _Frame) -> bytes:
     body = b""
     if frame.alpha is not None:
         sides = (frame.width - 1).to_bytes(3, "little") + (frame.height - 1).to_bytes(3, "little")
-        body = chunk(b"VP8X", bytes((ALPHA_FLAG, 0, 0, 0)) + sides)
-        body += chunk(b"ALPH", content[frame.alpha.body : frame.alpha.end])
-    body += chunk(frame.picture.kind, content[frame.picture.body : frame.picture.end])
-    return riff(body)
+        body = chunk_bytes(b"VP8X", bytes((ALPHA_FLAG, 0, 0, 0)) + sides)
+        body += chunk_bytes(b"ALPH", content[frame.alpha.body : frame.alpha.end])
+    body += chunk_bytes(frame.picture.kind, content[frame.picture.body : frame.picture.end])
+    return riff_file_bytes(body)
 
 
-def chunk(kind: bytes, body: bytes) -> bytes:
+def chunk_bytes(kind: bytes, body: bytes) -> bytes:
     """Return the bytes of a new WebP chunk, padded to an even length."""
     return kind + struct.pack("<I", len(body)) + body + b"\x00" * (len(body) % 2)
 
 
-def riff(body: bytes) -> bytes:
+def riff_file_bytes(body: bytes) -> bytes:
     """Return the bytes of a new WebP file that consists of these chunks."""
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
 

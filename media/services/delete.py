@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import Caller, not_found_error
 from media import selectors, storage
 from media.backend_limits import storage_access
@@ -43,7 +43,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
             asset.save()
             release_quota(asset.workspace_id, asset.size_bytes)
             transaction.on_commit(lambda: _remove_unused_files([asset]))
-        record(
+        record_entry(
             caller=caller,
             operation="media.delete",
             workspace_id=asset.workspace_id,

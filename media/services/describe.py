@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import Caller, not_found_error
 from media import selectors
 from media.models import MediaAsset
@@ -23,7 +23,7 @@ def describe_media(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsse
     with transaction.atomic():
         if not selectors.ready_assets().filter(pk=asset.pk).update(alt_text=alt_text, updated_at=timezone.now()):
             raise not_found_error(None, "media asset")  # deleted a moment ago
-        record(
+        record_entry(
             caller=caller,
             operation="media.describe",
             workspace_id=asset.workspace_id,

@@ -32,7 +32,7 @@ def release_quota(workspace_id: str, size: int) -> None:
 
 def check_quota(workspace_id: str, size: int) -> None:
     """Check in a dry run that a file fits into the workspace's media quota. Raises MediaQuotaExceeded."""
-    if settings.MEDIA_QUOTA_BYTES and selectors.used_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
+    if settings.MEDIA_QUOTA_BYTES and selectors.used_quota_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
         raise _exceeded(workspace_id, size)
 
 
@@ -64,4 +64,4 @@ def _sum_of(rows: QuerySet[Any], workspace_id: str) -> Coalesce:
 
 
 def _exceeded(workspace_id: str, size: int) -> MediaQuotaExceeded:
-    return MediaQuotaExceeded(used=selectors.used_bytes(workspace_id), size=size)
+    return MediaQuotaExceeded(used=selectors.used_quota_bytes(workspace_id), size=size)

@@ -22,7 +22,7 @@ def find_orphans(report: Callable[[str], None]) -> tuple[list[str], list[str]]:
     Returns the keys of stored files without a row, at least an hour old, and the ids of ready assets without their file.
     Raises ServiceUnavailable.
     """
-    stored = set(_reporting(storage.all_keys(), "stored files", report))
+    stored = set(_reporting(storage.all_storage_keys(), "stored files", report))
     named: set[str] = set()
     lost = []
     rows = MediaAsset.objects.values_list("pk", "status", "storage_key", "thumbnail_key").order_by("pk")

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from config.jobs.due import claim_due, held
+from config.jobs.due import claim_due, held_row
 from media import selectors, storage
 from media.models import MediaAsset
 from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
@@ -37,7 +37,7 @@ def claim_thumbnail() -> MediaAsset | None:
     """
     while claimed := claim_due(selectors.ready_assets(), limit=1, lease=LEASE):
         [asset] = claimed
-        row = held(selectors.ready_assets(), asset)
+        row = held_row(selectors.ready_assets(), asset)
         if asset.thumbnail_attempts < MAX_ATTEMPTS:
             asset.thumbnail_attempts += 1
             row.update(thumbnail_attempts=asset.thumbnail_attempts)
@@ -61,7 +61,7 @@ def make_thumbnail(asset: MediaAsset) -> None:
         return
     changes = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
     with transaction.atomic():
-        written = held(selectors.ready_assets(), asset).update(**changes)
+        written = held_row(selectors.ready_assets(), asset).update(**changes)
         if written and key:
             adopt_pending_file(key)
     if key and not written:
@@ -82,7 +82,7 @@ def _render(asset: MediaAsset) -> Thumbnail | None:
 def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
     """Store a rendered thumbnail of a media asset as a pending file; returns its storage key."""
     sha256 = hashlib.sha256(thumbnail.content).hexdigest()
-    key = storage.new_key(workspace_id=asset.workspace_id, sha256=sha256, suffix=thumbnail.suffix)
+    key = storage.new_storage_key(workspace_id=asset.workspace_id, sha256=sha256, suffix=thumbnail.suffix)
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(thumbnail.content)
         file.flush()
@@ -93,6 +93,6 @@ def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
 def _schedule_retry(asset: MediaAsset, error: Exception) -> None:
     attempt = asset.thumbnail_attempts
     due_at = timezone.now() + RETRY_PAUSES[attempt - 1] if attempt < MAX_ATTEMPTS else None
-    held(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)
+    held_row(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)
     level, next_step = (logging.WARNING, "it is tried again") if due_at else (logging.ERROR, "it is given up")
     logger.log(level, "Attempt %d at the thumbnail of %s failed, %s: %r", attempt, asset.pk, next_step, error)

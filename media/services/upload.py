@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
-from config.api.caller import Caller, require, resolve_workspace_id
-from config.api.uploads import Spool, Upload, too_large
-from config.jobs.wake_up import wake
+from auditlog.services import record_entry
+from config.api.caller import Caller, require_access, resolve_workspace_id
+from config.api.uploads import Spool, Upload, too_large_error
+from config.jobs.wake_up import wake_after_commit
 from media import inspection, scanning, selectors, storage
 from media.backend_limits import storage_access
 from media.fetching import fetch_from_url
@@ -42,7 +42,7 @@ def upload_media(
     MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url), ServiceUnavailable.
     """
     workspace_id = resolve_workspace_id(caller, workspace_id)
-    require(caller, workspace_id, "media.upload", body_field="workspace_id")
+    require_access(caller, workspace_id, "media.upload", body_field="workspace_id")
     with Spool(max_upload_bytes) as spool:
         file = upload or fetch_from_url(source_url, spool, workspace_id=workspace_id)
         asset, file = _examine(file)
@@ -58,10 +58,10 @@ def upload_media(
 
 def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
     """Inspect and scan an uploaded file; returns its unsaved media asset, and the file to store without geolocation."""
-    inspected = inspection.inspect(file.path)
+    inspected = inspection.inspect_file(file.path)
     if file.size_bytes > (limit := max_bytes_of_type(inspected.mime_type)):
-        raise too_large(limit)
-    scan = scanning.scan(file.path)
+        raise too_large_error(limit)
+    scan = scanning.scan_for_malware(file.path)
     if inspection.remove_geolocation(file.path, inspected.mime_type):
         file = Upload.of(file.path, file.filename)
     asset = MediaAsset(
@@ -115,7 +115,9 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 
 def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
     """Store an uploaded file and save its media asset; if the asset cannot be saved, the file is removed again."""
-    key = storage.new_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
+    key = storage.new_storage_key(
+        workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type]
+    )
     with storage_access():
         store_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
     asset.storage_key = key
@@ -132,11 +134,11 @@ def _insert(caller: Caller, asset: MediaAsset) -> None:
     asset.save(force_insert=True)
     _record(caller, asset)
     if asset.due_at:
-        wake(LOOP_NAME)
+        wake_after_commit(LOOP_NAME)
 
 
 def _record(caller: Caller, asset: MediaAsset, *, dry_run: bool = False) -> None:
-    record(
+    record_entry(
         caller=caller,
         operation="media.upload",
         workspace_id=asset.workspace_id,

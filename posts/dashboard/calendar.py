@@ -40,7 +40,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Span:
+class CalendarSpan:
     """The days that the calendar page shows, with the page's title and the dates of its previous and next links."""
 
     first: date
@@ -84,7 +84,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     )
 
 
-def _days(groups: Sequence[PostGroup], view: str, span: Span, today: date) -> dict[str, Any]:
+def _days(groups: Sequence[PostGroup], view: str, span: CalendarSpan, today: date) -> dict[str, Any]:
     """Return the calendar's days for the month and week templates, each day with its first posts."""
     posts: dict[date, list[PostGroup]] = {}
     totals: dict[date, int] = {}
@@ -100,23 +100,23 @@ def _days(groups: Sequence[PostGroup], view: str, span: Span, today: date) -> di
     return {"days": days, "any_posts": any(day.total for day in days if day.inside)}
 
 
-def _month(day: date) -> Span:
+def _month(day: date) -> CalendarSpan:
     first = day.replace(day=1)
     following = (first + timedelta(days=31)).replace(day=1)
     start = first - DAY * first.weekday()
     weeks = -(-(following - start).days // 7)
-    return Span(start, 7 * weeks, date_format(first, "F Y"), (first - DAY).replace(day=1), following)
+    return CalendarSpan(start, 7 * weeks, date_format(first, "F Y"), (first - DAY).replace(day=1), following)
 
 
-def _week(day: date) -> Span:
+def _week(day: date) -> CalendarSpan:
     start = day - DAY * day.weekday()
     end = start + WEEK - DAY
     begins = date_format(start, "j" if start.month == end.month else "j F" if start.year == end.year else "j F Y")
-    return Span(start, 7, f"{begins} – {date_format(end, 'j F Y')}", start - WEEK, start + WEEK)
+    return CalendarSpan(start, 7, f"{begins} – {date_format(end, 'j F Y')}", start - WEEK, start + WEEK)
 
 
-def _day(day: date) -> Span:
-    return Span(day, 1, date_format(day, "l, j F Y"), day - DAY, day + DAY)
+def _day(day: date) -> CalendarSpan:
+    return CalendarSpan(day, 1, date_format(day, "l, j F Y"), day - DAY, day + DAY)
 
 
 SPANS = {"month": _month, "week": _week, "day": _day}

@@ -23,7 +23,7 @@ from media import selectors as media
 from media.dashboard.library import upload_files
 from media.models import MediaAsset
 from posts import selectors, services
-from posts.attached_media import find_attached_assets
+from posts.attached_media import attached_assets_by_id
 from posts.dashboard.composition import (
     Composition,
     capabilities_of,
@@ -33,7 +33,7 @@ from posts.dashboard.composition import (
 )
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
-from posts.dashboard.shown_groups import Picture, pictures
+from posts.dashboard.shown_groups import AttachedPicture, pictures
 from posts.models import PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.validation import TargetInput, TargetValidation, Validation
@@ -119,14 +119,14 @@ class Composer:
         composition = before if sent is None else Composition.of_form(sent, accounts)
         at = group.scheduled_at if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
-        assets = find_attached_assets(page.workspace.id, composition.media)
+        assets = attached_assets_by_id(page.workspace.id, composition.media)
         composer = cls(page, group, accounts, composition, assets, schedule)
         composer._drop_deleted_media()
         return composer
 
     def attach(self, media_id: str) -> None:
         self.composition.attach(media_id)
-        self.assets = find_attached_assets(self.page.workspace.id, self.composition.media)
+        self.assets = attached_assets_by_id(self.page.workspace.id, self.composition.media)
         self._drop_deleted_media()
 
     def add_files(self, files: Iterable[Upload]) -> None:
@@ -189,7 +189,7 @@ class Composer:
         return [self._target(target) for target in self.composition.targets]
 
     @property
-    def pictures(self) -> list[Picture]:
+    def pictures(self) -> list[AttachedPicture]:
         return pictures(self.composition.media, self.assets)
 
     @cached_property
@@ -202,7 +202,10 @@ class Composer:
             cursor=self.library_cursor,
         )
         offered = [asset for asset in found.rows if asset.id not in self.assets]
-        return {"pictures": [Picture(each.id, each, each.alt_text) for each in offered], "next": found.next_cursor}
+        return {
+            "pictures": [AttachedPicture(each.id, each, each.alt_text) for each in offered],
+            "next": found.next_cursor,
+        }
 
     @property
     def stays_simulated(self) -> bool:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agents.models import Agent
 from config.api.errors import ValidationFailed
 from posts import services
-from posts.attached_media import find_attached_assets
+from posts.attached_media import attached_assets_by_id
 from posts.dashboard.compose import scheduled_for
 from posts.dashboard.composition import Composition
 from posts.dashboard.forms import ScheduleForm
@@ -115,7 +115,7 @@ def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     content = Composition.of_group(group)
-    there = find_attached_assets(page.workspace.id, content.media)
+    there = attached_assets_by_id(page.workspace.id, content.media)
     content.media = [each for each in content.media if each["media_id"] in there]
     # A post that was simulated at a real account stays simulated.
     simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)

@@ -13,12 +13,12 @@ from accounts.platforms.chains import further_segment_texts
 from accounts.platforms.registry import platform
 from media.links import file_link, preview_link
 from media.models import MediaAsset
-from posts.attached_media import find_attached_assets
+from posts.attached_media import attached_assets_by_id
 from posts.models import PostGroup, PostTarget
 
 
 @dataclass(frozen=True)
-class Picture:
+class AttachedPicture:
     """A media asset attached to a post, as the dashboard shows it; `asset` is None if the media asset was deleted."""
 
     media_id: str
@@ -56,7 +56,7 @@ class ShownTarget:
 
 
 @dataclass
-class Version:
+class TextVersion:
     """One version of a shown post's text, with the accounts that publish this version."""
 
     text: str
@@ -70,15 +70,15 @@ class ShownGroup:
 
     group: PostGroup
     targets: list[ShownTarget]
-    pictures: list[Picture]
+    pictures: list[AttachedPicture]
 
     @property
-    def versions(self) -> list[Version]:
+    def versions(self) -> list[TextVersion]:
         """Return the distinct versions of the shown post's text, in the order in which the post's accounts use them."""
-        found: dict[tuple[str, ...], Version] = {}
+        found: dict[tuple[str, ...], TextVersion] = {}
         for shown in self.targets:
             text, further = shown.target.shown_text, further_segment_texts(shown.target.options)
-            found.setdefault((text, *further), Version(text, further)).targets.append(shown)
+            found.setdefault((text, *further), TextVersion(text, further)).targets.append(shown)
         return list(found.values())
 
     @property
@@ -87,7 +87,7 @@ class ShownGroup:
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 
-def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[Picture]:
+def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[AttachedPicture]:
     """Return the pictures of a shown post, one for each attached media asset.
 
     If the post has no alt text for an asset, the picture has the asset's own.
@@ -97,7 +97,7 @@ def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset
         asset, alt_text = assets.get(each["media_id"]), each.get("alt_text")
         if alt_text is None:
             alt_text = asset.alt_text if asset else ""
-        shown.append(Picture(each["media_id"], asset, alt_text))
+        shown.append(AttachedPicture(each["media_id"], asset, alt_text))
     return shown
 
 
@@ -105,7 +105,7 @@ def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGr
     """Prepare post groups for display on dashboard pages; loads their accounts and media assets with two queries."""
     account_ids = {target.account_id for group in groups for target in group.targets.all()}
     accounts = ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(account_ids)
-    assets = find_attached_assets(workspace_id, [each for group in groups for each in group.media])
+    assets = attached_assets_by_id(workspace_id, [each for group in groups for each in group.media])
     return [
         ShownGroup(
             group,

@@ -26,9 +26,9 @@ from config.db.outage import DATABASE_ERRORS, retry_while_database_down
 from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.decision_types import Decision, Postpone, State
+from posts.publishing.decision_types import Decision, Postpone, TargetState
 from posts.publishing.outcomes import ClaimLost
-from posts.publishing.preconditions import preflight, state_of, worker_losses
+from posts.publishing.preconditions import preflight, target_state_of, worker_losses
 from posts.publishing.writer import all_or_each
 from posts.states import TargetStatus
 
@@ -59,9 +59,9 @@ class Attempt:
         target = self.target
         return Content(target.id, target.shown_text, target.options, target.round_attempts, self.media)
 
-    def state(self, progress: Progress) -> State:
+    def state(self, progress: Progress) -> TargetState:
         """Return what is known about the target before the publishing step `progress`, as the input of a decision."""
-        state = state_of(self.target, self.adapter, progress, unanswered=self.unanswered)
+        state = target_state_of(self.target, self.adapter, progress, unanswered=self.unanswered)
         return replace(state, tokens_renewed=self.tokens_renewed)
 
 
@@ -82,7 +82,7 @@ def log_errors(target: PostTarget) -> Iterator[None]:
     except Exception:
         logger.exception("%s cannot be published by this service.", target.id)
         with suppress(ClaimLost, Error):
-            outcomes.record(target, Postpone(timezone.now() + UNEXPECTED_ERROR_PAUSE))
+            outcomes.record_decision(target, Postpone(timezone.now() + UNEXPECTED_ERROR_PAUSE))
 
 
 def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
@@ -167,5 +167,5 @@ def begin_step(target: PostTarget, progress: Progress) -> None:
     """
     target.phase, target.progress = progress.phase, dict(progress.state)
     tried_at = target.step_begun_at
-    retry_while_database_down(outcomes.begin, target)
+    retry_while_database_down(outcomes.commit_next_step, target)
     target.step_begun_at = tried_at

@@ -9,13 +9,13 @@ from django.db import transaction
 from django.db.models import Prefetch, prefetch_related_objects
 from django.utils import timezone
 
-from billing.services import release_many, settle_many
-from config.jobs.fenced_updates import Write, update_rows
+from billing.services import release_holds, settle_holds
+from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.attached_media import release_group_media
 from posts.events import build_outcome_events
 from posts.models import PostGroup, PostTarget
 from posts.states import FINISHED, TargetStatus, roll_up, statuses_before
-from webhooks.services import NewEvent, emit_many
+from webhooks.services import NewEvent, emit_events
 
 
 def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
@@ -25,7 +25,7 @@ def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]
         now = timezone.now()
         written = update_rows(
             [
-                Write(target, {**changes, "updated_at": now}, statuses_before(changes["status"]))
+                FencedUpdate(target, {**changes, "updated_at": now}, statuses_before(changes["status"]))
                 for target, changes in outcomes
             ]
         )
@@ -56,10 +56,10 @@ def finish_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -
         changed = [each for each in group.targets.all() if each.pk in ended]
         events += build_outcome_events(group, changed, ended=group.status != was)
     changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
-    update_rows([Write(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
-    emit_many(events)
+    update_rows([FencedUpdate(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
+    emit_events(events)
     # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
     real = [target for target in targets if not target.sandbox]
-    settle_many(target_ids=[each.pk for each in real if each.status == TargetStatus.PUBLISHED])
-    release_many(target_ids=[each.pk for each in real if each.status == TargetStatus.FAILED], failed=True)
+    settle_holds(target_ids=[each.pk for each in real if each.status == TargetStatus.PUBLISHED])
+    release_holds(target_ids=[each.pk for each in real if each.status == TargetStatus.FAILED], failed=True)
     return groups

@@ -39,13 +39,13 @@ from posts.publishing.decision_types import (
     Decision,
     Fact,
     Finish,
-    Problem,
     RenewTokens,
     Retry,
     Searched,
-    State,
     Stopped,
     TakeStep,
+    TargetProblem,
+    TargetState,
     TokensBeingRenewed,
     TokensRenewed,
     TryUncounted,
@@ -57,7 +57,7 @@ from posts.states import TargetStatus
 MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried again
 
 
-def decide(state: State, fact: Fact) -> Decision:
+def decide(state: TargetState, fact: Fact) -> Decision:
     """Decide what to do next with a target that is being published, after a newly learnt fact.
 
     The module's docstring has a table of all cases.
@@ -84,17 +84,17 @@ def decide(state: State, fact: Fact) -> Decision:
 
 def _published(post: Published) -> Finish:
     action = "The post is published, so do not send it again. If needed, add what is missing at the platform."
-    problem = Problem("PUBLISHED_INCOMPLETE", post.note, action) if post.note else None
+    problem = TargetProblem("PUBLISHED_INCOMPLETE", post.note, action) if post.note else None
     return Finish(TargetStatus.PUBLISHED, False, problem, post)
 
 
-def _step_done(state: State, progress: Progress) -> Decision:
+def _step_done(state: TargetState, progress: Progress) -> Decision:
     # The doubt of an earlier round ends when the segment that it was about is published.
     maybe_sent = state.maybe_sent and progress.segments <= state.segments
     return TakeStep(maybe_sent, progress) if progress.ready_at is None else AwaitPlatform(progress, maybe_sent)
 
 
-def _searched(state: State, fact: Searched) -> TakeStep | TryUncounted | Retry | Finish:
+def _searched(state: TargetState, fact: Searched) -> TakeStep | TryUncounted | Retry | Finish:
     # A person who retries an unconfirmed target wants it sent again even if the search before that proves nothing.
     asked_by_person = state.maybe_sent and state.attempt == 1
     if fact.error and not asked_by_person:
@@ -104,7 +104,7 @@ def _searched(state: State, fact: Searched) -> TakeStep | TryUncounted | Retry |
     return TakeStep(maybe_sent=fact.error is not None, sends_again=True)
 
 
-def _tokens(state: State, fact: TokensRenewed | TokensBeingRenewed | errors.TokenExpired) -> Decision:
+def _tokens(state: TargetState, fact: TokensRenewed | TokensBeingRenewed | errors.TokenExpired) -> Decision:
     if isinstance(fact, TokensRenewed):
         return TakeStep(state.maybe_sent, unanswered=state.unanswered)
     if isinstance(fact, TokensBeingRenewed):
@@ -115,7 +115,7 @@ def _tokens(state: State, fact: TokensRenewed | TokensBeingRenewed | errors.Toke
     return _step_failed(state, errors.Transient(message))
 
 
-def _worker_died(state: State, fact: WorkerDied) -> Decision:
+def _worker_died(state: TargetState, fact: WorkerDied) -> Decision:
     ends_workers = fact.losses >= MAX_WORKER_LOSSES
     exhausted = state.unanswered and not state.attempts_left
     if state.in_doubt and (ends_workers or exhausted or state.retry_safety == "at_most_once"):
@@ -123,11 +123,11 @@ def _worker_died(state: State, fact: WorkerDied) -> Decision:
     if ends_workers or exhausted:
         message = "The worker died in every attempt to prepare this post."
         action = "Report the trace_id to the operator of the service."
-        return _failed(state, Problem("PLATFORM_UNAVAILABLE", message, action))
+        return _failed(state, TargetProblem("PLATFORM_UNAVAILABLE", message, action))
     return TakeStep(state.maybe_sent, unanswered=state.unanswered)
 
 
-def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
+def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Finish:
     """Decide what follows when the platform refused a step of publishing a post, or the step failed otherwise.
 
     A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
@@ -138,16 +138,16 @@ def _step_failed(state: State, error: errors.PlatformError) -> Retry | Finish:
     if not final and state.attempts_left:
         message = with_published_segments(state.segments, error.message, in_doubt=in_doubt)
         retry_after = getattr(error, "retry_after", None) or 0.0
-        return Retry(Problem(code, message, error.suggested_action), retry_after, in_doubt)
+        return Retry(TargetProblem(code, message, error.suggested_action), retry_after, in_doubt)
     if in_doubt:
         return unconfirmed(state, error.message)
     action = error.suggested_action if final else "The service gave up after its last attempt; retry the post later."
     return _failed(
-        state, Problem(code, error.message, action), disproves=rejected and _applies_to_earlier_attempts(state)
+        state, TargetProblem(code, error.message, action), disproves=rejected and _applies_to_earlier_attempts(state)
     )
 
 
-def _applies_to_earlier_attempts(state: State) -> bool:
+def _applies_to_earlier_attempts(state: TargetState) -> bool:
     """Return whether a platform's rejection of the last attempt proves that no earlier attempt has published the post."""
     searched_or_preparing = state.in_doubt or not state.publishes
     return state.retry_safety == "idempotent" or (state.retry_safety == "verifiable" and searched_or_preparing)
@@ -167,7 +167,7 @@ def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple
     return "PLATFORM_UNAVAILABLE", isinstance(error, errors.ConnectionUnavailable)
 
 
-def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finish:
+def _failed(state: TargetState, problem: TargetProblem, *, disproves: bool = False) -> Finish:
     """Decide that a target failed, or that it is unconfirmed if the post may be published.
 
     `disproves`: the problem rules out that the post is published.
@@ -181,7 +181,7 @@ def _failed(state: State, problem: Problem, *, disproves: bool = False) -> Finis
     return Finish(TargetStatus.FAILED, False, problem)
 
 
-def unconfirmed(state: State, message: str, *, in_doubt: bool = True) -> Finish:
+def unconfirmed(state: TargetState, message: str, *, in_doubt: bool = True) -> Finish:
     """Decide that a target is unconfirmed, because its outcome is unknown or only some posts of its thread are published.
 
     `in_doubt` is False for a thread whose next segment was certainly not published.
@@ -191,7 +191,7 @@ def unconfirmed(state: State, message: str, *, in_doubt: bool = True) -> Finish:
     return Finish(TargetStatus.UNCONFIRMED, in_doubt, unconfirmed_problem(state.segments, message, in_doubt=in_doubt))
 
 
-def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> Problem:
+def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> TargetProblem:
     """Return the error of an unconfirmed target; for a thread, `segments` is the number of its published posts."""
     message = with_published_segments(segments, message, in_doubt=in_doubt)
-    return Problem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_action(segments))
+    return TargetProblem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_action(segments))

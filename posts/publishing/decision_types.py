@@ -11,7 +11,7 @@ from posts.states import TargetStatus
 
 
 @dataclass(frozen=True)
-class State:
+class TargetState:
     """What is known about a target that is being published, before its next publishing step.
 
     `publishes`: the next step publishes, so it must not be repeated carelessly. `unanswered`: the last attempt at the step
@@ -50,7 +50,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Problem:
+class TargetProblem:
     """The error that a decision gives to a target: its API code, a message, and what a person can do."""
 
     code: str
@@ -97,7 +97,7 @@ class WorkerDied:
 class Stopped:
     """The fact that the post may no longer be published, because of its workspace, its account or its schedule."""
 
-    problem: Problem
+    problem: TargetProblem
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Retry:
     `unanswered`: the step that failed may have published the post.
     """
 
-    problem: Problem
+    problem: TargetProblem
     retry_after: float
     unanswered: bool
 
@@ -186,7 +186,7 @@ class Finish:
 
     status: TargetStatus
     maybe_sent: bool
-    problem: Problem | None = None
+    problem: TargetProblem | None = None
     published: Published | None = None
 
 

@@ -5,7 +5,7 @@
 3. `begin_attempts` (attempts.py) commits that the first step begins; here the step runs at the platform, outside any
    transaction. Its result or error is a fact.
 4. `decide` (decision.py) says what follows from the fact: the next step, a later attempt or the end.
-5. `record` (outcomes.py) writes the decision with the money and the events, guarded by the claim's fence.
+5. `record_decision` (outcomes.py) writes the decision with the money and the events, guarded by the claim's fence.
 
 So the row of a dead worker shows how far it came, and a worker that lost its claim cannot write. If the outcome of a step
 that publishes is unknown, the step is repeated on idempotent platforms, searched for first on verifiable ones, and otherwise
@@ -38,8 +38,8 @@ from posts.publishing.decision_types import (
     Finish,
     RenewTokens,
     Searched,
-    State,
     TakeStep,
+    TargetState,
     TokensBeingRenewed,
     TokensRenewed,
 )
@@ -155,7 +155,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
         retry_while_database_down(run_on_writer, pause_account, account_id=account_id, seconds=error.retry_after)
 
 
-def _stop_before(attempt: Attempt, step: TakeStep, state: State) -> Decision | None:
+def _stop_before(attempt: Attempt, step: TakeStep, state: TargetState) -> Decision | None:
     """Return the decision that stops publishing a target before its next step; None if the next step may begin.
 
     Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
@@ -177,13 +177,13 @@ def _record(attempt: Attempt, decision: Decision) -> None:
     """
     target = attempt.target
     try:
-        retry_while_database_down(outcomes.record, target, decision)
+        retry_while_database_down(outcomes.record_decision, target, decision)
     except ClaimLost:
         if not isinstance(decision, Finish) or not decision.published:
             raise
-        retry_while_database_down(run_on_writer, outcomes.record_late, target, decision)
+        retry_while_database_down(run_on_writer, outcomes.record_late_publication, target, decision)
     except IntegrityError:
         if not isinstance(decision, Finish) or not decision.published:
             raise
         decision = decide(attempt.state(target.steps_done), BelongsToOther())
-        retry_while_database_down(outcomes.record, target, decision)
+        retry_while_database_down(outcomes.record_decision, target, decision)

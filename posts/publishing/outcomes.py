@@ -18,7 +18,7 @@ from django.utils import timezone
 from config import metrics
 from config.api.trace import current_trace_id
 from config.jobs.backoff import scheduled_pause
-from config.jobs.fenced_updates import Write, update_rows
+from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.publishing.completion import finish_targets, lock_groups, write_final_outcomes
 from posts.publishing.decision import unconfirmed_problem
@@ -27,8 +27,8 @@ from posts.publishing.decision_types import (
     Decision,
     Finish,
     Postpone,
-    Problem,
     Retry,
+    TargetProblem,
     TryUncounted,
 )
 from posts.publishing.writer import write_batched
@@ -49,7 +49,7 @@ def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
     A scheduled group becomes publishing with its first target.
     """
     now = timezone.now()
-    writes = [Write(target, _columns_of_beginning(target, now), _MAY_BEGIN) for target in targets]
+    writes = [FencedUpdate(target, _columns_of_beginning(target, now), _MAY_BEGIN) for target in targets]
     scheduled = {each.group_id for each in targets if each.group.status == GroupStatus.SCHEDULED}
     if not scheduled:
         return update_rows(writes)
@@ -84,7 +84,7 @@ def _columns_of_beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
 _MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
-def begin(target: PostTarget) -> None:
+def commit_next_step(target: PostTarget) -> None:
     """Commit that a target's next publishing step begins. Raises ClaimLost if another worker has claimed the target.
 
     The row is written in a batch with other threads' writes.
@@ -93,7 +93,7 @@ def begin(target: PostTarget) -> None:
         raise ClaimLost
 
 
-def record(target: PostTarget, decision: Decision) -> None:
+def record_decision(target: PostTarget, decision: Decision) -> None:
     """Write a decision about a target to the target's row. Raises ClaimLost if another worker has claimed the target.
 
     The row is written in a batch with other threads' writes. Raises IntegrityError if the post already belongs to another
@@ -178,11 +178,11 @@ def _final_values(decision: Finish) -> dict[str, Any]:
 def postpone_to_turns(targets: Sequence[PostTarget]) -> None:
     """Postpone targets to `turn_at`, the time at which the posting rate of their accounts lets them be published."""
     update_rows(
-        [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
+        [FencedUpdate(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
     )
 
 
-def record_late(target: PostTarget, decision: Finish) -> None:
+def record_late_publication(target: PostTarget, decision: Finish) -> None:
     """Mark an unconfirmed target as published, because the platform answered after another worker had claimed the target."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():
@@ -202,7 +202,7 @@ def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
 def not_published_error() -> dict[str, Any]:
     """Return the error of an unconfirmed target after a person has found that the post was not published."""
     message = "A person checked: the post was not published."
-    return _error(Problem("PLATFORM_REJECTED", message, "Retry the post to send it again."))
+    return _error(TargetProblem("PLATFORM_REJECTED", message, "Retry the post to send it again."))
 
 
 def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) -> None:
@@ -213,11 +213,11 @@ def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) ->
 def _write(target: PostTarget, **changes: Any) -> None:
     """Update a target's row. Raises ClaimLost if another worker has claimed the target or its status forbids the change."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
-    if not write_batched(update_rows, Write(target, {**changes, "updated_at": timezone.now()}, states)):
+    if not write_batched(update_rows, FencedUpdate(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost
 
 
-def _error(problem: Problem, *, auto_fixable: bool = False) -> dict[str, Any]:
+def _error(problem: TargetProblem, *, auto_fixable: bool = False) -> dict[str, Any]:
     return {
         "code": problem.code,
         "message": problem.message,

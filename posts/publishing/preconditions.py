@@ -19,7 +19,15 @@ from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
-from posts.publishing.decision_types import Decision, Postpone, Problem, State, Stopped, TakeStep, WorkerDied
+from posts.publishing.decision_types import (
+    Decision,
+    Postpone,
+    Stopped,
+    TakeStep,
+    TargetProblem,
+    TargetState,
+    WorkerDied,
+)
 from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
@@ -27,9 +35,9 @@ PAUSED_WORKSPACE_DELAY = timedelta(seconds=30)
 TURN_VALIDITY = timedelta(seconds=2)  # a missed turn expires then, so that missed turns are not used all at once
 
 
-def state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unanswered: bool) -> State:
+def target_state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unanswered: bool) -> TargetState:
     """Return what is known about a target before the publishing step `progress`, as the input of a decision."""
-    return State(
+    return TargetState(
         retry_safety=adapter.capabilities.retry_safety,
         publishes=progress.phase in adapter.irreversible,
         unanswered=unanswered,
@@ -54,7 +62,7 @@ def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
     """Return the decision that ends or postpones a target before an attempt to publish; None if it may be published."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
-    state = state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
+    state = target_state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
     if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
         return unconfirmed(state, message)
@@ -73,13 +81,13 @@ def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
     return decide(state, Stopped(late)) if late else None
 
 
-def stop_if_not_allowed(target: PostTarget, state: State, *, untried: bool) -> Decision | None:
+def stop_if_not_allowed(target: PostTarget, state: TargetState, *, untried: bool) -> Decision | None:
     """Return the decision that stops a target because its workspace, account or schedule forbids publishing, or None.
 
     `untried`: nothing was sent since the release or the last retry. Only then a missed schedule ends the target.
     """
     if target.group.workspace.status == WorkspaceStatus.DELETED:
-        problem: Problem | None = Problem(
+        problem: TargetProblem | None = TargetProblem(
             "WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped."
         )
     elif target.account.status != ConnectedAccount.Status.ACTIVE:
@@ -89,17 +97,17 @@ def stop_if_not_allowed(target: PostTarget, state: State, *, untried: bool) -> D
     return decide(state, Stopped(problem)) if problem else None
 
 
-def _inactive_account(target: PostTarget) -> Problem:
+def _inactive_account(target: PostTarget) -> TargetProblem:
     message = f"The account is {target.account.status}."
-    return Problem("ACCOUNT_NEEDS_REAUTH", message, AccountDisconnected.suggested_action)
+    return TargetProblem("ACCOUNT_NEEDS_REAUTH", message, AccountDisconnected.suggested_action)
 
 
-def _too_late(target: PostTarget) -> Problem | None:
+def _too_late(target: PostTarget) -> TargetProblem | None:
     scheduled_at, hours = target.group.scheduled_at, settings.SCHEDULE_GRACE_HOURS
     if scheduled_at is None or timezone.now() <= scheduled_at + timedelta(hours=hours):
         return None
     message = f"The post could not be published within {hours} hours of its time."
-    return Problem("SCHEDULE_MISSED", message, "Retry the post if it should still be published.")
+    return TargetProblem("SCHEDULE_MISSED", message, "Retry the post if it should still be published.")
 
 
 def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:

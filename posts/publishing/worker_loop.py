@@ -19,21 +19,21 @@ from django.utils import timezone
 
 from config import metrics
 from config.db.connection import release_connection
-from config.jobs.due import SearchPauses, claim_due, due, give_back
-from config.jobs.fair_shares import FairShares, Shares
+from config.jobs.due import SearchPauses, claim_due, release_claims, unclaimed_due_rows
+from config.jobs.fair_shares import FairShares, ShareLimits
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt, begin_attempts
 from posts.publishing.engine import LEASE, continue_attempt, publish_target, publishable_targets
 from posts.publishing.preconditions import take_account_turns
-from posts.publishing.writer import Writer
+from posts.publishing.writer import BatchWriter
 
 logger = logging.getLogger(__name__)
 RENEW_SECONDS = LEASE.total_seconds() / 4
 # Bulkheads: a platform gets at most half of the threads that others leave, an account a few, and fewer while it is slow.
 # So a platform or server that hangs leaves threads for the others.
 THREADS = 256
-SHARES = Shares(places=THREADS, quick=24, slow=4, slow_together=32)
+SHARES = ShareLimits(places=THREADS, quick=24, slow=4, slow_together=32)
 MAX_SLOW_PER_PLATFORM = 8
 PAUSE_SECONDS = 0.02  # minimum time between two queries, so that the second one finds more rows
 MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a claim before the next poll
@@ -49,7 +49,7 @@ class PublishLoop(WorkerLoop):
 
     def __init__(self) -> None:
         super().__init__()
-        self._writer = Writer()
+        self._writer = BatchWriter()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="publish", initializer=self._writer.serve)
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
@@ -99,7 +99,7 @@ class PublishLoop(WorkerLoop):
         """
         if not self._due or time.monotonic() - self._queried_at >= POLL_SECONDS:
             _pause_since(self._queried_at)
-            targets = due(PostTarget.objects.all()).order_by()
+            targets = unclaimed_due_rows(PostTarget.objects.all()).order_by()
             self._due = list(targets.values_list("platform", flat=True).distinct())
             self._queried_at = time.monotonic()
         return self._due
@@ -137,7 +137,7 @@ class PublishLoop(WorkerLoop):
     def _begin_or_release(self, claimed: Sequence[PostTarget], taken: Sequence[PostTarget]) -> list[Attempt]:
         """Begin to publish the claimed targets for which the worker has threads (`taken`), and release the other targets."""
         pks = set() if self.stopping else {target.pk for target in taken}
-        give_back([target for target in claimed if target.pk not in pks])
+        release_claims([target for target in claimed if target.pk not in pks])
         ready = take_account_turns([target for target in taken if target.pk in pks])
         return copy_context().run(begin_attempts, ready)  # a copy, because the trace context changes with each target
 

@@ -43,7 +43,7 @@ class WriteRequest:
     result: Future[Any] = field(default_factory=Future)
 
 
-class Writer:
+class BatchWriter:
     """The writer thread of a publishing worker, which writes to the database for other threads.
 
     A thread that writes through it must first call `serve`.
@@ -157,7 +157,7 @@ def write_batched(write_all: WriteAll[Item, Result], item: Item) -> Result:
 
     Raises the database's error.
     """
-    writer: Writer | None = getattr(_of_thread, "writer", None)
+    writer: BatchWriter | None = getattr(_of_thread, "writer", None)
     return write_all([item])[0] if writer is None else writer.write(write_all, item)
 
 

@@ -15,14 +15,14 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from auditlog.models import AuditEntry
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import WorkspaceStatus, operator_caller
 from config.api.trace import start_trace
 from config.jobs.due import claim_due
 from posts.models import PostGroup, PostTarget
 from posts.publishing import outcomes
 from posts.publishing.decision import unconfirmed
-from posts.publishing.decision_types import State
+from posts.publishing.decision_types import TargetState
 from posts.publishing.engine import publishable_targets
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
@@ -75,14 +75,14 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
         for target in claimed:
             start_trace(target.group.trace_id)
             done_so_far = target.steps_done
-            state = State(
+            state = TargetState(
                 "at_most_once", publishes=True, published=done_so_far.published, segments=done_so_far.segments
             )
-            outcomes.record(target, unconfirmed(state, MESSAGE))
+            outcomes.record_decision(target, unconfirmed(state, MESSAGE))
         done += len(claimed)
         report(done)
     start_trace()
-    record(
+    record_entry(
         caller=operator_caller(),
         operation="ops.after_restore",
         resource_type="post_target",

@@ -5,18 +5,18 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist, require
+from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist, require_access
 from config.api.scopes import any_of
 from posts import selectors
 from posts.attached_media import release_group_media
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.services.changes import (
-    record_change,
+    record_group_change,
     require_not_begun,
-    stop_group,
     stop_waiting_targets,
     too_late_error,
+    withdraw_pending_targets,
 )
 from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetStatus, roll_up
 
@@ -30,7 +30,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
     group = selectors.get_post_group(
         caller=caller, post_group_id=post_group_id, scope=any_of("posts.schedule", "posts.draft"), write=True
     )
-    require(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
+    require_access(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     check_account_allowlist(caller, group.account_ids)
     if group.status not in CANCELLABLE:
         raise too_late_error(group)
@@ -39,7 +39,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
             _preview(group)
         else:
             group = _cancel(caller, group)
-        record_change(caller, group, "posts.cancel", dry_run=dry_run)
+        record_group_change(caller, group, "posts.cancel", dry_run=dry_run)
     return group
 
 
@@ -54,7 +54,7 @@ def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status not in CANCELLABLE:
         raise too_late_error(locked)
-    stop_group(locked, cancel=True)
+    withdraw_pending_targets(locked, cancel=True)
     written = selectors.groups_with_targets().get(pk=group.pk)
     check_account_allowlist(
         caller, written.account_ids

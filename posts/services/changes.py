@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from auditlog.services import record
-from billing.services import release_many
+from auditlog.services import record_entry
+from billing.services import release_holds
 from config.api.caller import Caller
 from config.api.errors import InvalidState
 from posts.models import PostGroup, PostTarget
@@ -16,7 +16,7 @@ from posts.publishing.outcomes import retry_cancelled_error
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 
 
-def stop_group(group: PostGroup, *, cancel: bool) -> None:
+def withdraw_pending_targets(group: PostGroup, *, cancel: bool) -> None:
     """Stop all pending targets of a post group before a change, and release the money held for them.
 
     If `cancel` is set, the targets are cancelled. Competes with the publisher for the target rows. Raises InvalidState if the
@@ -46,7 +46,7 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
     for row in doubtful:
         end = {"status": TargetStatus.UNCONFIRMED, "error": retry_cancelled_error(row)}
         PostTarget.objects.filter(pk=row.pk).update(**stopped, **end)
-    release_many(target_ids=sure, failed=False)
+    release_holds(target_ids=sure, failed=False)
     return [row.pk for row in rows]
 
 
@@ -72,11 +72,11 @@ def too_late_error(group: PostGroup) -> InvalidState:
     )
 
 
-def record_change(
+def record_group_change(
     caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False, metadata: dict[str, Any] | None = None
 ) -> None:
     """Write the audit entry of an operation that changed a post group, or of the operation's dry run."""
-    record(
+    record_entry(
         caller=caller,
         operation=operation,
         resource_type="post_group",

@@ -11,22 +11,22 @@ from typing import Any
 
 from django.db import transaction
 
-from auditlog.services import record, record_many
+from auditlog.services import record_entries, record_entry
 from billing import selectors as billing
-from billing.caps import SpendCap, day_of
-from billing.services import hold
-from config.api.caller import Caller, require, resolve_workspace_id
+from billing.caps import SpendCap, utc_day_of
+from billing.services import hold_costs
+from config.api.caller import Caller, require_access, resolve_workspace_id
 from config.api.errors import ApiError, ValidationFailed
 from config.api.scopes import any_of
-from config.jobs.wake_up import wake
+from config.jobs.wake_up import wake_after_commit
 from posts import selectors
-from posts.attached_media import find_attached_assets, lock_media_of_groups, reserve_group_media, resolve_media
+from posts.attached_media import attached_assets_by_id, lock_media_of_groups, reserve_group_media, resolve_media
 from posts.events import build_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import WRITE_SCOPES, PostPlan, find_target_accounts, plan_post, resolve_targets
 from posts.states import GroupStatus
 from posts.validation import Validation, validate
-from webhooks.services import emit_many
+from webhooks.services import emit_events
 
 ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
 _REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
@@ -54,8 +54,8 @@ def validate_post(
     `group` is the stored group that the content will replace, if any. Raises what `create_post` raises, but ContentInvalid.
     """
     chosen = resolve_workspace_id(caller, workspace_id)
-    require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
-    attached = resolve_media(media, find_attached_assets(chosen, media))
+    require_access(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
+    attached = resolve_media(media, attached_assets_by_id(chosen, media))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
     inputs = resolve_targets(caller, find_target_accounts(chosen, targets), text, targets, sandbox, attached)
     return validate(inputs, group_id=group_id)
@@ -73,7 +73,7 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
         spend_cap = billing.check_charges(
             workspace_id=plan.group.workspace_id, agent_id=caller.agent_id, charges=charges, due=plan.due
         )
-        record(
+        record_entry(
             caller=caller,
             operation="posts.create",
             workspace_id=plan.group.workspace_id,
@@ -95,8 +95,8 @@ def create_batch(
     Error `details` name the post, such as `posts[2].targets[0].text`. Raises the errors of `create_post`.
     """
     chosen = resolve_workspace_id(caller, workspace_id)
-    require(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
-    assets = find_attached_assets(chosen, [each for post in posts for each in post.get("media", ())])
+    require_access(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
+    assets = attached_assets_by_id(chosen, [each for post in posts for each in post.get("media", ())])
     plans = []
     for index, post in enumerate(posts):
         with _naming_post_in_errors(index):
@@ -110,7 +110,7 @@ def create_batch(
     parts = [(plan.due, plan.charges if plan.released else []) for plan in plans]
     spend_cap = billing.check_charges_by_due_time(workspace_id=chosen, agent_id=caller.agent_id, parts=parts)
     if dry_run:
-        record(
+        record_entry(
             caller=caller,
             operation="posts.create_batch",
             workspace_id=chosen,
@@ -139,8 +139,8 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
     PostTarget.objects.bulk_create([target for plan in plans for target in plan.targets])
     for plan in plans:
         selectors.set_prefetched_targets(plan.group, plan.targets)
-    emit_many([build_group_event(group) for group in groups if group.event_sequence])
-    record_many(
+    emit_events([build_group_event(group) for group in groups if group.event_sequence])
+    record_entries(
         caller=caller,
         operation=operation,
         workspace_id=groups[0].workspace_id,
@@ -150,7 +150,7 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
     # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
     _hold_money(plans)
     if any(group.status == GroupStatus.PUBLISHING for group in groups):
-        wake("publish")
+        wake_after_commit("publish")
     return groups
 
 
@@ -160,11 +160,11 @@ def _hold_money(plans: Sequence[PostPlan]) -> None:
     Concurrent batches then lock the spend counters in one order.
     """
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
-    for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
+    for _, of_day in groupby(paying, key=lambda plan: utc_day_of(plan.due)):
         first, *others = of_day
         charges = [*first.charges, *(charge for plan in others for charge in plan.charges)]
         group = first.group
-        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=first.due, new=True)
+        hold_costs(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=first.due, new=True)
 
 
 def _audit_metadata(group: PostGroup) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from posts.models import PostGroup, PostTarget
 from posts.planning import require_publishing_mode
 from posts.publishing.completion import finish_targets, lock_groups
 from posts.publishing.outcomes import not_published_error
-from posts.services.changes import record_change
+from posts.services.changes import record_group_change
 from posts.states import FINISHED, TargetStatus, roll_up
 
 
@@ -43,7 +43,7 @@ def resolve_post(
         else:
             group = _resolve(group, target, status, changes)
         metadata = {"target_id": target_id, "published": permalink is not None}
-        record_change(caller, group, "posts.resolve", dry_run=dry_run, metadata=metadata)
+        record_group_change(caller, group, "posts.resolve", dry_run=dry_run, metadata=metadata)
     return group
 
 

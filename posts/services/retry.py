@@ -10,17 +10,17 @@ from django.utils import timezone
 
 from accounts.platforms.registry import publisher
 from billing import selectors as billing
-from billing.services import hold
+from billing.services import hold_costs
 from config.api.caller import Caller, check_account_allowlist, not_found_error
 from config.api.errors import InvalidState
 from config.api.webhook_url import check_webhook_url
-from config.jobs.wake_up import wake
+from config.jobs.wake_up import wake_after_commit
 from posts import selectors
-from posts.attached_media import find_attached_assets, reserve_group_media, resolve_media
+from posts.attached_media import attached_assets_by_id, reserve_group_media, resolve_media
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule, paying_agent_id, require_publishing_mode
-from posts.services.changes import record_change
+from posts.planning import charges_of_targets, check_schedule, paying_agent_id, require_publishing_mode
+from posts.services.changes import record_group_change
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
 
@@ -48,14 +48,14 @@ def retry_post(
     check_webhook_url(webhook_url)
     retried = _targets_to_retry(caller, group, include_unconfirmed)
     due = scheduled_at or timezone.now()
-    resolve_media(group.media, find_attached_assets(group.workspace_id, group.media))
+    resolve_media(group.media, attached_assets_by_id(group.workspace_id, group.media))
     if dry_run:
-        charges = charges_of([target for target in retried if target.status == TargetStatus.FAILED])
+        charges = charges_of_targets([target for target in retried if target.status == TargetStatus.FAILED])
         billing.check_charges(
             workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due
         )
         _preview(group, retried, webhook_url, scheduled_at, due)
-        record_change(caller, group, "posts.retry", dry_run=True)
+        record_group_change(caller, group, "posts.retry", dry_run=True)
         return group
     with transaction.atomic():
         return _retry(caller, group, include_unconfirmed, scheduled_at, webhook_url, due)
@@ -88,9 +88,9 @@ def _retry(
     retried = _targets_to_retry(caller, group, include_unconfirmed)
     reserve_group_media(group)
     failed = [target for target in retried if target.status == TargetStatus.FAILED]
-    charges = charges_of(failed)
+    charges = charges_of_targets(failed)
     if charges:
-        hold(workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due)
+        hold_costs(workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due)
     for target in retried:
         _reset(target, due)
     status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
@@ -103,8 +103,8 @@ def _retry(
     written = selectors.groups_with_targets().get(pk=group.pk)
     if scheduled_at:
         emit_group_event(written)
-    record_change(caller, group, "posts.retry")
-    wake("publish")
+    record_group_change(caller, group, "posts.retry")
+    wake_after_commit("publish")
     return written
 
 

@@ -8,17 +8,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from billing import selectors as billing
-from billing.services import hold
-from config.api.caller import Caller, require
+from billing.services import hold_costs
+from config.api.caller import Caller, require_access
 from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_of
-from config.jobs.wake_up import wake
+from config.jobs.wake_up import wake_after_commit
 from posts import selectors
 from posts.attached_media import release_group_media
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule, stored_target_inputs, validate_content
-from posts.services.changes import record_change, stop_group
+from posts.planning import charges_of_targets, check_schedule, stored_target_inputs, validate_content
+from posts.services.changes import record_group_change, withdraw_pending_targets
 from posts.states import GroupStatus, TargetStatus
 
 REVIEWERS = any_of("posts.publish", "posts.schedule")
@@ -43,31 +43,31 @@ def confirm_post(
     check_schedule(scheduled_at)
     now = timezone.now()
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
-    require(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
+    require_access(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
     validate_content(stored_target_inputs(group), group_id=group.id)
     if dry_run:
-        charges = charges_of(list(group.targets.all()))
+        charges = charges_of_targets(list(group.targets.all()))
         billing.check_charges(
             workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
         )
         _release(group, when, when or now)
-        record_change(caller, group, "posts.confirm", dry_run=True)
+        record_group_change(caller, group, "posts.confirm", dry_run=True)
         return group
     with transaction.atomic():
         PostGroup.objects.select_for_update().get(pk=group.pk)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _check_version(group, content_version)
-        charges = charges_of(list(group.targets.all()))
-        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
+        charges = charges_of_targets(list(group.targets.all()))
+        hold_costs(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
         _release(group, when, when or now)
         PostTarget.objects.filter(group=group).update(due_at=when or now, updated_at=now)
         group.save(update_fields=("status", "scheduled_at", "updated_at"))
         emit_group_event(group, "post.confirmed")
         if when:
             emit_group_event(group)
-        record_change(caller, group, "posts.confirm")
-        wake("publish")
+        record_group_change(caller, group, "posts.confirm")
+        wake_after_commit("publish")
     return group
 
 
@@ -77,17 +77,17 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
     _require_pending_confirmation(group)
     if dry_run:
         _reject(group, reason)
-        record_change(caller, group, "posts.reject", dry_run=True)
+        record_group_change(caller, group, "posts.reject", dry_run=True)
         return group
     with transaction.atomic():
         _require_pending_confirmation(PostGroup.objects.select_for_update().get(pk=group.pk))
-        stop_group(group, cancel=True)
+        withdraw_pending_targets(group, cancel=True)
         release_group_media(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _reject(group, reason)
         group.save(update_fields=("status", "rejection_reason", "finished_at", "updated_at"))
         emit_group_event(group)
-        record_change(caller, group, "posts.reject")
+        record_group_change(caller, group, "posts.reject")
     return group
 
 

@@ -9,27 +9,27 @@ from django.db import transaction
 from django.utils import timezone
 
 from billing import selectors as billing
-from billing.services import hold, lock_month_counters
-from config.api.caller import Caller, check_account_allowlist, require
+from billing.services import hold_costs, lock_month_counters
+from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
-from config.jobs.wake_up import wake
+from config.jobs.wake_up import wake_after_commit
 from posts import selectors
-from posts.attached_media import find_attached_assets, release_group_media, reserve_group_media, resolve_media
+from posts.attached_media import attached_assets_by_id, release_group_media, reserve_group_media, resolve_media
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import (
     WRITE_SCOPES,
     PostPlan,
-    allowed_status,
     build_plan,
     check_schedule,
     find_target_accounts,
+    initial_status,
     paying_agent_id,
     resolve_targets,
     targets_as_request_data,
     validate_content,
 )
-from posts.services.changes import record_change, require_not_begun, stop_group, too_late_error
+from posts.services.changes import record_group_change, require_not_begun, too_late_error, withdraw_pending_targets
 from posts.states import CANCELLABLE, GroupStatus
 
 EDITABLE = CANCELLABLE
@@ -47,7 +47,7 @@ def update_post(
     AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid and the spend errors.
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
-    require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
+    require_access(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
     check_account_allowlist(caller, group.account_ids)  # the current accounts; `_plan` checks the new ones
     if group.status not in EDITABLE:
         raise too_late_error(group)
@@ -67,7 +67,7 @@ def update_post(
         _emit_events(group, written)
         _record(caller, written, changes)
         if plan.released:
-            wake("publish")
+            wake_after_commit("publish")
     return written
 
 
@@ -87,9 +87,9 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
         check_schedule(scheduled_at)
         if scheduled_at is None and group.status == GroupStatus.SCHEDULED:
             raise ValidationFailed.of("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
-    status = allowed_status(caller, GroupStatus(group.status))
+    status = initial_status(caller, GroupStatus(group.status))
     media = changes.get("media", group.media)
-    attached = resolve_media(media, find_attached_assets(group.workspace_id, media))
+    attached = resolve_media(media, attached_assets_by_id(group.workspace_id, media))
     text = changes.get("text", group.text)
     targets = changes.get("targets") or targets_as_request_data(group)
     accounts = find_target_accounts(group.workspace_id, targets)
@@ -113,10 +113,10 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     reserve_group_media(plan.group)
     targets, paying = [target.id for target in group.targets.all()], paying_agent_id(caller, group)
     lock_month_counters(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
-    stop_group(locked, cancel=False)
+    withdraw_pending_targets(locked, cancel=False)
     _write_targets(group, plan)
     if plan.released and plan.charges:
-        hold(workspace_id=group.workspace_id, agent_id=paying, charges=plan.charges, due=plan.due)
+        hold_costs(workspace_id=group.workspace_id, agent_id=paying, charges=plan.charges, due=plan.due)
     plan.group.save(update_fields=(*GROUP_FIELDS, "updated_at"))
     return selectors.groups_with_targets().get(pk=group.pk)
 
@@ -159,4 +159,4 @@ def _emit_events(before: PostGroup, after: PostGroup) -> None:
 
 def _record(caller: Caller, group: PostGroup, changes: Mapping[str, Any], *, dry_run: bool = False) -> None:
     metadata = {"fields": sorted(changes), "content_version": group.content_version}
-    record_change(caller, group, "posts.update", dry_run=dry_run, metadata=metadata)
+    record_group_change(caller, group, "posts.update", dry_run=dry_run, metadata=metadata)

@@ -63,7 +63,7 @@ def test_a_key_is_created_and_its_token_returned(
         }
     }
     assert re.fullmatch("sps_key_[0-9A-Za-z]{49}", token)
-    assert made.token_sha256 == tokens.digest(token)
+    assert made.token_sha256 == tokens.token_digest(token)
 
 
 def test_a_key_can_be_limited_to_networks(api: ApiClient, workspace: Workspace) -> None:

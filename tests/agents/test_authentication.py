@@ -39,7 +39,7 @@ def test_tokens_are_unique_and_match_the_documented_pattern(kind: str) -> None:
     made = {tokens.new_token(kind) for _ in range(100)}
 
     assert len(made) == 100
-    assert {(token[:8], len(token), tokens.is_well_formed(token)) for token in made} == {(kind, 57, True)}
+    assert {(token[:8], len(token), tokens.is_well_formed_token(token)) for token in made} == {(kind, 57, True)}
 
 
 def test_a_mistyped_token_is_refused_without_a_query(api: ApiClient) -> None:
@@ -86,7 +86,7 @@ def test_only_the_sha256_of_a_token_is_stored(api: ApiClient) -> None:
     assert api.token
     assert api.token not in stored
     assert api.token[tokens.SHOWN_KEY_LENGTH :] not in stored
-    assert tokens.digest(api.token) in stored
+    assert tokens.token_digest(api.token) in stored
 
 
 def test_a_key_stops_working_at_its_expiry(workspace: Workspace) -> None:

@@ -31,7 +31,7 @@ def agent(workspace: Workspace) -> Agent:
 def claim_token(agent: Agent) -> str:
     token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
-        agent=agent, token_sha256=tokens.digest(token), created_at=NOON, expires_at=NOON + timedelta(hours=24)
+        agent=agent, token_sha256=tokens.token_digest(token), created_at=NOON, expires_at=NOON + timedelta(hours=24)
     )
     return token
 
@@ -100,7 +100,7 @@ def test_a_key_of_another_workspace_cannot_use_a_claim_token(claim_token: str, a
     own = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory.create(workspace=elsewhere),
-        token_sha256=tokens.digest(own),
+        token_sha256=tokens.token_digest(own),
         expires_at=NOON + timedelta(hours=24),
     )
     foreign_agent = factories.agent_key(factories.AgentFactory.create(workspace=elsewhere))
@@ -196,7 +196,7 @@ def test_the_same_idempotency_key_with_another_claim_is_another_claim(claim_toke
     other = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
-        token_sha256=tokens.digest(other),
+        token_sha256=tokens.token_digest(other),
         expires_at=NOON + timedelta(hours=24),
     )
 

@@ -83,7 +83,7 @@ def test_registering_an_agent_returns_it_with_its_claim_token(
     assert re.fullmatch("sps_clm_[0-9A-Za-z]{49}", claim_token)
     claim = ClaimToken.objects.get()
     assert (claim.agent_id, claim.burned_at, claim.expires_at) == (made.id, None, NOON + timedelta(hours=24))
-    assert claim.token_sha256 == tokens.digest(claim_token)
+    assert claim.token_sha256 == tokens.token_digest(claim_token)
 
 
 def test_an_agent_has_no_key_before_it_claims_one(api: ApiClient, workspace: Workspace) -> None:

@@ -60,7 +60,7 @@ def key_body(agent: Agent, *, prefix: str) -> dict[str, Any]:
 def claim_token_of(agent: Agent) -> str:
     token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
-        agent=agent, token_sha256=tokens.digest(token), expires_at=datetime(2100, 1, 1, tzinfo=UTC)
+        agent=agent, token_sha256=tokens.token_digest(token), expires_at=datetime(2100, 1, 1, tzinfo=UTC)
     )
     return token
 

@@ -72,7 +72,7 @@ def new_claim(workspace: Workspace) -> str:
     token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
-        token_sha256=tokens.digest(token),
+        token_sha256=tokens.token_digest(token),
         expires_at=timezone.now() + timedelta(hours=1),
     )
     return token

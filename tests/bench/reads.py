@@ -19,7 +19,7 @@ from billing.month_usage import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.due import claim_due
 from posts.publishing.engine import LEASE, publishable_targets
-from posts.selectors import get_post_group, posts_on_day, search_posts
+from posts.selectors import day_posts, get_post_group, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE
 from webhooks.models import Delivery
@@ -37,7 +37,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
     return {
         "claim of due targets": _claim,
         "claim of due deliveries": lambda: claim_due(Delivery.objects.all(), limit=100, lease=LEASE),
-        "GET /posts (a day)": lambda: posts_on_day(**here, window=(day, day + timedelta(days=1)), limit=50),
+        "GET /posts (a day)": lambda: day_posts(**here, window=(day, day + timedelta(days=1)), limit=50),
         "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),

@@ -31,8 +31,8 @@ def today() -> str:
 def test_operators_find_ledger_rows_by_id_and_cannot_change_them(operator: Client, table: str) -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
-    services.settle(target_id="tgt_1")
+    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
+    services.settle_hold(target_id="tgt_1")
 
     words = f"{agent.pk} {today()}" if table == "ledgerentry" else agent.pk
     found = operator.get(f"/admin/billing/{table}/", {"q": words})
@@ -46,7 +46,7 @@ def test_operators_find_ledger_rows_by_id_and_cannot_change_them(operator: Clien
 
 def test_a_ledger_entry_is_read_only(operator: Client) -> None:
     workspace = make_workspace()
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     entry = LedgerEntry.objects.get()
     page = f"/admin/billing/ledgerentry/{entry.pk}/"
 

@@ -33,8 +33,8 @@ def spent(workspace: Workspace) -> Workspace:
     Workspace.objects.update(free_monthly_credit_cents=200)
     with transaction.atomic():
         wanted = [*charges("tgt_1", cents=150), *charges("tgt_2", cents=20)]
-        services.hold(workspace_id=workspace.pk, agent_id=None, charges=wanted, due=MARCH)
-        services.settle(target_id="tgt_1")
+        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=wanted, due=MARCH)
+        services.settle_hold(target_id="tgt_1")
     return workspace
 
 

@@ -48,7 +48,7 @@ def test_a_check_and_a_hold_raise_the_same_error(
     workspace = make_workspace(**{"url_cap": 9} | caps)
     agent = make_agent(workspace, **agent_caps)
     cap = charges("tgt_1", url_posts=1)
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=cap, due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=cap, due=MARCH)
     more = charges("tgt_2", "tgt_3", url_posts=1)
 
     def words(call: Callable[..., object]) -> str:
@@ -56,12 +56,12 @@ def test_a_check_and_a_hold_raise_the_same_error(
             call(workspace_id=workspace.pk, agent_id=agent.pk, charges=more, due=MARCH)
         return refusal.value.message
 
-    assert words(selectors.check_charges) == words(services.hold)
+    assert words(selectors.check_charges) == words(services.hold_costs)
 
 
 def test_a_check_without_charges_returns_the_current_month() -> None:
     workspace = make_workspace(free=30)
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
     unchanged = selectors.check_charges(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
 
@@ -80,8 +80,8 @@ def test_a_check_needs_two_queries_and_one_for_a_day_cap(django_assert_num_queri
 
 def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
     workspace = make_workspace(free=30, cap=40)
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
-    services.settle(target_id="tgt_1")
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
+    services.settle_hold(target_id="tgt_1")
 
     assert SpendCapSerializer(selectors.spend_cap(workspace_id=workspace.pk, at=MARCH)).data == {
         "cap_cents": 40,
@@ -97,8 +97,8 @@ def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
 def test_an_agents_spend_cap_has_no_free_credit() -> None:
     workspace = make_workspace(free=30, cap=40)
     agent = make_agent(workspace, cap=25)
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_2"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_2"), due=MARCH)
 
     cap = selectors.agent_spend_cap(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
 

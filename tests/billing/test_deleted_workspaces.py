@@ -102,7 +102,7 @@ def test_held_money_delays_the_cancellation_by_up_to_an_hour(
 ) -> None:
     live = processor.subscribe("cus_9")
     with transaction.atomic():
-        services.hold(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        services.hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     delete(payer)
     clock.shift(timedelta(minutes=59))
     assert end_subscriptions_of_deleted() == 0

@@ -156,7 +156,7 @@ def test_an_event_is_given_up_after_a_day_with_an_alarm(
         assert BillingAlarm.objects.filter(kind="events", resolved_at=None).count() == 1
 
         processor.broken = False
-        services.reconcile()
+        services.reconcile_billing()
         assert subscription_of(api, workspace) == {"plan": "payg", "status": "active"}
         assert not BillingAlarm.objects.filter(resolved_at=None).exists()
 

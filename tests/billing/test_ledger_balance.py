@@ -85,10 +85,10 @@ def take(
             taken |= held
             open_holds |= held
     elif isinstance(step, Settle):
-        services.settle(target_id=step.target_id)
+        services.settle_hold(target_id=step.target_id)
         open_holds.discard(step.target_id)
     else:
-        services.release_many(target_ids=step.target_ids, failed=step.failed)
+        services.release_holds(target_ids=step.target_ids, failed=step.failed)
         taken -= open_holds & set(step.target_ids)
         open_holds -= set(step.target_ids)
 
@@ -104,7 +104,7 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
     targets = {charge.target_id for charge in step.charges}
     if targets & taken:
         with pytest.raises(ValueError), transaction.atomic():
-            services.hold(**call)
+            services.hold_costs(**call)
         return set()
     refusal: ApiError | None = None
     try:
@@ -113,9 +113,9 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
         refusal = error
     if refusal:
         with pytest.raises(type(refusal)), transaction.atomic():
-            services.hold(**call)
+            services.hold_costs(**call)
         return set()
-    services.hold(**call)
+    services.hold_costs(**call)
     assert selectors.spend_cap(workspace_id=workspace.pk, at=call["due"]) == after
     return targets
 
@@ -130,7 +130,7 @@ def assert_caps_hold(workspace: Workspace, agent: Agent) -> None:
 
 
 def assert_ledger_balances(workspace: Workspace, agent: Agent) -> None:
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
     for at in (MARCH, APRIL):
         month, kind = at.date().replace(day=1), LedgerEntry.Kind
         spent = UsageTotal.objects.filter(month=month).aggregate(spent=Sum("spend_cents", default=0))["spent"]

@@ -86,11 +86,11 @@ class Books:
                 if self.hold(target_id, cents, due):
                     self.held[target_id] = cents
             case Settle(target_id):
-                services.settle(target_id=target_id)
+                services.settle_hold(target_id=target_id)
                 if self.held.pop(target_id, None) is not None:
                     self.settled.add(target_id)
             case Release(target_id, failed):
-                services.release(target_id=target_id, failed=failed)
+                services.release_hold(target_id=target_id, failed=failed)
                 self.held.pop(target_id, None)
             case Reschedule(target_id, due) if target_id in self.held:
                 self.hold(target_id, self.held[target_id], due, instead_of=[target_id])
@@ -103,9 +103,9 @@ class Books:
         with transaction.atomic():
             locks: dict[str, Any] = {"workspace_id": self.workspace.pk, "agent_id": None, "due": due}
             services.lock_month_counters(target_ids=instead_of or [], **locks)
-            services.release_many(target_ids=instead_of or [], failed=False)
+            services.release_holds(target_ids=instead_of or [], failed=False)
             freed = self.counters().get(due.month, 0)
-            met = error_of(partial(services.hold, **asked))
+            met = error_of(partial(services.hold_costs, **asked))
             transaction.set_rollback(met is not None)
         assert type(met) is type(refusal)
         assert type(met) is self.expected(freed, cents)
@@ -144,7 +144,7 @@ def test_paid_ledger_balances_for_random_operations(steps: list[Step]) -> None:
         for step in steps:
             books.take(step)
             assert all(cents <= FREE + CAP for cents in books.counters().values())
-        assert selectors.drift() == []
+        assert selectors.ledger_drift() == []
         for counter in MonthCounter.objects.all():
             reported = UsageReport.objects.filter(month=counter.month).aggregate(cents=Sum("cents", default=0))["cents"]
             assert reported == max(0, counter.settled_cents - FREE)

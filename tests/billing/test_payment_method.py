@@ -106,7 +106,7 @@ def test_retrying_a_failed_target_needs_a_payment_method(
     group = api.post("/posts", body_for(account)).json()["post_group"]
     target = group["targets"][0]["id"]
     with transaction.atomic():
-        services.release(target_id=target, failed=True)
+        services.release_hold(target_id=target, failed=True)
     PostTarget.objects.filter(pk=target).update(status="failed", due_at=None)
     PostGroup.objects.filter(pk=group["id"]).update(status="failed")
     spend(api, account)
@@ -212,7 +212,7 @@ def test_forty_concurrent_holds_do_not_exceed_the_free_credit(processor: FakePay
     def hold(n: int) -> str:
         try:
             with transaction.atomic():
-                services.hold(
+                services.hold_costs(
                     workspace_id=workspace.pk,
                     agent_id=agent.pk if n % 2 else None,
                     charges=charges(f"tgt_{n}", cents=5),
@@ -226,7 +226,7 @@ def test_forty_concurrent_holds_do_not_exceed_the_free_credit(processor: FakePay
 
     assert (ends.count("done"), ends.count("asked")) == (5, 35)
     assert month_of(workspace) == (25, 0, 0)
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_a_hold_in_paid_mode_needs_one_more_query(
@@ -234,7 +234,7 @@ def test_a_hold_in_paid_mode_needs_one_more_query(
 ) -> None:
     workspace = make_workspace(cap=1000)
     Subscription.objects.create(workspace_id=workspace.pk, status="active")
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_0"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_0"), due=MARCH)
 
     with django_assert_num_queries(5):  # caps, subscription, earlier rounds, month, ledger
-        services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)

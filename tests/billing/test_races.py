@@ -40,18 +40,18 @@ def test_forty_concurrent_holds_do_not_overspend(month_was_used: bool) -> None:
     workspace = make_workspace(free=15, cap=10)
     if month_was_used:
         with transaction.atomic():
-            services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_0", cents=0), due=MARCH)
+            services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_0", cents=0), due=MARCH)
 
     ends = at_once(
         40,
-        lambda n: services.hold(
+        lambda n: services.hold_costs(
             workspace_id=workspace.pk, agent_id=None, charges=charges(f"tgt_race_{n}", cents=5), due=MARCH
         ),
     )
 
     assert (ends.count("done"), ends.count("refused")) == (5, 35)
     assert month_of(workspace) == (25, 0, 0)
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_concurrent_holds_respect_the_caps_of_agent_and_workspace() -> None:
@@ -60,7 +60,7 @@ def test_concurrent_holds_respect_the_caps_of_agent_and_workspace() -> None:
 
     ends = at_once(
         24,
-        lambda n: services.hold(
+        lambda n: services.hold_costs(
             workspace_id=workspace.pk,
             agent_id=(narrow if n % 2 else wide).pk,
             charges=charges(f"tgt_{n}", cents=5),
@@ -73,19 +73,19 @@ def test_concurrent_holds_respect_the_caps_of_agent_and_workspace() -> None:
     assert month_of(narrow)[0] <= 10
     assert month_of(narrow)[0] + month_of(wide)[0] == 30
     assert day_of(narrow) + day_of(wide) == 6
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_concurrent_settles_and_releases_close_a_hold_once() -> None:
     workspace = make_workspace()
     with transaction.atomic():
-        services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
     def end(n: int) -> None:
         if n % 2:
-            services.settle(target_id="tgt_1")
+            services.settle_hold(target_id="tgt_1")
         else:
-            services.release(target_id="tgt_1", failed=True)
+            services.release_hold(target_id="tgt_1", failed=True)
 
     ends = at_once(16, end)
 
@@ -93,7 +93,7 @@ def test_concurrent_settles_and_releases_close_a_hold_once() -> None:
     assert LedgerEntry.objects.count() == 2
     assert month_of(workspace) in [(0, 10, 0), (0, 0, 0)]
     assert sum(row[2] + row[3] for row in totals()) == 1
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_concurrent_holds_and_releases_do_not_deadlock() -> None:
@@ -103,20 +103,20 @@ def test_concurrent_holds_and_releases_do_not_deadlock() -> None:
     with transaction.atomic():
         for n in range(18):
             held = charges(f"tgt_{n}")
-            services.hold(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
+            services.hold_costs(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
 
     def cross(n: int) -> None:
         if n >= 18:
             held = charges(f"tgt_{n}", f"tgt_{n}b")
-            services.hold(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
+            services.hold_costs(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
         elif n % 2:
-            services.settle(target_id=f"tgt_{n}")
+            services.settle_hold(target_id=f"tgt_{n}")
         else:
-            services.release(target_id=f"tgt_{n}", failed=True)
+            services.release_hold(target_id=f"tgt_{n}", failed=True)
 
     ends = at_once(30, cross)
 
     assert ends == ["done"] * 30
     assert month_of(workspace) == (240, 90, 0)
     assert day_of(agents[0]) + day_of(agents[1]) == 16 + 6
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []

@@ -44,8 +44,8 @@ def test_subscriptions_with_lost_events_are_corrected(processor: FakePaymentProc
     Subscription.objects.create(workspace_id=ended.pk, plan="payg", status="active")
     processor.subscribe("cus_2", "active")
 
-    services.reconcile()
-    found = services.reconcile()
+    services.reconcile_billing()
+    found = services.reconcile_billing()
 
     assert [stored_subscription(each) for each in (begun, ended, same, none)] == [
         ("pro", "active"),
@@ -65,14 +65,14 @@ def test_the_end_of_the_grace_period_resets_the_retention_tier(
 ) -> None:
     workspace = make_customer("cus_1")
     processor.subscribe("cus_1", "past_due", prices=("price_pro",))
-    services.reconcile()
+    services.reconcile_billing()
     clock.shift(timedelta(days=13))
-    services.reconcile()
+    services.reconcile_billing()
     workspace.refresh_from_db()
     assert workspace.retention_tier == "pro"
 
     clock.shift(timedelta(days=1))
-    services.reconcile()
+    services.reconcile_billing()
 
     workspace.refresh_from_db()
     assert workspace.retention_tier == "free"
@@ -86,13 +86,13 @@ def test_an_unknown_customer_raises_an_alarm_and_changes_nothing(
     processor.subscribe("cus_2")
     processor.unknown_customers.add("cus_1")
 
-    assert services.reconcile().complete
+    assert services.reconcile_billing().complete
 
     assert (stored_subscription(lost), stored_subscription(other)) == (("payg", "active"), ("payg", "active"))
     assert open_alarms() == [("customer", lost.pk)]
 
     processor.unknown_customers.clear()
-    services.reconcile()
+    services.reconcile_billing()
     assert open_alarms() == []
 
 
@@ -125,7 +125,7 @@ def test_reconciliation_runs_at_night_and_hourly_until_complete(
 def test_in_free_beta_only_the_ledger_is_checked() -> None:
     make_customer("cus_1")
 
-    assert services.reconcile() == services.ReconciliationResult()
+    assert services.reconcile_billing() == services.ReconciliationResult()
 
 
 def test_a_different_usage_sum_raises_an_alarm_until_it_matches(
@@ -134,18 +134,18 @@ def test_a_different_usage_sum_raises_an_alarm_until_it_matches(
     spend(payer, *(f"tgt_{number}" for number in range(5)))
     services.report_due_usage()
     clock.move_to(NIGHT)
-    assert services.reconcile().usage_differences == 0
+    assert services.reconcile_billing().usage_differences == 0
     assert open_alarms() == []
 
     lost = processor.meter_events.popitem()
-    assert services.reconcile().usage_differences == 1
+    assert services.reconcile_billing().usage_differences == 1
     alarm = BillingAlarm.objects.get()
     assert (alarm.kind, alarm.subject) == ("usage_sum", "cus_9")
     assert alarm.detail == "Since 2027-02-04 the processor has 14 cents of usage, 20 were reported."
     assert processor.requests_to(SEND) == 4
 
     processor.meter_events.update([lost])
-    assert services.reconcile().usage_differences == 0
+    assert services.reconcile_billing().usage_differences == 0
     assert open_alarms() == []
 
 
@@ -157,9 +157,9 @@ def test_customers_with_recent_reports_are_compared_the_next_time(
     services.report_due_usage()
     processor.meter_events.clear()
 
-    assert services.reconcile().usage_differences == 0
+    assert services.reconcile_billing().usage_differences == 0
     clock.shift(timedelta(hours=2))
-    assert services.reconcile().usage_differences == 1
+    assert services.reconcile_billing().usage_differences == 1
 
 
 def test_a_missing_meter_raises_an_alarm(
@@ -169,11 +169,11 @@ def test_a_missing_meter_raises_an_alarm(
     services.report_due_usage()
     clock.move_to(NIGHT)
     processor.event_names.clear()
-    services.reconcile()
+    services.reconcile_billing()
     assert open_alarms() == [("usage_sum", "")]
 
     processor.event_names.add("social_publishing_cents")
-    services.reconcile()
+    services.reconcile_billing()
     assert open_alarms() == []
 
 
@@ -193,7 +193,7 @@ def test_a_report_of_unknown_outcome_is_resolved_by_its_minute_and_never_resent(
     clock.move_to(NIGHT + timedelta(days=1))
     tried = processor.requests_to(SEND)
 
-    services.reconcile()
+    services.reconcile_billing()
 
     assert processor.requests_to(SEND) == tried
     if arrived:
@@ -218,7 +218,7 @@ def test_an_inconclusive_minute_is_left_to_an_operator(
     processor.broken = 500
     report_on(clock, timedelta(hours=25))
     processor.broken = False
-    services.reconcile()
+    services.reconcile_billing()
 
     assert [status for _, _, status in reports()] == ["unresolved"]
     alarm = BillingAlarm.objects.get(kind="usage_unresolved")
@@ -228,25 +228,25 @@ def test_an_inconclusive_minute_is_left_to_an_operator(
 def test_a_wrong_counter_raises_an_alarm_until_it_is_corrected() -> None:
     workspace = make_workspace()
     with transaction.atomic():
-        services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
-    assert services.reconcile().drifting_months == 0
+        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    assert services.reconcile_billing().drifting_months == 0
     MonthCounter.objects.update(settled_cents=1)
 
-    assert services.reconcile().drifting_months == 1
+    assert services.reconcile_billing().drifting_months == 1
     alarm = BillingAlarm.objects.get()
     assert (alarm.kind, alarm.subject) == ("books", f"{workspace.pk} 2027-03")
     assert alarm.detail == (
         "The month's counter says held 10, settled 1, URL posts 0, its ledger held 10, settled 0, URL posts 0."
     )
     first_seen = alarm.first_seen_at
-    services.reconcile()
+    services.reconcile_billing()
     assert BillingAlarm.objects.get().first_seen_at == first_seen
 
     MonthCounter.objects.update(settled_cents=0)
-    services.reconcile()
+    services.reconcile_billing()
     assert open_alarms() == []
     MonthCounter.objects.update(settled_cents=2)
-    services.reconcile()
+    services.reconcile_billing()
     assert BillingAlarm.objects.count() == 2
 
 

@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from billing import selectors, services
 from billing.models import LedgerEntry, MonthCounter
-from billing.selectors import Drift, MonthAmounts
+from billing.selectors import LedgerDrift, MonthAmounts
 from tests.billing.rows import APRIL, MARCH, charges, day_of, make_agent, make_workspace, month_of, totals
 
 pytestmark = pytest.mark.django_db
@@ -19,21 +19,21 @@ def test_settling_turns_held_into_spent_cents() -> None:
     workspace = make_workspace(url_cap=9)
     agent = make_agent(workspace)
     held = charges("tgt_1", "tgt_2", cents=20, url_posts=1)
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=held, due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=held, due=MARCH)
 
-    services.settle(target_id="tgt_1")
+    services.settle_hold(target_id="tgt_1")
 
     assert month_of(agent) == month_of(workspace) == (20, 20, 2)
     assert day_of(agent) == 2
     assert totals() == [(agent.pk, "sandbox", 1, 0, 1, 20)]
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_settling_uses_the_price_of_the_hold() -> None:
     workspace = make_workspace()
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=3), due=APRIL)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=3), due=APRIL)
 
-    services.settle(target_id="tgt_1")
+    services.settle_hold(target_id="tgt_1")
 
     assert month_of(workspace, APRIL) == (0, 3, 0)
 
@@ -42,50 +42,50 @@ def test_settling_uses_the_price_of_the_hold() -> None:
 def test_releasing_restores_the_counters(failed: bool, counted: list[tuple[str, str, int, int, int, int]]) -> None:
     workspace = make_workspace(url_cap=9)
     held = charges("tgt_1", url_posts=1)
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=held, due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=MARCH)
 
-    services.release(target_id="tgt_1", failed=failed)
+    services.release_hold(target_id="tgt_1", failed=failed)
 
     assert month_of(workspace) == (0, 0, 0)
     assert totals() == counted
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_releasing_restores_the_agents_month_and_day() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace, cap=10, day_cap=1)
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
 
-    services.release(target_id="tgt_1", failed=True)
+    services.release_hold(target_id="tgt_1", failed=True)
 
     assert (month_of(agent), day_of(agent)) == ((0, 0, 0), 0)
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_2"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_2"), due=MARCH)
 
 
 def test_release_many_over_months_agents_and_workspaces() -> None:
     workspace, other = make_workspace(), make_workspace()
     agent = make_agent(workspace)
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", "tgt_2"), due=MARCH)
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_3"), due=APRIL)
-    services.hold(workspace_id=other.pk, agent_id=None, charges=charges("tgt_4", "tgt_5"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", "tgt_2"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_3"), due=APRIL)
+    services.hold_costs(workspace_id=other.pk, agent_id=None, charges=charges("tgt_4", "tgt_5"), due=MARCH)
 
-    services.release_many(target_ids=["tgt_1", "tgt_3", "tgt_4", "tgt_unknown"], failed=True)
+    services.release_holds(target_ids=["tgt_1", "tgt_3", "tgt_4", "tgt_unknown"], failed=True)
 
     assert (month_of(workspace, MARCH), month_of(workspace, APRIL)) == ((10, 0, 0), (0, 0, 0))
     assert (month_of(agent), month_of(other), day_of(agent)) == ((10, 0, 0), (10, 0, 0), 1)
     assert sum(row[3] for row in totals()) == 3
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
     workspace = make_workspace()
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
-    services.settle(target_id="tgt_1")
-    services.release(target_id="tgt_2", failed=True)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
+    services.settle_hold(target_id="tgt_1")
+    services.release_hold(target_id="tgt_2", failed=True)
 
     for target_id in ("tgt_1", "tgt_2", "tgt_unknown"):
-        services.settle(target_id=target_id)
-        services.release(target_id=target_id, failed=True)
+        services.settle_hold(target_id=target_id)
+        services.release_hold(target_id=target_id, failed=True)
 
     assert month_of(workspace) == (0, 10, 0)
     assert totals() == [("", "sandbox", 1, 1, 0, 10)]
@@ -94,57 +94,59 @@ def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
 
 def test_a_released_target_can_be_held_again_in_another_month() -> None:
     workspace = make_workspace()
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
-    services.release(target_id="tgt_1", failed=True)
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=12), due=APRIL)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    services.release_hold(target_id="tgt_1", failed=True)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=12), due=APRIL)
 
-    services.settle(target_id="tgt_1")
+    services.settle_hold(target_id="tgt_1")
 
     assert (month_of(workspace, MARCH), month_of(workspace, APRIL)) == ((0, 0, 0), (0, 12, 0))
     assert ledger()[2:] == [("tgt_1", 2, "hold"), ("tgt_1", 2, "settle")]
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_a_settled_target_cannot_be_held_again() -> None:
     workspace = make_workspace()
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
-    services.settle(target_id="tgt_1")
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    services.settle_hold(target_id="tgt_1")
 
     with pytest.raises(ValueError, match="tgt_1 is already held or settled"):
-        services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
 
 def test_settle_and_release_need_few_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
     four = charges("tgt_1", "tgt_2", "tgt_3", "tgt_4")
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=four, due=MARCH)
-    services.settle(target_id="tgt_1")
+    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=four, due=MARCH)
+    services.settle_hold(target_id="tgt_1")
 
     with django_assert_num_queries(6):  # the hold, its ends, the entry, two months, the totals
-        services.settle(target_id="tgt_2")
+        services.settle_hold(target_id="tgt_2")
     with django_assert_num_queries(7):  # and the day
-        services.release_many(target_ids=["tgt_3", "tgt_4"], failed=True)
+        services.release_holds(target_ids=["tgt_3", "tgt_4"], failed=True)
     with django_assert_num_queries(2):
-        services.settle(target_id="tgt_2")
+        services.settle_hold(target_id="tgt_2")
 
 
 def test_drift_returns_the_month_with_a_wrong_counter() -> None:
     workspace = make_workspace()
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     MonthCounter.objects.update(settled_cents=1)
 
-    assert selectors.drift() == [
-        Drift(workspace.pk, MARCH.date().replace(day=1), counter=MonthAmounts(10, 1, 0), ledger=MonthAmounts(10, 0, 0))
+    assert selectors.ledger_drift() == [
+        LedgerDrift(
+            workspace.pk, MARCH.date().replace(day=1), counter=MonthAmounts(10, 1, 0), ledger=MonthAmounts(10, 0, 0)
+        )
     ]
 
 
 def test_drift_finds_counters_without_entries_and_entries_without_counter() -> None:
     workspace = make_workspace()
-    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     MonthCounter.objects.update(month=APRIL.date().replace(day=1))
 
-    assert [(found.month.month, found.counter, found.ledger) for found in selectors.drift()] == [
+    assert [(found.month.month, found.counter, found.ledger) for found in selectors.ledger_drift()] == [
         (3, MonthAmounts(0, 0, 0), MonthAmounts(10, 0, 0)),
         (4, MonthAmounts(10, 0, 0), MonthAmounts(0, 0, 0)),
     ]

@@ -43,11 +43,11 @@ def test_usage_without_a_paying_subscription_waits_and_raises_an_alarm(
 ) -> None:
     spend(payer, "tgt_1")
     with transaction.atomic():
-        services.hold(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_2", "tgt_3", cents=6), due=MARCH)
+        services.hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_2", "tgt_3", cents=6), due=MARCH)
     Subscription.objects.update(status=status)
     with transaction.atomic():
         for target in ("tgt_2", "tgt_3"):
-            services.settle(target_id=target)
+            services.settle_hold(target_id=target)
 
     report_on(clock, timedelta(hours=5))
 
@@ -58,7 +58,7 @@ def test_usage_without_a_paying_subscription_waits_and_raises_an_alarm(
     assert alarm.detail.startswith("8 cents beyond the free credit cannot be reported")
 
     processor.subscribe("cus_9")
-    services.reconcile()
+    services.reconcile_billing()
     services.report_due_usage()
 
     assert processor.recorded_cents("cus_9") == 8

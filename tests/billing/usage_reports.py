@@ -20,8 +20,8 @@ def spend(workspace: Workspace, *targets: str, cents: int = 6, due: datetime = M
     for target in targets:
         with transaction.atomic():
             held = charges(target, cents=cents)
-            services.hold(workspace_id=workspace.pk, agent_id=None, charges=held, due=due)
-            services.settle(target_id=target)
+            services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=due)
+            services.settle_hold(target_id=target)
 
 
 def reports() -> list[tuple[str, int, str]]:

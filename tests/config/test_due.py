@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.db.models import QuerySet
 
-from config.jobs.due import claim_due, due, give_back, held
+from config.jobs.due import claim_due, held_row, release_claims, unclaimed_due_rows
 from posts.models import PostGroup, PostTarget
 from tests import factories
 from tests.at_once import at_once
@@ -77,17 +77,17 @@ def test_after_the_lease_another_worker_claims_the_row_and_the_first_cannot_writ
     second = claim()[0]
 
     assert (first.pk, first.fence, second.fence) == (second.pk, 1, 2)
-    assert held(rows(), first).update(status="published", due_at=None) == 0
-    assert held(rows(), second).update(status="failed", due_at=None) == 1
+    assert held_row(rows(), first).update(status="published", due_at=None) == 0
+    assert held_row(rows(), second).update(status="failed", due_at=None) == 1
     assert rows().get().status == "failed"
 
 
 def test_a_released_row_is_due_at_once(db: None, clock: Any) -> None:
     make(0, 0)
     claimed = claim()
-    give_back(claimed[:1])
+    release_claims(claimed[:1])
 
-    assert [row.pk for row in due(rows())] == [claimed[0].pk]
+    assert [row.pk for row in unclaimed_due_rows(rows())] == [claimed[0].pk]
     assert [row.fence for row in claim()] == [2]
 
 
@@ -96,7 +96,7 @@ def test_a_worker_that_lost_its_claim_cannot_release_the_row(db: None, clock: An
     first = claim()
     clock.shift(MINUTE)
     second = claim()
-    give_back(first)
+    release_claims(first)
 
     assert rows().get().lease_until == second[0].lease_until
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from config.jobs.due import held
-from config.jobs.fenced_updates import Write, update_rows
+from config.jobs.due import held_row
+from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.states import TargetStatus, statuses_before
 from tests import factories
@@ -44,9 +44,9 @@ def test_update_rows_writes_the_same_as_a_queryset_update(targets: list[PostTarg
     one_by_one, at_once = targets[: len(CHANGES)], targets[len(CHANGES) :]
     for target, changes in zip(one_by_one, CHANGES, strict=True):
         changes = {**changes, "external_id": f"{changes['external_id']} 1"} if "external_id" in changes else changes
-        assert held(PostTarget.objects.all(), target).update(**changes) == 1
+        assert held_row(PostTarget.objects.all(), target).update(**changes) == 1
 
-    writes = [Write(target, changes, MAY_END) for target, changes in zip(at_once, CHANGES, strict=True)]
+    writes = [FencedUpdate(target, changes, MAY_END) for target, changes in zip(at_once, CHANGES, strict=True)]
     assert update_rows(writes) == [True] * len(CHANGES)
 
     for alone, together, changes in zip(one_by_one, at_once, CHANGES, strict=True):
@@ -62,7 +62,7 @@ def test_a_row_that_another_worker_claimed_or_finished_is_not_changed(targets: l
     as_they_were = [written(taken), written(ended)]
 
     ends = {"status": TargetStatus.FAILED, "due_at": None}
-    assert update_rows([Write(each, ends, MAY_END) for each in (taken, ended, mine)]) == [False, False, True]
+    assert update_rows([FencedUpdate(each, ends, MAY_END) for each in (taken, ended, mine)]) == [False, False, True]
 
     assert [written(taken), written(ended)] == as_they_were
     assert taken.status == TargetStatus.PUBLISHING
@@ -73,7 +73,10 @@ def test_rows_without_fence_are_written_whatever_their_status(targets: list[Post
     first, second, other = (target.group for target in targets[:3])
 
     assert update_rows(
-        [Write(first, {"text": "One", "event_sequence": 5}), Write(second, {"text": "Two's", "event_sequence": 6})]
+        [
+            FencedUpdate(first, {"text": "One", "event_sequence": 5}),
+            FencedUpdate(second, {"text": "Two's", "event_sequence": 6}),
+        ]
     )
 
     stored = PostGroup.objects.in_bulk([first.pk, second.pk, other.pk])

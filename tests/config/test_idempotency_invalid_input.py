@@ -181,7 +181,7 @@ def claim_token(workspace: Workspace) -> str:
     token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory.create(workspace=workspace),
-        token_sha256=tokens.digest(token),
+        token_sha256=tokens.token_digest(token),
         expires_at=datetime.now(UTC) + timedelta(hours=1),
     )
     return token

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from config.db.ids import ALPHABET, first_id, is_id, made_at, new_id
+from config.db.ids import ALPHABET, creation_time_of_id, is_id, lowest_id_at, new_id
 from workspaces.models import Workspace
 
 
@@ -33,16 +33,16 @@ def test_ids_are_unique_and_sort_by_creation() -> None:
 
 def test_the_creation_time_is_read_from_an_id() -> None:
     for at in (datetime(1970, 1, 1, tzinfo=UTC), datetime(2027, 3, 10, 12, 0, 0, 7000, tzinfo=UTC)):
-        assert made_at(first_id("pgr", at)) == at
-    assert abs(made_at(new_id("pgr")) - datetime.now(UTC)) < timedelta(minutes=1)
+        assert creation_time_of_id(lowest_id_at("pgr", at)) == at
+    assert abs(creation_time_of_id(new_id("pgr")) - datetime.now(UTC)) < timedelta(minutes=1)
 
 
 def test_first_id_lies_between_the_ids_created_before_and_after_the_time() -> None:
     made = new_id("log")
     at = datetime.fromtimestamp((as_uuid(made).int >> 80) / 1000, UTC)
 
-    assert first_id("log", at) <= made < first_id("log", at + timedelta(milliseconds=1))
-    assert is_id(first_id("log", at), "log")
+    assert lowest_id_at("log", at) <= made < lowest_id_at("log", at + timedelta(milliseconds=1))
+    assert is_id(lowest_id_at("log", at), "log")
 
 
 def test_ids_of_other_prefixes_are_not_accepted() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import secret
+from config.environment import read_secret
 from tests.config.test_checks import manage
 from tests.config.test_settings import load
 
@@ -77,7 +77,7 @@ def test_an_unusable_file_is_reported_with_its_setting(
         file.write_bytes(content)
     monkeypatch.setenv("ADMIN_TOKEN_FILE", str(file))
     with pytest.raises(ImproperlyConfigured) as refused:
-        secret("ADMIN_TOKEN")
+        read_secret("ADMIN_TOKEN")
 
     assert str(refused.value).startswith(f"ADMIN_TOKEN_FILE: {file}")
     assert why in str(refused.value)
@@ -88,7 +88,7 @@ def test_a_folder_is_refused_as_a_secret_file(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("ADMIN_TOKEN_FILE", str(tmp_path))
 
     with pytest.raises(ImproperlyConfigured, match=r"ADMIN_TOKEN_FILE: .* cannot be read"):
-        secret("ADMIN_TOKEN")
+        read_secret("ADMIN_TOKEN")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
@@ -99,7 +99,7 @@ def test_a_file_without_read_permission_is_reported(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("ADMIN_TOKEN_FILE", str(file))
 
     with pytest.raises(ImproperlyConfigured, match=r"ADMIN_TOKEN_FILE: .* cannot be read: Permission denied"):
-        secret("ADMIN_TOKEN")
+        read_secret("ADMIN_TOKEN")
 
 
 @pytest.mark.parametrize("name", [*FILES, "DATABASE_URL", "STORAGE_URL", "X_CLIENT_SECRET"])
@@ -111,7 +111,7 @@ def test_a_secret_with_both_a_value_and_a_file_is_refused(
     monkeypatch.setenv(f"{name}_FILE", str(tmp_path / "file"))
 
     with pytest.raises(ImproperlyConfigured) as refused:
-        secret(name)
+        read_secret(name)
     assert str(refused.value) == f"{name} and {name}_FILE are both set: remove one of them."
 
 
@@ -120,7 +120,7 @@ def test_an_empty_variable_beside_its_file_is_ignored(tmp_path: Path, monkeypatc
     monkeypatch.setenv("ADMIN_TOKEN", "")
     monkeypatch.setenv("ADMIN_TOKEN_FILE", str(tmp_path / "file"))
 
-    assert secret("ADMIN_TOKEN") == "of the file"
+    assert read_secret("ADMIN_TOKEN") == "of the file"
 
 
 def test_the_service_does_not_start_with_a_value_and_a_file(tmp_path: Path) -> None:

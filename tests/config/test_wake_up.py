@@ -36,9 +36,9 @@ def _no_wake_up_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
 def heard() -> Iterator[list[str]]:
     """Record the wake-ups of this process's worker loops."""
     woken: list[str] = []
-    wake_up.on_wake("publish", lambda: woken.append("publish"))
+    wake_up.set_wake_function("publish", lambda: woken.append("publish"))
     yield woken
-    wake_up.on_wake("publish", None)
+    wake_up.set_wake_function("publish", None)
 
 
 def with_broker(url: str) -> Celery:
@@ -59,7 +59,7 @@ def _own_app() -> Iterator[None]:
 
 def test_the_loop_is_woken_after_the_commit(transactional_db: None, heard: list[str]) -> None:
     with transaction.atomic():
-        wake_up.wake("publish")
+        wake_up.wake_after_commit("publish")
         assert heard == []
 
     assert heard == ["publish"]
@@ -67,7 +67,7 @@ def test_the_loop_is_woken_after_the_commit(transactional_db: None, heard: list[
 
 def test_a_rollback_wakes_no_loop(transactional_db: None, heard: list[str]) -> None:
     with transaction.atomic():
-        wake_up.wake("publish")
+        wake_up.wake_after_commit("publish")
         transaction.set_rollback(True)
 
     assert heard == []
@@ -124,8 +124,8 @@ def test_requests_do_not_wait_for_the_broker_and_failures_pause_sending(
     silent_broker: socket.socket, caplog: pytest.LogCaptureFixture, transactional_db: None
 ) -> None:
     with transaction.atomic():
-        wake_up.wake("publish")
-        wake_up.wake("publish")
+        wake_up.wake_after_commit("publish")
+        wake_up.wake_after_commit("publish")
     senders = sending()
     silent_broker.accept()[0].close()
     silent_broker.close()

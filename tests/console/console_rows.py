@@ -16,7 +16,7 @@ from social_django.models import Association, Code, Nonce, Partial, UserSocialAu
 
 from accounts.models import ConnectionAttempt
 from agents.models import ApiKey, ClaimToken
-from auditlog.services import record
+from auditlog.services import record_entry
 from billing.models import (
     BillingAlarm,
     DayCounter,
@@ -79,7 +79,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
             expires_at=now,
         ),
         *_of_media(asset, group),
-        record(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),
+        record_entry(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),
         *_books(ids),
         *_of_libraries(operator),
         IdempotencyRecord.objects.create(

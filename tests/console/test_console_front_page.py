@@ -17,7 +17,7 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
-from auditlog.services import record
+from auditlog.services import record_entry
 from billing.models import BillingAlarm, LedgerEntry, MonthCounter
 from config.api.caller import system_caller
 from config.api.models import IdempotencyRecord
@@ -99,7 +99,7 @@ def test_the_search_redirects_ids_to_rows_traces_to_their_page_and_names_to_work
 ) -> None:
     group = make_group(workspace, factories.AccountFactory.create(workspace=workspace), 7)
     find = reverse("admin:find")
-    record(caller=system_caller(workspace.id), operation="x", resource_type="post_group", resource_id=group.id)
+    record_entry(caller=system_caller(workspace.id), operation="x", resource_type="post_group", resource_id=group.id)
     AuditEntry.objects.update(trace_id=group.trace_id)
     event = emit(workspace, "https://receiver.example/", post_group_id=group.id)
 

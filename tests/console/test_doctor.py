@@ -59,7 +59,7 @@ def test_a_healthy_deployment_passes_and_no_test_data_remains() -> None:
     assert (error, faults()) == ("", [])
     for what in ("database", "migrations", "clock", "broker", "worker", "beat", "scanner", "storage", "e-mail"):
         assert f"ok       {what}" in output
-    assert list(storage.all_keys()) == []
+    assert list(storage.all_storage_keys()) == []
 
 
 def no_worker(settings: Any) -> None:

@@ -98,7 +98,7 @@ def test_a_deleted_workspace_is_purged_with_its_rows_after_thirty_days(
     assert run_retention() is True
     assert held(full) == set()
     assert held(other) == {"MediaAsset", "ApiKey", "Member", "Workspace"}
-    assert {key.partition("/")[0] for key in storage.all_keys()} == {other.id}
+    assert {key.partition("/")[0] for key in storage.all_storage_keys()} == {other.id}
     assert User.objects.filter(pk=full.owner_user_id).exists()
 
 
@@ -113,7 +113,7 @@ def test_the_ledger_is_not_purged_and_balances_after_open_holds_are_released(
     assert counter.held_cents > 0
     assert MonthCounter.objects.get(holder_id=full.id).held_cents == 0
     assert LedgerEntry.objects.filter(workspace_id=full.id).exists()
-    assert selectors.drift() == []
+    assert selectors.ledger_drift() == []
 
 
 def test_posts_of_an_existing_workspace_are_not_deleted(full: Workspace, clock: time_machine.Traveller) -> None:

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from auditlog.models import AuditEntry
 from config.console.models import SecondFactor
-from config.console.operators.second_factor_removal import SecondFactors
+from config.console.operators.second_factor_removal import UnusedSecondFactors
 from tests.console.console_rows import SECRET
 from tests.console.second_factor import (
     CODE,
@@ -254,7 +254,7 @@ def test_the_command_refuses_a_name_that_is_not_an_operators(operator_user: User
 
 
 def test_unused_second_factors_are_deleted(operator_user: User, clock: time_machine.Traveller) -> None:
-    rule, former = SecondFactors(), User.objects.create_superuser("former", PASSWORD)
+    rule, former = UnusedSecondFactors(), User.objects.create_superuser("former", PASSWORD)
     for user in (operator_user, former):
         SecondFactor.new_for(user).confirm()
     SecondFactor.new_for(User.objects.create_superuser("third", PASSWORD))

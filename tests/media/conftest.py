@@ -32,7 +32,7 @@ def stored() -> Callable[[], list[bytes]]:
 
     def read() -> list[bytes]:
         contents = []
-        for key in storage.all_keys():
+        for key in storage.all_storage_keys():
             with storage.open_file(key) as file:
                 contents.append(file.read())
         return contents

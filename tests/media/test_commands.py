@@ -39,7 +39,7 @@ def left(workspace: Workspace, settings: Settings, tmp_path: Path) -> Callable[[
     def store(age: timedelta) -> str:
         (tmp_path / "file").write_bytes(b"left behind")
         sha256 = hashlib.sha256(b"left behind").hexdigest()
-        key = storage.new_key(workspace_id=workspace.id, sha256=sha256, suffix=".jpg")
+        key = storage.new_storage_key(workspace_id=workspace.id, sha256=sha256, suffix=".jpg")
         storage.store_file(tmp_path / "file", key)
         at = (NOON - age).timestamp()
         os.utime(Path(settings.MEDIA_ROOT) / key, (at, at))
@@ -70,7 +70,7 @@ def test_old_files_without_a_row_are_reported_and_removed(
     assert removed[-1] == "1 files without a row (1 removed), 0 assets without their file."
     assert f"removed {old}" in progress
     assert sorted(stored()) == sorted([jpeg(), b"left behind"])
-    assert young in storage.all_keys()
+    assert young in storage.all_storage_keys()
 
 
 def test_assets_without_their_file_are_reported_and_not_deleted(api: ApiClient) -> None:

@@ -89,7 +89,7 @@ def test_a_file_that_the_purge_abandoned_cannot_be_adopted(api: ApiClient, setti
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
     assert not MediaAsset.objects.exists()
     settings.STORAGES = storages("")
-    assert list(storage.all_keys()) == []
+    assert list(storage.all_storage_keys()) == []
 
 
 @pytest.mark.usefixtures("unreachable")

@@ -20,7 +20,7 @@ from media.scanning import (
     EICAR,
     Clamd,
     ScanResult,
-    scan,
+    scan_for_malware,
     scanner_limit_problems,
 )
 from tests.fakes.clamd import FakeClamd, Limits, Manner
@@ -69,14 +69,14 @@ def check_warnings(*, deployment: bool) -> list[CheckMessage]:
 def test_without_a_scanner_files_are_marked_as_not_scanned(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "none", nobody_listens()
 
-    assert scan(file_of(tmp_path, 10)) == ScanResult("not_scanned", "")
+    assert scan_for_malware(file_of(tmp_path, 10)) == ScanResult("not_scanned", "")
 
 
 @pytest.mark.parametrize("size", [0, 1, ALWAYS_WHOLE_BYTES, 3 * MIB])
 def test_a_clean_result_names_the_engine(start: Start, tmp_path: Path, size: int) -> None:
     clamd = start()
 
-    assert scan(file_of(tmp_path, size)) == CLEAN
+    assert scan_for_malware(file_of(tmp_path, size)) == CLEAN
     assert clamd.streams[0] == size
 
 
@@ -87,7 +87,7 @@ def test_malware_is_refused_anywhere_in_the_file(
     start()
 
     with caplog.at_level(logging.WARNING), pytest.raises(MediaMalwareDetected, match="Eicar-Test-Signature"):
-        scan(file_of(tmp_path, size, EICAR))
+        scan_for_malware(file_of(tmp_path, size, EICAR))
     assert "Eicar-Test-Signature" in caplog.text
 
 
@@ -96,7 +96,7 @@ def test_a_file_beyond_the_longest_stream_is_too_large(start: Start, tmp_path: P
     start(limits=Limits(stream=100_000))
 
     with pytest.raises(PayloadTooLarge, match="scanner"):
-        scan(file_of(tmp_path, size))
+        scan_for_malware(file_of(tmp_path, size))
 
 
 @pytest.mark.parametrize("alert", [True, False], ids=["reported", "not reported"])
@@ -105,16 +105,16 @@ def test_a_file_beyond_the_largest_file_is_never_clean(start: Start, tmp_path: P
     start(limits=Limits(file=2 * MIB, alert=alert))
 
     with pytest.raises(PayloadTooLarge, match="scanner"):
-        scan(file_of(tmp_path, 2 * MIB, end or b"\0"))
-    assert scan(file_of(tmp_path, 2 * MIB)) == CLEAN
+        scan_for_malware(file_of(tmp_path, 2 * MIB, end or b"\0"))
+    assert scan_for_malware(file_of(tmp_path, 2 * MIB)) == CLEAN
 
 
 def test_signatures_without_the_test_file_are_trusted_up_to_the_default_limit(start: Start, tmp_path: Path) -> None:
     start(knows_eicar=False)
 
-    assert scan(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES)) == CLEAN
+    assert scan_for_malware(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES)) == CLEAN
     with pytest.raises(PayloadTooLarge):
-        scan(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES + 1))
+        scan_for_malware(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES + 1))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_an_invalid_reply_of_the_scanner_refuses_the_file(start: Start, tmp_path
     start(replies={"INSTREAM": reply or b" "})
 
     with pytest.raises(MediaScanUnavailable):
-        scan(file_of(tmp_path, 10))
+        scan_for_malware(file_of(tmp_path, 10))
 
 
 @pytest.mark.parametrize("manner", [Manner.DROP, Manner.ENDLESS])
@@ -143,7 +143,7 @@ def test_a_scanner_that_disconnects_refuses_the_file(start: Start, tmp_path: Pat
     start(manner=manner)
 
     with pytest.raises(MediaScanUnavailable) as refused:
-        scan(file_of(tmp_path, size))
+        scan_for_malware(file_of(tmp_path, size))
     assert refused.value.headers == {"Retry-After": "60"}
 
 
@@ -153,7 +153,7 @@ def test_an_unreachable_scanner_refuses_the_file(settings: Settings, tmp_path: P
     settings.CLAMAV_ADDRESS = nobody_listens() if address == "nobody" else address
 
     with pytest.raises(MediaScanUnavailable):
-        scan(file_of(tmp_path, 10))
+        scan_for_malware(file_of(tmp_path, 10))
 
 
 def test_a_hanging_scanner_times_out(start: Start) -> None:
@@ -174,7 +174,7 @@ def test_a_verdict_before_the_whole_file_was_sent_is_not_accepted(start: Start) 
 def test_only_a_clamav_version_is_stored_as_engine(start: Start, tmp_path: Path, version: bytes) -> None:
     start(replies={"VERSION": version})
 
-    engine = scan(file_of(tmp_path, 10)).engine
+    engine = scan_for_malware(file_of(tmp_path, 10)).engine
     assert engine == (version[:100].decode() if version.startswith(b"ClamAV") else "ClamAV")
 
 

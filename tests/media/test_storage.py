@@ -84,7 +84,7 @@ def upload(tmp_path: Path) -> Path:
 
 
 def store(upload: Path, workspace_id: str = "wrk_1") -> str:
-    key = storage.new_key(workspace_id=workspace_id, sha256=SHA256, suffix=".jpg")
+    key = storage.new_storage_key(workspace_id=workspace_id, sha256=SHA256, suffix=".jpg")
     storage.store_file(upload, key)
     return key
 
@@ -131,10 +131,10 @@ def test_equal_bytes_are_stored_under_distinct_random_keys(place: str, upload: P
 
 
 def test_all_keys_returns_every_stored_file(place: str, upload: Path) -> None:
-    assert list(storage.all_keys()) == []
+    assert list(storage.all_storage_keys()) == []
 
     keys = {store(upload, workspace) for workspace in ("wrk_1", "wrk_1", "wrk_2")}
-    assert set(storage.all_keys()) == keys
+    assert set(storage.all_storage_keys()) == keys
     assert len(keys) == 3
 
 
@@ -163,7 +163,7 @@ def test_objects_are_private_and_under_the_prefix(bucket: str, client: Any, endp
 
     stored = client.get_object(Bucket=bucket, Key=f"posts/{key}")
     assert (stored["Body"].read(), stored["ContentType"]) == (CONTENT, "image/jpeg")
-    assert list(storage.all_keys()) == [key]
+    assert list(storage.all_storage_keys()) == [key]
     assert requests.Session().get(f"{endpoint}/{bucket}/posts/{key}", timeout=5).status_code == 403
 
 
@@ -173,7 +173,7 @@ def test_a_missing_bucket_stores_nothing(endpoint: str, settings: Settings, uplo
     with pytest.raises(ServiceUnavailable, match="storage"):
         store(upload)
     with pytest.raises(ServiceUnavailable):
-        list(storage.all_keys())
+        list(storage.all_storage_keys())
 
 
 @pytest.mark.django_db

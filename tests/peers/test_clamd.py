@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from config.api.errors import PayloadTooLarge
 from media.errors import MediaMalwareDetected
-from media.scanning import EICAR, scan, scanner_limit_problems
+from media.scanning import EICAR, scan_for_malware, scanner_limit_problems
 
 ADDRESS = os.environ.get("CLAMAV_TEST_ADDRESS", "")
 MIB = 1024 * 1024
@@ -41,7 +41,7 @@ def file_of(folder: Path, size: int, end: bytes = b"") -> Path:
 
 @pytest.mark.parametrize("size", [0, 1000, 3 * MIB, LARGEST_FILE])
 def test_a_clean_file_is_clean(tmp_path: Path, size: int) -> None:
-    outcome = scan(file_of(tmp_path, size))
+    outcome = scan_for_malware(file_of(tmp_path, size))
 
     assert outcome.status == "clean"
     assert outcome.engine.startswith("ClamAV ")
@@ -50,7 +50,7 @@ def test_a_clean_file_is_clean(tmp_path: Path, size: int) -> None:
 @pytest.mark.parametrize("size", [len(EICAR), 1000, 3 * MIB, LARGEST_FILE])
 def test_malware_at_the_end_of_a_file_is_found(tmp_path: Path, size: int) -> None:
     with pytest.raises(MediaMalwareDetected, match="Eicar-Test-Signature"):
-        scan(file_of(tmp_path, size, EICAR))
+        scan_for_malware(file_of(tmp_path, size, EICAR))
 
 
 def test_malware_in_an_archive_after_an_image_is_found(tmp_path: Path) -> None:
@@ -61,14 +61,14 @@ def test_malware_in_an_archive_after_an_image_is_found(tmp_path: Path) -> None:
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + archive.getvalue())
 
     with pytest.raises(MediaMalwareDetected):
-        scan(path)
+        scan_for_malware(path)
 
 
 @pytest.mark.parametrize("end", [b"", EICAR], ids=["clean", "malware at the end"])
 @pytest.mark.parametrize("size", [LARGEST_FILE + 1, LARGEST_FILE + MIB, LONGEST_STREAM, LONGEST_STREAM + 1, 60 * MIB])
 def test_a_file_that_clamd_would_not_scan_completely_is_refused(tmp_path: Path, size: int, end: bytes) -> None:
     with pytest.raises(PayloadTooLarge):
-        scan(file_of(tmp_path, size, end))
+        scan_for_malware(file_of(tmp_path, size, end))
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_reconciliation_reads_the_subscription_and_deletion_ends_it(
     api: ApiClient, known: Workspace, paid: Settings
 ) -> None:
     name = subscribe(known, paid.STRIPE_PRICES["payg"])
-    assert services.reconcile().subscriptions_changed == 1
+    assert services.reconcile_billing().subscriptions_changed == 1
     assert subscription_of(api, known) == {"plan": "payg", "status": "active"}
 
     assert api.delete(f"/workspaces/{known.pk}").status_code == 200
@@ -122,7 +122,7 @@ def test_a_customer_unknown_to_the_processor_is_not_found(
 ) -> None:
     Workspace.objects.update(processor_customer_id="cus_of_nobody")
 
-    assert services.reconcile().complete
+    assert services.reconcile_billing().complete
     assert not Subscription.objects.exclude(status="").exists()
 
 

@@ -79,7 +79,7 @@ def test_cancelling_releases_the_money(
 
     assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 0
     assert list(LedgerEntry.objects.order_by("id").values_list("kind", flat=True)) == ["hold", "release"]
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 @pytest.mark.parametrize("text", ["Hello", "[sandbox:reject]", "[sandbox:unknown]", "[sandbox:outage]"])
@@ -150,7 +150,7 @@ def test_concurrent_cancelling_and_publishing_have_one_winner(
         else:
             assert (status, published, ended["status"], len(scripted.sent)) == (409, 1, "published", 1)
             assert kinds_of(group) == ["post.scheduled", "post.published"]
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
     assert MonthCounter.objects.get().held_cents == 0
 
 
@@ -162,7 +162,7 @@ def test_concurrent_cancellations_cancel_once(api: ApiClient, telegram_account: 
 
     assert sorted(statuses) == [200] + [409] * 9
     assert kinds_of(group) == ["post.scheduled", "post.cancelled"]
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 def test_a_cancelled_retry_leaves_published_targets_published(
@@ -206,7 +206,7 @@ def test_a_cancelled_retry_retains_the_hold_of_possibly_published_targets(
     assert cancelled["status"] == "unconfirmed"
     assert [target["status"] for target in cancelled["targets"]] == ["unconfirmed", "cancelled"]
     assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 1
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 @pytest.mark.parametrize(
@@ -262,6 +262,6 @@ def test_a_cancelled_retry_of_an_unconfirmed_target_keeps_it_unconfirmed_and_hel
     assert (cancelled["status"], target["status"], preview["status"]) == ("unconfirmed", "unconfirmed", "unconfirmed")
     assert (target["error"]["code"], target["next_attempt_at"]) == ("PUBLISH_OUTCOME_UNKNOWN", None)
     assert MonthCounter.objects.get().held_cents == 1
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
     clock.move_to(TOMORROW)
     assert (publish_due(), len(scripted.sent)) == (0, 1)

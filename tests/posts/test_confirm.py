@@ -115,7 +115,7 @@ def test_the_money_is_held_under_the_caps_of_the_agent_that_posted(
     group_in(confirm(api, second, key="k"))  # there is room in March
     publish_due()
     assert MonthCounter.objects.get(holder_id=workspace.id, month="2027-03-01").settled_cents == 1
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 def test_a_dry_run_writes_an_audit_entry_only(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> None:
@@ -154,7 +154,7 @@ def test_concurrent_confirmations_release_the_group_once(
     assert sorted(statuses) == [200] + [409] * 9
     assert kinds_of(group) == ["post.confirmed", "post.scheduled"]
     assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 1
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import system_caller
 from tests import factories
 from tests.console.operators import act, console_audit_entries
@@ -81,7 +81,7 @@ def test_events_and_deliveries_are_found_by_their_group_and_its_trace(workspace:
     delivery = make_delivery(workspace, URL)
     emit(workspace, URL, trace_id="0" * 31 + "1")
     caller, group = system_caller(workspace.id), str(delivery.event.post_group_id)
-    entry = record(caller=caller, operation="posts.create", resource_type="post_group", resource_id=group)
+    entry = record_entry(caller=caller, operation="posts.create", resource_type="post_group", resource_id=group)
 
     for word in (group, entry.trace_id):
         for table, row in (("event", delivery.event), ("delivery", delivery)):

@@ -9,7 +9,7 @@ import time_machine
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from config.api.caller import WorkspaceStatus
-from config.jobs.due import claim_due, give_back
+from config.jobs.due import claim_due, release_claims
 from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Manner, Receiver, answer_with, redirect_to
@@ -223,7 +223,7 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
         [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.LEASE)
 
     assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 0
-    give_back([stale])
+    release_claims([stale])
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (
         DeliveryStatus.PENDING,
@@ -241,7 +241,7 @@ def test_a_released_claim_is_due_at_once_and_counts_no_attempt(workspace: Worksp
     claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     assert deliveries.claim_deliveries(Delivery.objects.all(), limit=1) == []
 
-    give_back(claimed)
+    release_claims(claimed)
 
     [again] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     assert again.attempts == 0

@@ -85,7 +85,7 @@ def test_many_events_take_two_statements(
         for number in range(50)
     ]
     with django_assert_num_queries(2):
-        services.emit_many(new)
+        services.emit_events(new)
 
     assert Delivery.objects.count() == 50
 
@@ -100,7 +100,7 @@ def test_a_group_has_each_sequence_number_once(workspace: Workspace) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_only_an_event_with_a_url_wakes_the_workers() -> None:
     rung: list[str] = []
-    wake_up.on_wake("deliver", lambda: rung.append("deliver"))
+    wake_up.set_wake_function("deliver", lambda: rung.append("deliver"))
     workspace = WorkspaceFactory.create()
     try:
         emit(workspace, None)
@@ -108,4 +108,4 @@ def test_only_an_event_with_a_url_wakes_the_workers() -> None:
         emit(workspace, URL)
         assert rung == ["deliver"]
     finally:
-        wake_up.on_wake("deliver", None)
+        wake_up.set_wake_function("deliver", None)

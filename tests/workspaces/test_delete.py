@@ -56,7 +56,7 @@ def test_its_keys_agents_and_claim_tokens_stop_at_once(
     agent, claim_token = agent_client(), tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
-        token_sha256=tokens.digest(claim_token),
+        token_sha256=tokens.token_digest(claim_token),
         expires_at=datetime(2100, 1, 1, tzinfo=UTC),
     )
 

@@ -14,7 +14,7 @@ from config import metrics
 from config.api.caller import WorkspaceStatus
 from config.jobs.backoff import scheduled_pause
 from config.jobs.due import claim_due
-from config.jobs.fenced_updates import Write, update_rows
+from config.jobs.fenced_updates import FencedUpdate, update_rows
 from webhooks import signing
 from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
@@ -87,7 +87,7 @@ def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
     """
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
-    written = update_rows([Write(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
+    written = update_rows([FencedUpdate(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
     for row in settled:
         metrics.DELIVERIES.labels(row.status).inc()
     return sum(written)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from config.api import fields
 from config.jobs import wake_up
-from config.outbound import DestinationNotAllowed, check_url
+from config.outbound import DestinationNotAllowed, check_url_syntax
 from webhooks.models import Delivery, Event
 
 LOOP_NAME = "deliver"
@@ -39,7 +39,7 @@ class NewEvent:
     at: datetime | None = None
 
 
-def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
+def emit_events(new_events: Iterable[NewEvent]) -> list[Event]:
     """Store new webhook events with their deliveries in the caller's transaction, with two SQL statements in total.
 
     The workers are woken after the commit.
@@ -56,7 +56,7 @@ def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
     Event.objects.bulk_create(events)
     if deliveries:
         Delivery.objects.bulk_create(deliveries)
-        wake_up.wake(LOOP_NAME)
+        wake_up.wake_after_commit(LOOP_NAME)
     return events
 
 
@@ -115,7 +115,7 @@ def _host_of(url: str) -> str:
     The delivery attempt reports a URL that is not allowed.
     """
     try:
-        destination = check_url(url)
+        destination = check_url_syntax(url)
     except DestinationNotAllowed:
         return ""
     return f"{destination.host}:{destination.port}"

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, not_found_error, require_operator
 from config.api.errors import AgentModeForbids, InvalidState, ValidationFailed
 from config.jobs import wake_up
@@ -50,8 +50,8 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         delivery.reset_for_replay(now)
         if not dry_run:
             delivery.save()
-            wake_up.wake(LOOP_NAME)
-        record(
+            wake_up.wake_after_commit(LOOP_NAME)
+        record_entry(
             caller=caller,
             operation="webhooks.replay",
             workspace_id=delivery.workspace_id,
@@ -126,13 +126,13 @@ def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
         row.reset_for_replay(now)
     Delivery.objects.bulk_update(rows, REPLAY_FIELDS)
     _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
-    wake_up.wake(LOOP_NAME)
+    wake_up.wake_after_commit(LOOP_NAME)
     return rows
 
 
 def _record(caller: Caller, replayed: Counter[str], *, dry_run: bool) -> None:
     for workspace_id, number in replayed.items():
-        record(
+        record_entry(
             caller=caller,
             operation="ops.replay_deliveries",
             workspace_id=workspace_id,

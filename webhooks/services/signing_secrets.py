@@ -9,8 +9,8 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
-from config.api.caller import Caller, WorkspaceStatus, require
+from auditlog.services import record_entry
+from config.api.caller import Caller, WorkspaceStatus, require_access
 from config.api.errors import Forbidden
 from config.db.encryption import SealedValueError
 from webhooks import signing
@@ -25,12 +25,12 @@ def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
 
     Raises ScopeMissing, NotFound, Forbidden (to agents).
     """
-    require(caller, workspace_id, "api_keys.write", write=False)
+    require_access(caller, workspace_id, "api_keys.write", write=False)
     if caller.agent_id:
         raise Forbidden("Agents cannot read the signing secret.")
     with transaction.atomic():
         secret = _secrets_of([workspace_id])[0].secret
-        record(
+        record_entry(
             caller=caller,
             operation="workspaces.get_signing_secret",
             workspace_id=workspace_id,
@@ -46,12 +46,12 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
     The old secret signs for 24 more hours. Only the workspace's owner or a workspace key may do it. Raises ScopeMissing,
     NotFound, Forbidden, WorkspacePaused.
     """
-    require(caller, workspace_id, "api_keys.write")
+    require_access(caller, workspace_id, "api_keys.write")
     if caller.agent_id or (caller.is_user and caller.role != "owner"):
         raise Forbidden("Only the workspace's owner or a workspace key can rotate the signing secret.")
     with transaction.atomic():
         secret = None if dry_run else _replace(workspace_id)
-        record(
+        record_entry(
             caller=caller,
             operation="workspaces.rotate_signing_secret",
             workspace_id=workspace_id,

@@ -13,7 +13,7 @@ from auditlog.retention import RETENTION_DAYS
 from config.api.errors import ValidationFailed
 from config.api.paging import paginate
 from workspaces.dashboard.forms import ACTOR_LABELS, LogFilterForm
-from workspaces.selectors import user_names
+from workspaces.selectors import names_of_users
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
@@ -25,7 +25,7 @@ def audit_log(page: WorkspacePage) -> HttpResponse:
     form = LogFilterForm(page.request.GET, zone=page.zone)
     entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
     found = paginate(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
-    names = user_names(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
+    names = names_of_users(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
     return page.render(
         "workspaces/audit_log.html",
         form=form,

@@ -16,7 +16,7 @@ from config.api.errors import ApiError
 from workspaces import selectors, services
 from workspaces.models import Member
 from workspaces.services import CreatedInvitation
-from workspaces.workspace_page import WorkspacePage, caller_of, error_page, workspace_page
+from workspaces.workspace_page import WorkspacePage, api_error_page, caller_of_request, workspace_page
 
 
 @workspace_page()
@@ -81,7 +81,7 @@ def hand_over(page: WorkspacePage) -> HttpResponse:
 @login_required
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Dashboard page: show an invitation to a workspace and accept it on POST; only the invited person may see it."""
-    caller = caller_of(request)
+    caller = caller_of_request(request)
     try:
         if request.method == "POST":
             workspace = services.accept_invitation(caller=caller, token=token)
@@ -91,7 +91,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     except ApiError as error:
         if request.method == "POST":
             record_refusal(caller=caller, operation="members.accept_invitation", error=error, dry_run=False)
-        return error_page(request, error)
+        return api_error_page(request, error)
     return render(request, "workspaces/invitation.html", {"invitation": shown})
 
 

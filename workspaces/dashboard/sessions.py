@@ -16,7 +16,7 @@ from config.api.errors import NotFound
 from workspaces import services
 from workspaces.models import User
 from workspaces.sign_in.sessions import sessions_of
-from workspaces.workspace_page import caller_of, error_page
+from workspaces.workspace_page import api_error_page, caller_of_request
 
 # (part of a User-Agent header, name). The first match counts, because most browsers name older ones in the header.
 _BROWSERS = (
@@ -55,13 +55,13 @@ def sessions(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @login_required
-def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
+def end_session(request: HttpRequest, user_session_id: int) -> HttpResponse:
     """Dashboard page: end one of the signed-in user's sign-in sessions."""
     here = request.session.session_key or ""
     try:
-        services.end_session(caller=caller_of(request), user_session_id=user_session_id)
+        services.end_session(caller=caller_of_request(request), user_session_id=user_session_id)
     except NotFound as error:
-        return error_page(request, error)
+        return api_error_page(request, error)
     if not request.session.exists(here):  # the user ended the current session
         logout(request)
     messages.success(request, "That session has ended.")
@@ -75,7 +75,7 @@ def end_others(request: HttpRequest) -> HttpResponse:
 
     The current session continues with a new session key.
     """
-    user = services.end_other_sessions(caller=caller_of(request), session_key=request.session.session_key or "")
+    user = services.end_other_sessions(caller=caller_of_request(request), session_key=request.session.session_key or "")
     update_session_auth_hash(request, user)
     messages.success(request, "You are signed out everywhere else.")
     return redirect("sessions")

@@ -30,7 +30,7 @@ from workspaces.models import User
 from workspaces.services import sign_in_user, sign_out_everywhere
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.backend import OpenIdBackend
-from workspaces.sign_in.oidc_claims import NEVER, InvalidSubject, identity_from_claims, is_staff
+from workspaces.sign_in.oidc_claims import NEVER, InvalidSubject, identity_from_claims, is_operator_by_claims
 from workspaces.sign_in.sessions import (
     SignInMethod,
     authenticated_at,
@@ -38,7 +38,7 @@ from workspaces.sign_in.sessions import (
     set_authenticated_at,
     sign_in_method,
 )
-from workspaces.workspace_page import caller_of, error_page
+from workspaces.workspace_page import api_error_page, caller_of_request
 
 logger = logging.getLogger(__name__)
 NEXT_PAGE = "next"  # parameter name in query, form and session: the page to open after sign-in
@@ -129,9 +129,9 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     except InvalidSubject:
         return _sign_in_page(request, problem=INVALID_ANSWER, status=502)
     except ApiError as error:
-        return error_page(request, error)
+        return api_error_page(request, error)
     if again and (problem := _confirmation_error(request, person, backend)):
-        return error_page(request, problem)
+        return api_error_page(request, problem)
     next_page = _local_address(request, request.session.pop(NEXT_PAGE, None))
     begin_session(request, person, by=SignInMethod.PROVIDER, authenticated_at=backend.authenticated_at)
     return redirect(next_page or "dashboard")
@@ -147,7 +147,7 @@ def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> di
     request = cast(DjangoStrategy, backend.strategy).request
     person = sign_in_user(
         identity=identity_from_claims(backend.id_token_issuer(), *sources),
-        staff=is_staff(*sources),
+        staff=is_operator_by_claims(*sources),
         ip=request.META.get("REMOTE_ADDR") or None if request else None,
     )
     return {"user": person}
@@ -175,15 +175,17 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated and request.user.is_staff:
         sign_out_everywhere(caller=signed_in_operator(request), operation="operators.sign_out")
     elif request.user.is_authenticated:
-        sign_out_everywhere(caller=caller_of(request))
+        sign_out_everywhere(caller=caller_of_request(request))
     logout(request)
     return redirect("sign-in")
 
 
 def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
-    verdict = rate_limit.take(rate_limit.Bucket(f"sign-in:{_address_of(request)}", settings.RATE_LIMIT_PER_MINUTE))
+    verdict = rate_limit.take_from_all(
+        rate_limit.Bucket(f"sign-in:{_address_of(request)}", settings.RATE_LIMIT_PER_MINUTE)
+    )
     if not verdict.allowed:
-        return error_page(request, RateLimited())
+        return api_error_page(request, RateLimited())
     backend = _backend(request)
     request.session[NEXT_PAGE] = _local_address(request, request.POST.get(NEXT_PAGE))
     request.session[SIGN_IN_AGAIN] = again
@@ -193,7 +195,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     except SignInError as error:
         return _sign_in_failed(request, error)
     except ApiError as error:
-        return error_page(request, error)
+        return api_error_page(request, error)
 
 
 def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBackend) -> ApiError | None:

@@ -14,7 +14,7 @@ from workspaces.dashboard.forms import GeneralForm
 from workspaces.models import Workspace
 from workspaces.selectors import live_workspaces
 from workspaces.services import create_workspace
-from workspaces.workspace_page import add_api_error, caller_of
+from workspaces.workspace_page import add_api_error, caller_of_request
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,7 +39,7 @@ def workspace_list(request: HttpRequest) -> HttpResponse:
 
 def _create(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
     """Create a workspace from the dashboard form and redirect to it. Errors of a refused creation are added to the form."""
-    caller = caller_of(request)
+    caller = caller_of_request(request)
     try:
         plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
     except ApiError as error:

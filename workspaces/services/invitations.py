@@ -12,7 +12,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api import rate_limit
 from config.api.caller import Caller, WorkspaceStatus, not_found_error, require_recent_sign_in, require_role
 from config.api.errors import Conflict, Forbidden, InvalidState, RateLimited, ValidationFailed, WorkspacePaused
@@ -47,7 +47,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     address = normalize_email(email)
     if not address:
         raise ValidationFailed.of("email", "This is not a valid e-mail address.")
-    verdict = rate_limit.take(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
+    verdict = rate_limit.take_from_all(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
     token = secrets.token_urlsafe(32)
@@ -171,7 +171,7 @@ def _digest(token: str) -> str:
 
 def _record(caller: Caller, operation: str, invitation: Invitation) -> None:
     """Write the audit entry of an invitation, with the invitation's id and role but without the invited e-mail address."""
-    record(
+    record_entry(
         caller=caller,
         operation=operation,
         workspace_id=invitation.workspace_id,

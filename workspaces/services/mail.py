@@ -13,8 +13,8 @@ from typing import Any
 from django.core.mail import EmailMessage
 from django.utils import timezone
 
-from config.jobs.due import claim_due, held
-from config.jobs.wake_up import wake
+from config.jobs.due import claim_due, held_row
+from config.jobs.wake_up import wake_after_commit
 from workspaces.models import OutgoingMail
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def queue_mail(*, to: str, subject: str, text: str) -> OutgoingMail:
     """
     content = {"to": to, "subject": " ".join(subject.split()), "text": text}
     mail = OutgoingMail.objects.create(content=content, due_at=timezone.now())
-    wake(MAIL_LOOP)
+    wake_after_commit(MAIL_LOOP)
     return mail
 
 
@@ -44,7 +44,7 @@ def claim_mail() -> OutgoingMail | None:
         [mail] = claimed
         if mail.attempts < MAX_ATTEMPTS:
             mail.attempts += 1
-            held(OutgoingMail.objects.all(), mail).update(attempts=mail.attempts)
+            held_row(OutgoingMail.objects.all(), mail).update(attempts=mail.attempts)
             return mail
         _give_up(mail, "no attempt finished")
     return None
@@ -72,7 +72,7 @@ def _retry_later(mail: OutgoingMail, error: Exception) -> None:
         _give_up(mail, type(error).__name__)
         return
     due_at, fault = timezone.now() + RETRY_DELAYS[mail.attempts - 1], type(error).__name__
-    held(OutgoingMail.objects.all(), mail).update(due_at=due_at, lease_until=None, last_error=fault)
+    held_row(OutgoingMail.objects.all(), mail).update(due_at=due_at, lease_until=None, last_error=fault)
     logger.warning("Attempt %d to send message %s failed and is retried later: %s", mail.attempts, mail.pk, fault)
 
 
@@ -83,4 +83,4 @@ def _give_up(mail: OutgoingMail, fault: str) -> None:
 
 def _finish(mail: OutgoingMail, **outcome: object) -> None:
     """Mark an outgoing e-mail as sent or failed and delete its content."""
-    held(OutgoingMail.objects.all(), mail).update(due_at=None, lease_until=None, content=None, **outcome)
+    held_row(OutgoingMail.objects.all(), mail).update(due_at=None, lease_until=None, content=None, **outcome)

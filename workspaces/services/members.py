@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import Caller, not_found_error, require_recent_sign_in, require_role
 from config.api.errors import Forbidden, InvalidState, ValidationFailed
 from workspaces import selectors
@@ -108,7 +108,7 @@ def _get_non_owner(workspace_id: str, user_id: str) -> Member:
 
 
 def _record(caller: Caller, operation: str, workspace_id: str, user_id: str, role: str = "") -> None:
-    record(
+    record_entry(
         caller=caller,
         operation=operation,
         workspace_id=workspace_id,

@@ -14,12 +14,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import Caller, not_found_error, operator_caller, require_recent_sign_in
 from config.api.errors import Forbidden
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, UserSession, Workspace
-from workspaces.services.workspaces import mark_deleted
+from workspaces.services.workspaces import mark_workspace_deleted
 from workspaces.sign_in.oidc_claims import OidcIdentity
 
 
@@ -58,7 +58,7 @@ def user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: 
 def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
     """Return the signed-in user and the user's own active workspaces, for an export. Raises NotFound, UserSessionRequired."""
     user = selectors.require_own_user(caller=caller, user_id=user_id)
-    record(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
+    record_entry(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
     return user, list(selectors.active_workspaces_of(user=user))
 
 
@@ -83,8 +83,10 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple
             end_sessions(user)
             Member.objects.filter(user=user).exclude(role=Member.Role.OWNER).delete()
             for workspace in owned:
-                mark_deleted(caller=caller, workspace=workspace)
-        record(caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run)
+                mark_workspace_deleted(caller=caller, workspace=workspace)
+        record_entry(
+            caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run
+        )
     return user, owned
 
 
@@ -129,7 +131,7 @@ def end_sessions(user: User, *, except_key: str = "") -> None:
 
 
 def _record_session_end(caller: Caller, operation: str) -> None:
-    record(caller=caller, operation=operation, resource_type="user", resource_id=caller.actor_id)
+    record_entry(caller=caller, operation=operation, resource_type="user", resource_id=caller.actor_id)
 
 
 def _record_sign_in(person: User, ip: str | None) -> None:
@@ -139,7 +141,7 @@ def _record_sign_in(person: User, ip: str | None) -> None:
     if person.is_staff:
         caller = replace(operator_caller(ip), actor_id=person.id)
         operation, metadata = "operators.sign_in", {"by": "provider"}
-    record(caller=caller, operation=operation, resource_type="user", resource_id=person.id, metadata=metadata)
+    record_entry(caller=caller, operation=operation, resource_type="user", resource_id=person.id, metadata=metadata)
 
 
 def _create(identity: OidcIdentity) -> User:

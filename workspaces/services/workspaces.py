@@ -19,12 +19,12 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.text import slugify
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import (
     Caller,
     WorkspaceStatus,
     not_found_error,
-    require,
+    require_access,
     require_recent_sign_in,
     require_role,
 )
@@ -73,7 +73,7 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
             Member.objects.create(workspace=plan.workspace, user_id=owner_user_id, role=Member.Role.OWNER)
             for provisioner in _provisioners():
                 provisioner.provision(workspace=plan.workspace)
-        record(
+        record_entry(
             caller=caller,
             operation="workspaces.create",
             workspace_id=caller.workspace_id if dry_run else plan.workspace.id,
@@ -90,7 +90,7 @@ def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
         if caller.actor_id != owner_user_id:
             raise Forbidden("You can create workspaces only for yourself.")
         return
-    require(caller, caller.workspace_id or "", "api_keys.write")
+    require_access(caller, caller.workspace_id or "", "api_keys.write")
     if caller.agent_id:
         raise Forbidden("An agent's key cannot create workspaces.")
     if caller.workspace_owner_id != owner_user_id:
@@ -175,11 +175,11 @@ def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False
     )
     require_recent_sign_in(caller)
     with transaction.atomic():
-        mark_deleted(caller=caller, workspace=workspace, dry_run=dry_run)
+        mark_workspace_deleted(caller=caller, workspace=workspace, dry_run=dry_run)
     return workspace
 
 
-def mark_deleted(*, caller: Caller, workspace: Workspace, dry_run: bool = False) -> None:
+def mark_workspace_deleted(*, caller: Caller, workspace: Workspace, dry_run: bool = False) -> None:
     """Set the workspace's status to deleted and write the audit entry. Raises NotFound.
 
     Needs a transaction.
@@ -280,7 +280,7 @@ def _record(
     dry_run: bool = False,
     metadata: dict[str, Any] | None = None,
 ) -> None:
-    record(
+    record_entry(
         caller=caller,
         operation=operation,
         workspace_id=workspace.id,

@@ -79,7 +79,7 @@ def auth_time_from_claims(claims: Mapping[str, Any]) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def is_staff(*sources: Mapping[str, Any]) -> bool:
+def is_operator_by_claims(*sources: Mapping[str, Any]) -> bool:
     """Return whether the OpenID Connect claims make the user an operator: OIDC_STAFF_CLAIM may be `groups=operators`."""
     claim, _, required = settings.OIDC_STAFF_CLAIM.partition("=")
     if not claim or not required:

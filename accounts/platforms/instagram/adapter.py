@@ -54,7 +54,7 @@ class Instagram(MetaPlatform):
         "container": containers.create,
         "process": containers.check_containers,
         "gather": containers.create_carousel,
-        "create": posts.create,
+        "create": posts.publish_container,
         "comment": posts.COMMENTS.create,
     }
     searches = {"create": posts.find, "comment": posts.COMMENTS.find}

@@ -41,7 +41,7 @@ COMMENTS = FirstComments(
 )
 
 
-def create(account: Account, content: Content, state: State) -> Progress | Published:
+def publish_container(account: Account, content: Content, state: State) -> Progress | Published:
     """Publish the Instagram post that Instagram has prepared as a container. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:

@@ -11,7 +11,7 @@ from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, authorization, media, posts
 from accounts.platforms.linkedin.authorization import KINDS, MEMBER, SETUP, ApplicationKind, LinkedInApplication
-from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_of_account
+from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_with_scopes
 from accounts.platforms.linkedin.client import ERRORS, Api
 from accounts.platforms.types import (
     AccountDetails,
@@ -59,7 +59,7 @@ class LinkedIn(OAuthPlatform):
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """Return the capabilities of a LinkedIn account according to the OAuth scopes that its owner has granted."""
-        return capabilities_of_account(account)
+        return capabilities_with_scopes(account)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
         """Return the URL of LinkedIn's consent page for the chosen kind of account. Raises ConnectionUnavailable."""

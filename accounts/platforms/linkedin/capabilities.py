@@ -110,7 +110,7 @@ CAPABILITIES = Capabilities(
 )
 
 
-def capabilities_of_account(account: AccountDetails) -> Capabilities:
+def capabilities_with_scopes(account: AccountDetails) -> Capabilities:
     """Return a LinkedIn account's capabilities: first comments only if the owner has granted the OAuth scope for them."""
     scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
     if not account.scopes or scope in account.scopes:

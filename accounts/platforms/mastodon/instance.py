@@ -14,7 +14,7 @@ from accounts.platforms.http.client import required_object
 from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
 from accounts.platforms.mastodon.client import MastodonError, Server
-from config.outbound import DestinationNotAllowed, OutboundError, check_url
+from config.outbound import DestinationNotAllowed, OutboundError, check_url_syntax
 
 TIMEOUT_SECONDS = 5.0
 
@@ -54,7 +54,7 @@ def instance_address(written: str) -> str:
         raise CredentialsRejected("The instance is no host name such as mastodon.social, nor the https address of one.")
     scheme = (parts["scheme"] or ("http" if _LOOPBACK.fullmatch(parts["place"]) else "https")).lower()
     try:
-        destination = check_url(f"{scheme}://{parts['place']}")
+        destination = check_url_syntax(f"{scheme}://{parts['place']}")
     except DestinationNotAllowed as error:
         raise CredentialsRejected(f"The service does not connect to this instance: {error.reason}") from error
     host = f"[{destination.host}]" if ":" in destination.host else destination.host

@@ -14,7 +14,7 @@ from accounts.platforms.slack.capabilities import (
     NO_FILES_BY_WEBHOOK,
     SCOPES,
     SETUP,
-    capabilities_of_account,
+    capabilities_with_scopes,
 )
 from accounts.platforms.slack.client import ERRORS, WebApi
 from accounts.platforms.slack.installation import SlackApplication
@@ -66,7 +66,7 @@ class Slack(OAuthPlatform):
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """Return the capabilities of a Slack account: files require the app and its OAuth scopes for files."""
-        return capabilities_of_account(account)
+        return capabilities_with_scopes(account)
 
     def application(self) -> SlackApplication:
         """Return the operator's Slack app, from the settings."""
@@ -120,9 +120,11 @@ class Slack(OAuthPlatform):
         api, channel = self._web_api(grant.tokens), grant.tokens["channel"]
         if progress.phase == "send":
             return messages.send_as_app(api, channel, content)
-        step = {"upload": messages.upload, "share": messages.share_files, "settle": messages.find_shared_message}[
-            progress.phase
-        ]
+        step = {
+            "upload": messages.upload_next_file,
+            "share": messages.share_files,
+            "settle": messages.find_shared_message,
+        }[progress.phase]
         return step(api, channel, content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:

@@ -83,7 +83,7 @@ CAPABILITIES = Capabilities(
 )
 
 
-def capabilities_of_account(account: AccountDetails) -> Capabilities:
+def capabilities_with_scopes(account: AccountDetails) -> Capabilities:
     """Return a Slack account's capabilities: files only if connected by the app and with the OAuth scopes for files."""
     if account.external_id.rpartition("/")[2].startswith("B"):  # ids of webhooks; those of channels begin with C or G
         return _without_files(NO_FILES_BY_WEBHOOK)

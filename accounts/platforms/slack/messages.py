@@ -93,7 +93,7 @@ def send_by_webhook(hook: Webhook, content: Content) -> Published:
     return Published("", "")
 
 
-def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
+def upload_next_file(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
     """Upload the next file of a Slack message. Raises ContentRejected, AccountDisconnected, Transient."""
     file = content.media[len(state["files"])]
     with FILE_ERRORS.content_errors("this message"):

@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = "Compare subscriptions and reported usage with the payment processor, and the counters with the ledger."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        result = services.reconcile(progress=self.stdout.write)
+        result = services.reconcile_billing(progress=self.stdout.write)
         for alarm in BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at"):
             self.stdout.write(f"Open since {alarm.first_seen_at:%Y-%m-%d %H:%M}: {alarm}: {alarm.detail}")
         self.stdout.write(str(result))

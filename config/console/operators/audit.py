@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from auditlog.models import AuditEntry
-from auditlog.services import record
+from auditlog.services import record_entry
 from config import metrics
 from config.api.caller import Caller, operator_caller
 from config.api.errors import Unauthenticated
@@ -51,7 +51,7 @@ def record_own_change(request: HttpRequest, user: User, operation: str) -> None:
     _record(_caller(request, user), operation, user)
 
 
-def failures_since(user: User, since: datetime | None) -> int:
+def failed_sign_ins_since(user: User, since: datetime | None) -> int:
     """Return how many sign-ins of this operator failed since a time, by the audit log; at most 1,000."""
     entries = AuditEntry.objects.filter(
         workspace_id="", operation=SIGN_IN, resource_id=user.pk, outcome=AuditEntry.Outcome.REFUSED
@@ -77,7 +77,7 @@ def recent_sign_in_addresses(name: str) -> list[str]:
 
 
 def _record(caller: Caller, operation: str, user: User | None, **more: object) -> None:
-    record(
+    record_entry(
         caller=caller,
         operation=operation,
         resource_type="user",

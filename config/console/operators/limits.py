@@ -26,7 +26,7 @@ from config import metrics
 from config.api.errors import RateLimited
 from config.console.operators import audit
 from config.jobs.backoff import doubling_pause
-from workspaces.workspace_page import error_page
+from workspaces.workspace_page import api_error_page
 
 ADDRESS_LIMIT = 20
 NAME_LIMIT = 10
@@ -40,7 +40,7 @@ class SignInLimits(AxesDatabaseHandler):
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:
         """Return whether too many wrong passwords came before this sign-in, so that its own password is not even checked."""
         wait = seconds_to_wait(request, get_client_username(request, credentials) or "")
-        request.sign_in_wait = wait  # type: ignore[attr-defined]  # for `locked_out`
+        request.sign_in_wait = wait  # type: ignore[attr-defined]  # for `locked_out_page`
         if wait:
             metrics.OPERATOR_SIGN_INS.labels("refused").inc()
         return wait > 0
@@ -65,14 +65,16 @@ def seconds_to_wait(request: HttpRequest, name: str) -> int:
     return _seconds_left(name_last, pause, now)
 
 
-def locked_out(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
+def locked_out_page(
+    request: HttpRequest, response: HttpResponse | None = None, credentials: object = None
+) -> HttpResponse:
     """Return the error page for a sign-in that is refused after too many wrong passwords (AXES_LOCKOUT_CALLABLE)."""
     wait = getattr(request, "sign_in_wait", 0) or int(settings.AXES_COOLOFF_TIME.total_seconds())
     error = RateLimited(
         "Too many failed sign-in attempts.",
         suggested_action=f"Wait for {_duration_text(wait)}, then try again.",
     )
-    page = error_page(request, error)
+    page = api_error_page(request, error)
     page["Retry-After"] = str(wait)
     return page
 

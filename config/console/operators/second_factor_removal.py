@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from auditlog.services import record
+from auditlog.services import record_entry
 from config.api.caller import system_caller
 from config.console.models import SecondFactor
 from config.db.retention import ExpiredRows
@@ -34,7 +34,7 @@ def reset_second_factor(name: str) -> bool:
     with transaction.atomic():
         removed, _ = SecondFactor.objects.filter(user=user).delete()
         end_sessions(user)
-        record(
+        record_entry(
             caller=replace(system_caller(), retention_tier="enterprise"),
             operation="operators.reset_second_factor",
             resource_type="user",
@@ -43,7 +43,7 @@ def reset_second_factor(name: str) -> bool:
     return removed > 0
 
 
-class SecondFactors(ExpiredRows):
+class UnusedSecondFactors(ExpiredRows):
     """Retention rule: deletes second factors of former operators, and those not confirmed within a day."""
 
     name = "second_factors"

@@ -37,7 +37,7 @@ STRONG_SIGN_INS = (
 )  # the identity provider has its own second factor
 
 
-def is_strong_enough(request: HttpRequest) -> bool:
+def satisfies_second_factor_rule(request: HttpRequest) -> bool:
     """Return whether this operator signed in with a second factor, or does not need one (OPERATOR_SECOND_FACTOR)."""
     return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in STRONG_SIGN_INS
 
@@ -193,7 +193,7 @@ def _pending_user(request: HttpRequest) -> User | None:
 
 
 def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
-    failures = audit.failures_since(user, user.last_login)
+    failures = audit.failed_sign_ins_since(user, user.last_login)
     request.session.pop(PENDING_SESSION_KEY, None)
     begin_session(request, user, by=by, authenticated_at=timezone.now())
     audit.record_sign_in(request, user, by=by.value)

@@ -33,7 +33,7 @@ from config.console.ops.serializers import (
     RunRetentionPreview,
     StatusSerializer,
 )
-from config.console.retention import NEVER_DELETED, RetentionReport, run_for_operator
+from config.console.retention import NEVER_DELETED, RetentionReport, run_retention_for_operator
 from webhooks.selectors import list_all_deliveries
 from webhooks.services import replay_deliveries
 from workspaces.selectors import search_workspaces
@@ -133,7 +133,7 @@ class RetentionViewSet(OperatorsViewSet):
         preview=RunRetentionPreview,
     )
     def run(self, call: Call) -> Reply | Preview:
-        report = _report_body(run_for_operator(caller=call.caller, dry_run=call.dry_run))
+        report = _report_body(run_retention_for_operator(caller=call.caller, dry_run=call.dry_run))
         return Preview({}, report, "would_delete") if call.dry_run else Reply(report)
 
 

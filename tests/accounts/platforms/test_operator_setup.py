@@ -12,7 +12,7 @@ import pytest
 
 from accounts.platforms.operator_setup import PlatformApplication
 from accounts.platforms.registry import PLATFORMS, platform, platforms
-from config.environment import BASE_DIR, platform_settings
+from config.environment import BASE_DIR, read_platform_settings
 
 APPLICATIONS = [
     pytest.param(made.name, application, id=f"{made.name}: {application.connects}")
@@ -68,7 +68,7 @@ def test_settings_of_applications_are_read_from_the_environment_and_documented(
     described = (Path(BASE_DIR) / "README.md").read_text()
     for setting in (*application.settings, *application.more_settings):
         monkeypatch.setenv(setting, "a value")
-        assert platform_settings()[setting] == "a value"
+        assert read_platform_settings()[setting] == "a value"
         patterns = (setting, re.sub(f"^{name.upper()}_", "<PLATFORM>_", setting))
         assert any(f"`{pattern}`" in described for pattern in patterns)
 

@@ -18,7 +18,7 @@ from auditlog.models import AuditEntry
 from billing import services
 from billing.caps import SpendCap
 from billing.dashboard.charts import BudgetBar, day_bars
-from billing.month_usage import DayUsage, charges_of
+from billing.month_usage import DayUsage, month_charges_of
 from config.api.caller import Caller
 from config.db.ids import new_id
 from tests import factories
@@ -75,7 +75,7 @@ def test_usage_is_shown_by_day_platform_and_agent(pages: Pages, workspace: Works
         due=datetime.fromisoformat("2027-03-02T23:59Z"),
     )
     spend(workspace, *targets(2), cents=5, due=datetime.fromisoformat("2027-03-31T12:00Z"))
-    spend(workspace, *targets(1), cents=7, end=services.release, failed=True)
+    spend(workspace, *targets(1), cents=7, end=services.release_hold, failed=True)
     spend(workspace, *targets(1), cents=30, end=None)
     spend(workspace, *targets(1), cents=90, due=APRIL)
 
@@ -148,7 +148,7 @@ def test_the_csv_contains_the_months_charges(pages: Pages, workspace: Workspace,
     [late], [early] = targets(1), targets(1)
     spend(workspace, late, agent=agent, cents=20, due=datetime.fromisoformat("2027-03-31T12:00Z"))
     spend(workspace, early, cents=5, due=datetime.fromisoformat("2027-03-01T00:00Z"))
-    spend(workspace, *targets(1), cents=7, end=services.release, failed=True)
+    spend(workspace, *targets(1), cents=7, end=services.release_hold, failed=True)
     spend(workspace, *targets(1), cents=90, due=APRIL)
 
     answer = pages.get("usage-charges", query={"month": "2027-03"})
@@ -198,7 +198,7 @@ def test_the_number_of_queries_does_not_depend_on_usage(
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads a small table whole.")
 def test_the_query_of_a_months_charges_uses_the_index(workspace: Workspace, owner: User) -> None:
-    rows = charges_of(caller=Caller("user", owner.id), workspace_id=workspace.id, at=MARCH)
+    rows = month_charges_of(caller=Caller("user", owner.id), workspace_id=workspace.id, at=MARCH)
 
     assert "ledger_spent (workspace_id=? AND month=?)" in rows.explain()
 

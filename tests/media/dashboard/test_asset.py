@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
-from config.db.ids import made_at
+from config.db.ids import creation_time_of_id
 from media.models import MediaAsset
 from media.tasks import purge_deleted_files
 from posts.attached_media import adapter_media_files
@@ -117,7 +117,10 @@ def test_an_asset_used_by_a_post_is_linked_and_not_deleted(
     page = pages.get("media-asset", media_id=picture.id)
 
     assert f'href="{pages.address("post", post_group_id=group.id)}"' in page.content.decode()
-    assert f'<time datetime="{made_at(group.id):%Y-%m-%dT%H:%M:%SZ}"' in page.content.decode().partition('id="uses"')[2]
+    assert (
+        f'<time datetime="{creation_time_of_id(group.id):%Y-%m-%dT%H:%M:%SZ}"'
+        in page.content.decode().partition('id="uses"')[2]
+    )
     assert "This file cannot be deleted while that post uses it." in words(page)
     assert not has_form(page, pages.address("media-delete", media_id=picture.id))
 

@@ -12,7 +12,7 @@ import time_machine
 from pytest_django import Settings
 
 from media.models import MediaAsset
-from media.storage import new_key, store_file
+from media.storage import new_storage_key, store_file
 from tests import factories
 from tests.media.files.fetching import CONTENT, NOW, MakeAsset
 from workspaces.models import Workspace
@@ -34,7 +34,7 @@ def make(workspace: Workspace, tmp_path: Path) -> MakeAsset:
         path = tmp_path / "upload"
         path.write_bytes(content)
         sha256 = hashlib.sha256(content).hexdigest()
-        key = new_key(workspace_id=workspace.id, sha256=sha256, suffix=suffix)
+        key = new_storage_key(workspace_id=workspace.id, sha256=sha256, suffix=suffix)
         store_file(path, key)
         named = {"sha256": sha256, "size_bytes": len(content), "storage_key": key, **fields}
         asset: MediaAsset = factories.MediaAssetFactory(workspace=workspace, **named)

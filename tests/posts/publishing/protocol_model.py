@@ -128,9 +128,9 @@ def _claims(world: World, number: int) -> Iterator[World]:
             yield world.with_row(target, row._replace(holder=number, leased=True)).with_worker(number, Worker(target))
 
 
-def _state(world: World, worker: Worker, safety: RetrySafety) -> types.State:
+def _state(world: World, worker: Worker, safety: RetrySafety) -> types.TargetState:
     row = world.rows[worker.target]
-    return types.State(
+    return types.TargetState(
         retry_safety=safety,
         publishes=worker.step == "send",
         unanswered=worker.unanswered,

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Progress, Published
 from config.jobs.due import claim_due
-from config.jobs.fenced_updates import Write, update_rows
+from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.attached_media import adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import engine, outcomes
 from posts.publishing.attempts import begin_step, count_attempt
 from posts.publishing.decision import decide
 from posts.publishing.decision_types import AwaitPlatform, Fact
-from posts.publishing.preconditions import state_of
+from posts.publishing.preconditions import target_state_of
 
 
 def take_up() -> PostTarget:
@@ -45,17 +45,17 @@ def take_first_step(target: PostTarget) -> None:
     progress = do(target)
     assert isinstance(progress, Progress)
     done = {"phase": progress.phase, "progress": dict(progress.state), "step_begun_at": None, "worker_losses": 0}
-    assert update_rows([Write(target, done)]) == [True]
+    assert update_rows([FencedUpdate(target, done)]) == [True]
 
 
 def await_platform(target: PostTarget, progress: Progress) -> None:
     """Store a target's progress and release its claim until the next step."""
     waiting = replace(progress, ready_at=progress.ready_at or datetime.now(UTC))
-    outcomes.record(target, AwaitPlatform(waiting, maybe_sent=False))
+    outcomes.record_decision(target, AwaitPlatform(waiting, maybe_sent=False))
 
 
 def finish(target: PostTarget, fact: Fact) -> None:
     """Write what the publisher decides after this fact, for a target without attempts left."""
     adapter = publisher(target.platform, sandbox=target.sandbox)
-    state = state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
-    outcomes.record(target, decide(replace(state, attempts_left=False), fact))
+    state = target_state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
+    outcomes.record_decision(target, decide(replace(state, attempts_left=False), fact))

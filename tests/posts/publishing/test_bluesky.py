@@ -39,7 +39,7 @@ def unknown_outcome(pds: FakeBluesky, group: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 def assert_published_once(api: ApiClient, pds: FakeBluesky, group: dict[str, Any], *, attempts: int) -> None:

@@ -24,13 +24,13 @@ from posts.publishing.decision_types import (
     BelongsToOther,
     Fact,
     Finish,
-    Problem,
     RenewTokens,
     Retry,
     Searched,
-    State,
     Stopped,
     TakeStep,
+    TargetProblem,
+    TargetState,
     TokensBeingRenewed,
     TokensRenewed,
     TryUncounted,
@@ -39,7 +39,7 @@ from posts.publishing.decision_types import (
 from tests.posts.rows import NOON
 
 POST = Published("42", "https://example.com/42")
-FIRST = State("at_most_once", publishes=True)
+FIRST = TargetState("at_most_once", publishes=True)
 LAST = replace(FIRST, attempts_left=False)
 DOUBTED = replace(FIRST, unanswered=True, retry_safety="verifiable")
 OUT_ALREADY = replace(LAST, published=POST)
@@ -47,7 +47,7 @@ THREAD = replace(LAST, segments=2)
 EARLIER_ROUND = replace(LAST, maybe_sent=True)
 ACCEPTED = replace(LAST, accepted=True)
 DOWN, LOST, REFUSED = Transient("Down."), OutcomeUnknown("No answer."), ContentRejected("Refused.")
-STOPPED = Stopped(Problem("SCHEDULE_MISSED", "Too late.", "Retry."))
+STOPPED = Stopped(TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry."))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ STOPPED = Stopped(Problem("SCHEDULE_MISSED", "Too late.", "Retry."))
         (replace(DOUBTED, publishes=False, attempts_left=False), WorkerDied(0), "failed PLATFORM_UNAVAILABLE"),
     ],
 )
-def test_a_target_ends(state: State, fact: Fact, end: str) -> None:
+def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
     decision = decide(state, fact)
 
     assert isinstance(decision, Finish)
@@ -142,7 +142,7 @@ def test_a_target_ends(state: State, fact: Fact, end: str) -> None:
         (DOUBTED, WorkerDied(1), TakeStep(False, unanswered=True)),
     ],
 )
-def test_a_target_goes_on(state: State, fact: Fact, decision: Any) -> None:
+def test_a_target_goes_on(state: TargetState, fact: Fact, decision: Any) -> None:
     assert decide(state, fact) == decision
 
 
@@ -171,7 +171,7 @@ def test_what_is_published_already_is_certain() -> None:
         (replace(FIRST, tokens_renewed=True), TokenExpired("Stale."), False),
     ],
 )
-def test_a_further_attempt_is_scheduled(state: State, error: PlatformError, unanswered: bool) -> None:
+def test_a_further_attempt_is_scheduled(state: TargetState, error: PlatformError, unanswered: bool) -> None:
     decision = decide(state, error)
 
     assert isinstance(decision, Retry)
@@ -205,7 +205,7 @@ SENDING = replace(FIRST, unanswered=True)
         (THREAD, ConnectionUnavailable("No."), "Segments 1 and 2 were published; segment 3 was not: No."),
     ],
 )
-def test_a_message_says_which_segments_are_published(state: State, fact: Fact, words: str) -> None:
+def test_a_message_says_which_segments_are_published(state: TargetState, fact: Fact, words: str) -> None:
     decision = decide(state, fact)
 
     assert isinstance(decision, Retry | Finish)

@@ -54,7 +54,7 @@ def account(api: ApiClient, workspace: Workspace, world: PlatformWorld) -> Conne
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from accounts.platforms.types import Progress, Published
 from billing.models import LedgerEntry
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.decision_types import BelongsToOther, Postpone, Problem, Retry, Stopped, TryUncounted
+from posts.publishing.decision_types import BelongsToOther, Postpone, Retry, Stopped, TargetProblem, TryUncounted
 from posts.publishing.engine import LEASE, publish_target
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
@@ -22,15 +22,15 @@ from tests.posts.publishing.steps import await_platform, begin, finish, take_fir
 from tests.posts.rows import create, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
-REFUSED = Problem("PLATFORM_REJECTED", "Stale.", "Nothing.")
+REFUSED = TargetProblem("PLATFORM_REJECTED", "Stale.", "Nothing.")
 WRITES: list[Callable[[PostTarget], Any]] = [
     lambda target: finish(target, Published("stale", "https://t.me/stale")),
     lambda target: finish(target, Stopped(REFUSED)),
     lambda target: finish(target, BelongsToOther()),
-    lambda target: outcomes.record(target, Retry(REFUSED, 0, unanswered=False)),
-    lambda target: outcomes.record(target, TryUncounted(timezone.now(), unanswered=False)),
+    lambda target: outcomes.record_decision(target, Retry(REFUSED, 0, unanswered=False)),
+    lambda target: outcomes.record_decision(target, TryUncounted(timezone.now(), unanswered=False)),
     lambda target: await_platform(target, Progress("send")),
-    lambda target: outcomes.record(target, Postpone(timezone.now() + timedelta(seconds=30))),
+    lambda target: outcomes.record_decision(target, Postpone(timezone.now() + timedelta(seconds=30))),
     begin,
 ]
 NAMES = ["published", "failed", "unconfirmed", "retry", "uncounted", "processing", "postpone", "begin"]

@@ -42,7 +42,7 @@ def account(api: ApiClient, workspace: Workspace, world: PlatformWorld) -> Conne
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 def test_a_failed_comment_leaves_the_post_published_with_an_error(

@@ -39,7 +39,7 @@ def chain(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 def retry(api: ApiClient, group: dict[str, Any], **fields: Any) -> None:

@@ -37,7 +37,7 @@ def raising(error: PlatformError) -> Any:
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_result_of_a_worker_that_lost_its_claim_resolves_the_target(
     clock.shift(LEASE)
     publish_due()  # another worker, which does not know the outcome
 
-    outcomes.record_late(worker, Finish(TargetStatus.PUBLISHED, False, published=published))
+    outcomes.record_late_publication(worker, Finish(TargetStatus.PUBLISHED, False, published=published))
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["external_id"], target["error"]) == ("published", published.external_id, None)

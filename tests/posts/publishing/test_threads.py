@@ -18,7 +18,7 @@ from workspaces.models import Workspace
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 @pytest.mark.parametrize("taken", [True, False])

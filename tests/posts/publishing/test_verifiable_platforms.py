@@ -32,7 +32,7 @@ def group(
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 def _find_post(content: Content) -> Published:

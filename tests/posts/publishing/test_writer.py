@@ -11,7 +11,7 @@ from django.db import IntegrityError, OperationalError
 
 from config.api.trace import current_trace_id, start_trace
 from posts.publishing import writer as writer_module
-from posts.publishing.writer import Writer, all_or_each, run_on_writer, write_batched
+from posts.publishing.writer import BatchWriter, all_or_each, run_on_writer, write_batched
 
 SECONDS = 30
 
@@ -45,14 +45,14 @@ def journal() -> Journal:
 
 
 @pytest.fixture
-def writer() -> Iterator[Writer]:
-    made = Writer()
+def writer() -> Iterator[BatchWriter]:
+    made = BatchWriter()
     made.start()
     yield made
     made.stop(SECONDS)
 
 
-def behind_another(journal: Journal, writer: Writer, numbers: list[int]) -> list[Future[bool]]:
+def behind_another(journal: Journal, writer: BatchWriter, numbers: list[int]) -> list[Future[bool]]:
     """Write these numbers, all submitted while 2 was being written."""
     journal.go_on.clear()
     with ThreadPoolExecutor(1 + len(numbers), initializer=writer.serve) as threads:
@@ -72,7 +72,7 @@ def test_without_a_writer_each_caller_writes_itself(journal: Journal) -> None:
     assert (journal.batches, journal.writers) == ([[2], [3]], {threading.get_ident()})
 
 
-def test_items_that_arrive_during_a_write_are_written_together(journal: Journal, writer: Writer) -> None:
+def test_items_that_arrive_during_a_write_are_written_together(journal: Journal, writer: BatchWriter) -> None:
     others = behind_another(journal, writer, [4, 5, 6])
 
     assert [other.result() for other in others] == [True, False, True]
@@ -80,7 +80,7 @@ def test_items_that_arrive_during_a_write_are_written_together(journal: Journal,
     assert len(journal.writers) == 1
 
 
-def test_an_item_that_cannot_be_written_fails_alone(journal: Journal, writer: Writer) -> None:
+def test_an_item_that_cannot_be_written_fails_alone(journal: Journal, writer: BatchWriter) -> None:
     good, bad = behind_another(journal, writer, [4, -1])
 
     assert good.result() is True
@@ -88,7 +88,7 @@ def test_an_item_that_cannot_be_written_fails_alone(journal: Journal, writer: Wr
 
 
 def test_all_callers_get_the_error_when_the_database_is_down_and_the_writer_continues(
-    journal: Journal, writer: Writer, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, writer: BatchWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "_database_answers", lambda: False)
     others = behind_another(journal, writer, [4, 0])
@@ -105,7 +105,7 @@ def database_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("database_is_up")
-def test_an_item_whose_row_is_locked_fails_alone(journal: Journal, writer: Writer) -> None:
+def test_an_item_whose_row_is_locked_fails_alone(journal: Journal, writer: BatchWriter) -> None:
     *good, locked = behind_another(journal, writer, [4, 5, 0])
 
     assert [each.result() for each in good] == [True, False]
@@ -118,7 +118,7 @@ def test_a_lock_that_all_items_need_is_not_waited_for_by_each(journal: Journal) 
     assert len(journal.batches) == 1 + 2
 
 
-def test_run_on_writer_calls_alone_on_the_writers_thread(journal: Journal, writer: Writer) -> None:
+def test_run_on_writer_calls_alone_on_the_writers_thread(journal: Journal, writer: BatchWriter) -> None:
     with ThreadPoolExecutor(2, initializer=writer.serve) as threads:
         written_by = {threads.submit(run_on_writer, threading.get_ident).result() for _ in range(3)}
         fault = threads.submit(run_on_writer, int, "x").exception()
@@ -127,7 +127,7 @@ def test_run_on_writer_calls_alone_on_the_writers_thread(journal: Journal, write
     assert isinstance(fault, ValueError)
 
 
-def test_run_on_writer_has_the_callers_trace(writer: Writer) -> None:
+def test_run_on_writer_has_the_callers_trace(writer: BatchWriter) -> None:
     def traces() -> tuple[str, str]:
         start_trace("a" * 32)
         return current_trace_id(), run_on_writer(current_trace_id)
@@ -137,7 +137,7 @@ def test_run_on_writer_has_the_callers_trace(writer: Writer) -> None:
 
 
 def test_stopping_completes_pending_writes(journal: Journal) -> None:
-    writer = Writer()
+    writer = BatchWriter()
     journal.go_on.clear()
     with ThreadPoolExecutor(3) as threads:
         asked = [threads.submit(writer.write, journal.write_all, number) for number in (2, 4)]

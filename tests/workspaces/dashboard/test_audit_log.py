@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from auditlog.models import AuditEntry
 from auditlog.selectors import entries_of
 from config.api.caller import Caller
-from config.db.ids import first_id
+from config.db.ids import lowest_id_at
 from tests.auditlog.rows import make_entry
 from tests.pages import Pages, words
 from workspaces.models import User, Workspace
@@ -29,7 +29,7 @@ def pages(workspace: Workspace, owner: User) -> Pages:
 
 def entry_at(workspace: Workspace, at: datetime, **fields: Any) -> AuditEntry:
     """Create an audit entry whose time and id are of this time."""
-    return make_entry(workspace, id=first_id("log", at), created_at=at, **fields)
+    return make_entry(workspace, id=lowest_id_at("log", at), created_at=at, **fields)
 
 
 def operations(pages: Pages, **query: str) -> list[str]:

@@ -69,7 +69,7 @@ def test_a_worker_that_dies_at_a_step(
         if phase is None:
             break
     assert step > 1
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 @pytest.mark.parametrize(("platform_name", "kind"), EVERY_KIND)

@@ -25,7 +25,7 @@ UNKNOWN = ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.drift() == []
+    assert billing.ledger_drift() == []
 
 
 def meet_the_fault(world: World, clock: Any) -> None:
