@@ -123,7 +123,7 @@ class Bluesky(Platform):
             session.delete(self._service(grant.credentials), grant.tokens["refresh"])
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """Return the URL of the page for which a Bluesky post shows a link card; None for a post without a card."""
+        """Return the URL that the link card (preview) of a Bluesky post leads to; None if the post gets no card."""
         wanted = options.get(LINK_CARD, "auto")
         if with_media:
             return None
@@ -132,7 +132,7 @@ class Bluesky(Platform):
         return first_link(text) if wanted == "auto" else None
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a Bluesky publication, such as to upload a file or to create the post's record."""
+        """Run the next step of publishing a Bluesky post, such as uploading a file or creating the post's record."""
         if progress.phase == "put":
             return self._put(grant, content, progress.state)
         if progress.phase == "upload":
@@ -161,7 +161,7 @@ class Bluesky(Platform):
         return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
-        """Return the step that creates the next post of a Bluesky thread, with the post's final text and record key.
+        """Build the record and key of a Bluesky thread's next post, and return the publishing step that sends them.
 
         A segment whose files were lost has the same key and time as before.
         """

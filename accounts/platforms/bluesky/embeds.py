@@ -30,7 +30,7 @@ MAX_PICTURE_ADDRESS = 2048
 
 
 def check_files_fit_one_embed(media: Sequence[MediaFile]) -> None:
-    """Raise ContentRejected if one Bluesky post cannot contain these files together, such as a video and an image.
+    """Raise ContentRejected if a post's files cannot be combined at Bluesky, such as a video and an image.
 
     Validation normally reports this before the publication begins.
     """
@@ -64,7 +64,7 @@ def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def read_linked_page(link: str, content: Content) -> Progress:
-    """Read the web page for which a Bluesky post shows a link card.
+    """Read the linked web page of a Bluesky post, and fill the post's link card with the page's title and description.
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
     """
@@ -85,14 +85,14 @@ def read_linked_page(link: str, content: Content) -> Progress:
 
 
 def upload_card_picture(server: Xrpc, state: State) -> Progress:
-    """Upload the picture of a Bluesky link card as a blob. Raises TokenExpired, AccountDisconnected, Transient."""
+    """Upload the preview picture of a Bluesky link card. Raises TokenExpired, AccountDisconnected, Transient."""
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
     blob = _picture(server, state["picture"])
     return Progress("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
 
 
 def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | None:
-    """Return what the first post of a Bluesky thread shows below its text: all the files, or else a link card.
+    """Return the embed (JSON) of a Bluesky thread's first post: its images, its video or its link card, or None.
 
     A GIF is shown as a still image.
     """
@@ -109,7 +109,7 @@ def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | No
 
 
 def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
-    """Upload a reduced copy of the picture of a Bluesky link card.
+    """Fetch the picture of a web page, reduce it, and upload it to a Bluesky server for the link card of a post.
 
     Returns the blob; None if the file is not an image, or if the server refuses it.
     """

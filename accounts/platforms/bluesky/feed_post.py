@@ -1,4 +1,4 @@
-"""Bluesky feed posts as records: each post's record is built once, and sent until the server confirms it.
+"""Bluesky posts as AT Protocol records: building a post's record once, and sending it until the server confirms it.
 
 putRecord with `swapRecord: null` creates the record, does nothing if the identical one exists, and answers InvalidSwap if
 another one does. So it may be repeated with the same key and record. A record whose blobs the server has removed is refused
@@ -50,14 +50,14 @@ class BlobsGone(Exception):
 
 
 class TidClock:
-    """A generator of TIDs (time-based keys of Bluesky posts) that ascend even if the system clock goes back."""
+    """A generator of TIDs (time-based keys of Bluesky posts) that always increase, even if the system clock goes back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
 
     def next(self) -> str:
-        """Return the TID (key) for the record of the next Bluesky post.
+        """Return a new TID, the time-based key under which the next Bluesky post is stored.
 
         Its clock id is random, so that the processes of one service choose different TIDs.
         """
@@ -104,7 +104,7 @@ def build_record(
 
 
 def dids_of_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
-    """Return a dict from each handle that a Bluesky post mentions to the account's DID, without handles that do not exist.
+    """Return the DIDs (account ids) of the handles that a Bluesky post mentions, as a dict without unknown handles.
 
     Raises XrpcError, OutboundError for temporary errors.
     """
@@ -178,7 +178,7 @@ def _names_a_lost_blob(error: XrpcError) -> bool:
 
 
 def _read(address: str, did: str, rkey: str) -> dict[str, Any] | None:
-    """Read a Bluesky post from the server. Returns ABSENT if the post does not exist, None if the server does not say."""
+    """Read a Bluesky post from its server. Returns ABSENT ({}) if the post does not exist, None if the server fails."""
     params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
     try:
         answer = Xrpc(address).query("com.atproto.repo.getRecord", params, timeout=READ_SECONDS)

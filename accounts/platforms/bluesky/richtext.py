@@ -121,7 +121,7 @@ def _tickers(text: str) -> Iterator[Span]:
 
 
 def _has_existing_tld(domain: str) -> bool:
-    """Return whether a domain-like word in a Bluesky text is a link: "example.com" is one, "end.So" (no space) is not.
+    """Return whether a word in a Bluesky text ends in a real top-level domain: "example.com" does, "end.So" does not.
 
     A link's top-level domain exists and is in lower case.
     """

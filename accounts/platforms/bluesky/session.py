@@ -55,7 +55,7 @@ class Session:
 
 
 def sign_in(service: str, identifier: str, password: str) -> Session:
-    """Open a Bluesky session for a handle, an e-mail address or a DID with its password. Raises XrpcError, OutboundError."""
+    """Sign in to Bluesky by password, with a handle, an e-mail address or a DID. Raises XrpcError, OutboundError."""
     body = {"identifier": identifier, "password": password}
     return _session(Xrpc(service).procedure("com.atproto.server.createSession", body), pds=service)
 
@@ -74,9 +74,9 @@ def delete(service: str, refresh_token: str) -> None:
 
 
 def fetch_identity(server: Xrpc, did: str, handle: str) -> Identity:
-    """Return the signed-in Bluesky account, with name and picture if its server has profiles. Raises DestinationRefused.
+    """Return the identity of a signed-in Bluesky account, with its name and picture if the profile can be read.
 
-    A server without an AppView has no profiles, so all other errors leave both empty.
+    A server without an AppView has no profiles, so errors leave both empty, except DestinationRefused, which is raised.
     """
     try:
         profile = server.query("app.bsky.actor.getProfile", {"actor": did}, timeout=PROFILE_TIMEOUT_SECONDS)

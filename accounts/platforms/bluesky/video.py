@@ -1,4 +1,4 @@
-"""Videos of Bluesky posts: Bluesky's video service processes each video and stores it at the account's server as a blob.
+"""Videos of Bluesky posts: Bluesky's video service processes each video and stores it at the account's server.
 
 This is the way that docs.bsky.app (tutorials/video) recommends, because the video then plays as soon as the post is
 published. A video that is uploaded to the account's server like a picture is only processed afterwards. The account's server
@@ -37,7 +37,7 @@ SERVICE_FAILED = frozenset({"pds_upload_failure", "generic_failure", ""})
 
 
 class VideoErrors(BlueskyErrors):
-    """The translation of errors of Bluesky's video service into platform errors about the video."""
+    """The translation of errors of Bluesky's video service into PlatformErrors that concern the video."""
 
     unreachable = "Bluesky's video service could not be reached."
 
@@ -64,7 +64,7 @@ class VideoService:
     did: str
 
     def send(self, file: MediaFile, key: str, state: State) -> Progress:
-        """Upload a video to Bluesky's video service. Returns the next step, which usually waits for processing.
+        """Upload a video to Bluesky's video service. Returns the next publishing step, usually to wait for processing.
 
         `key` identifies the post at every attempt. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
         """
@@ -130,7 +130,7 @@ class VideoService:
 
 
 def _next_step(state: State, job: Mapping[str, Any]) -> Progress:
-    """Return the publication's next step, according to how far Bluesky's video service has processed the video."""
+    """Return the publishing step that follows a response of Bluesky's video service: go on, wait, or upload again."""
     if blob := blob_in(job):
         return Progress("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
     if job.get("state") == FAILED:
@@ -152,7 +152,7 @@ def _after_failure(state: State, job: Mapping[str, Any]) -> Progress:
 
 
 def _send_again(state: State, reason: str) -> Progress:
-    """Return the step that uploads a video to Bluesky again. Raises ContentRejected after too many uploads (MAX_JOBS)."""
+    """Plan another upload of a video that Bluesky failed to process. Raises ContentRejected after MAX_JOBS uploads."""
     if state["tries"] >= MAX_JOBS:
         raise ContentRejected(
             f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later."

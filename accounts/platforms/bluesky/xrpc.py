@@ -75,7 +75,7 @@ class Xrpc(JsonClient):
 
 
 class BlueskyErrors(ErrorTranslator[XrpcError]):
-    """The translation of XRPC errors of Bluesky servers into platform errors."""
+    """The translation of XRPC errors of Bluesky servers into exceptions of type PlatformError."""
 
     name = "bluesky"
     label = "Bluesky"
@@ -86,7 +86,7 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
     unreachable = "The account's Bluesky server could not be reached."
 
     def specific(self, error: XrpcError) -> PlatformError | None:
-        """Return the PlatformError for Bluesky's errors about the access token or the account; None for other errors."""
+        """Return the exception to raise for a Bluesky error about the access token or the account; None for other errors."""
         if error.status == 429:
             return None
         if error.code in TOKEN_ERRORS:

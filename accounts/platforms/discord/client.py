@@ -84,7 +84,7 @@ class Webhook(JsonClient):
         }
 
     def error_of(self, response: Response) -> DiscordError:
-        """Return the error in a response of Discord, without the webhook's secret token."""
+        """Return the DiscordError for an error response, without the webhook's secret token in its text."""
         return DiscordError(response, self.token)
 
 
@@ -109,7 +109,7 @@ def webhook_at(given: str, api_base: str) -> Webhook:
 
 
 class DiscordErrors(ErrorTranslator[DiscordError]):
-    """The translation of Discord's API errors into platform errors."""
+    """The translation of Discord's API errors into exceptions of type PlatformError."""
 
     name = "discord"
     label = "Discord"
@@ -117,7 +117,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
     documented_codes = BLOCKED_CONTENT_CODES | INVALID_CONTENT_CODES
 
     def specific(self, error: DiscordError) -> PlatformError | None:
-        """Return the PlatformError for Discord's errors about the webhook and its rate limits; None for other errors."""
+        """Return the exception to raise for a Discord error about the webhook or a rate limit; None for other errors."""
         if error.code in RATE_LIMIT_CODES:
             return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
         if error.code in TRANSIENT_CODES and error.status != 429:
@@ -130,7 +130,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
         return None
 
     def rejects_content(self, error: DiscordError) -> bool:
-        """Return whether Discord's error means that it refuses the message."""
+        """Return whether an error response means that Discord refuses the message itself."""
         return error.code in BLOCKED_CONTENT_CODES or error.status in (400, 413)
 
 

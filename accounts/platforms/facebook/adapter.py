@@ -60,7 +60,7 @@ class Facebook(MetaPlatform):
         )
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """Return connections to the Facebook pages that the person may publish to. Raises CredentialsRejected, Transient."""
+        """Exchange an OAuth code for connections to the person's Facebook pages. Raises CredentialsRejected, Transient."""
         application = self.application()
         tokens = application.exchange_code(code, redirect_uri, stored)
         try:

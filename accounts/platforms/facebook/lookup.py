@@ -1,4 +1,4 @@
-"""The lookup of a published Facebook post or story among those that the page has published since the publication began.
+"""The search among a page's recent Facebook posts and stories for one that an interrupted attempt may have published.
 
 A post with photos is recognized by their ids, one of text by its words and its link. Facebook does not say how soon a post
 appears in a page's lists, so they are read only after a while (`Facebook.settles_seconds`). It documents that they
@@ -49,7 +49,7 @@ COMMENTS = FirstComments(
 
 
 def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-    """Look up whether an interrupted attempt has already published the Facebook post of text or photos, or the photo story.
+    """Find the Facebook text post, photo post or photo story that an interrupted attempt may have published.
 
     Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
@@ -61,7 +61,7 @@ def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Publ
 
 
 def story_of(page: FacebookPage, media_id: str) -> Published | None:
-    """Look up the page's Facebook story that shows a photo or video; None if Facebook lists no such story or fails."""
+    """Find the Facebook story that shows an uploaded photo or video; None if there is none or Facebook answers an error."""
     with suppress(PlatformError), ERRORS.platform_errors():
         return _story(page, media_id)
     return None

@@ -51,7 +51,7 @@ class FacebookVideo:
 
 
 def next_step(content: Content, state: State) -> Progress:
-    """Return the step that uploads the next photo or video to Facebook or, after all uploads, the step that publishes."""
+    """Return the publishing step that uploads the next file to Facebook or, after all uploads, creates the post."""
     kind = kind_of(content)
     if kind in VIDEO_KINDS and "video" not in state:
         return Progress("open", state)
@@ -76,7 +76,7 @@ def upload_photo(page: FacebookPage, content: Content, state: State) -> Progress
 
 
 def announce_video(page: FacebookPage, content: Content, state: State) -> Progress:
-    """Announce the upload of a video to Facebook, and store the video's id from the response.
+    """Tell Facebook that a video will be uploaded, and store the video's id from the response.
 
     The first attempts raise RateLimited if the page may not publish more reels today.
     """
@@ -131,12 +131,12 @@ def get_video_status(page: FacebookPage, video_id: str) -> FacebookVideo:
 
 
 def graph_for_kind(page: FacebookPage, kind: PostKind) -> Graph:
-    """Return the Graph API client for uploads for a kind of Facebook post: ordinary videos have a host of their own."""
+    """Return the Graph API client for a kind of Facebook post: ordinary videos need the one for Facebook's video host."""
     return page.video_graph if kind == "video" else page.graph
 
 
 def file_label(file: MediaFile) -> str:
-    """Return the name of a photo or video for error messages and for the upload to Facebook."""
+    """Return the file name of a photo or video for Facebook and for error messages; "the file" if it has no name."""
     return file.filename or "the file"
 
 
@@ -192,7 +192,7 @@ def _send_whole(page: FacebookPage, file: MediaFile, content: Content, state: St
 
 
 def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
-    """Return the byte range of a video that Facebook asks for next, from its response. Raises UnreadableAnswer."""
+    """Return which byte range of a video to upload next, from Facebook's response. Raises UnreadableAnswer."""
     offsets = {"offset": str(answer.get("start_offset")), "end": str(answer.get("end_offset"))}
     if not all(each.isascii() and each.isdecimal() and len(each) <= 15 for each in offsets.values()):
         raise UnreadableAnswer("The response does not say which part of the video is next.")
@@ -200,7 +200,10 @@ def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _status_in(answer: Mapping[str, Any], status: Mapping[str, Any]) -> VideoStatus:
-    """Return a video's status from Facebook's response; `processing` also if Facebook is about to publish the video."""
+    """Return a video's status from Facebook's response: unpublished, processing, published or failed.
+
+    It is `processing` too if Facebook is about to publish the video.
+    """
     video, published = status.get("video_status"), answer.get("published")
     processing, publishing = (
         object_or_empty(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")

@@ -30,7 +30,7 @@ _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
 
 class FacebookErrors(MetaErrors):
-    """The translation of errors of the Graph API for Facebook pages into platform errors."""
+    """The translation of Graph API errors about Facebook pages into exceptions of type PlatformError."""
 
     name = "facebook"
     label = "Facebook"
@@ -57,7 +57,7 @@ ERRORS = FacebookErrors()
 
 
 class FacebookApplication(MetaApplication):
-    """The operator's OAuth app at Facebook, which exchanges codes for tokens and lists the person's pages."""
+    """The operator's OAuth app at Facebook, which exchanges OAuth codes for tokens and lists the pages of a person."""
 
     label = "Facebook"
     errors = ERRORS
@@ -75,7 +75,7 @@ class FacebookApplication(MetaApplication):
         return self.exchange_token("GET", self.token_url, {**credentials, **extension})
 
     def connections(self, person: Graph) -> tuple[Connection, ...]:
-        """Return a connection to each Facebook page that the person may publish to.
+        """Return a connection to each Facebook page that the logged-in person may publish to.
 
         Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
         """
@@ -114,7 +114,7 @@ def identity_of(page: Mapping[str, Any]) -> Identity:
 
 
 def permalink(address: Any, path: str) -> str:
-    """Return the URL of a Facebook page's post: the one that Facebook gave or, if there is none, one built from `path`."""
+    """Return the URL of a Facebook post: the one in Facebook's response or, without one, `path` at facebook.com."""
     if isinstance(address, str) and _PATH.fullmatch(address) and not address.startswith("//"):
         return f"{SITE}{address}"
     return https_url(address) or f"{SITE}/{path}"

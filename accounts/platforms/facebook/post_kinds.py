@@ -42,7 +42,10 @@ def kind_of(content: Content) -> PostKind:
 
 
 def check_content(content: Content) -> None:
-    """Raise ContentRejected for content that does not fit its kind of Facebook post, before any file is uploaded."""
+    """Raise ContentRejected if a Facebook post breaks a rule of its kind, such as a reel without a video.
+
+    This is checked before any file is uploaded.
+    """
     post_type, options = content.options.get("post_type", "post"), content.options
     files = [file.kind for file in content.media]
     if post_type == "reel" and files != ["video"]:
@@ -94,7 +97,7 @@ def check_reel_limit(page: FacebookPage, attempt: int, refusal: str = "") -> Non
 
 
 def check_reel_refusal(refused: GraphError, attempt: int) -> None:
-    """Raise RateLimited if Facebook refuses a reel by a rate limit without a waiting time: probably the daily reel limit."""
+    """Raise RateLimited if Facebook refuses a reel for a rate limit and names no waiting time: probably the daily limit."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
             ERRORS.platform_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)

@@ -1,4 +1,4 @@
-"""The steps that publish a Facebook page's post after its files are uploaded, and that find the published post.
+"""Publishing a Facebook page's post after its files are uploaded, and finding the post if the outcome is unknown.
 
 Facebook has no idempotency key; what a call without a response has published is searched for (lookup.py). A video is shown
 after Facebook has processed it, so it is asked about until then. Sources: developers.facebook.com, pages-api/posts,
@@ -40,13 +40,13 @@ State = Mapping[str, Any]
 
 
 def begin(page: FacebookPage, content: Content, state: State) -> Progress:
-    """Begin to publish a Facebook post: check the content and store the time for lookups. Raises ContentRejected."""
+    """Begin to publish a Facebook post: check its content, and store the start time. Raises ContentRejected."""
     check_content(content)
     return media.next_step(content, {"since": timezone.now().isoformat(), "photos": []})
 
 
 def create(page: FacebookPage, content: Content, state: State) -> Progress | Published:
-    """Publish the post on the Facebook page. Raises platform errors."""
+    """Publish the text and the uploaded files as a post of the Facebook page. Raises PlatformError."""
     edge, form = _call(content, state)
     with ERRORS.publish_errors("this post"):
         try:
@@ -64,7 +64,7 @@ def check_video_processing(page: FacebookPage, content: Content, state: State) -
 
 
 def find(page: FacebookPage, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Facebook post that an interrupted attempt has published; return Absent if there is none.
+    """Find the Facebook post that an interrupted attempt may have published. Returns Absent as proof that there is none.
 
     Raises as `create`.
     """
@@ -120,7 +120,7 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
 def _after_success(
     page: FacebookPage, content: Content, state: State, answer: Mapping[str, Any]
 ) -> Progress | Published:
-    """Return what follows after Facebook has accepted a post: the next step, or the published post.
+    """Return the published post, or the next publishing step, after Facebook has accepted a post.
 
     Raises UnreadableAnswer.
     """
@@ -145,10 +145,10 @@ def _permalink(page: FacebookPage, post_id: str) -> str:
 
 
 def _after_refusal(page: FacebookPage, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """Return what follows after Facebook has refused a post: the next step, or the post if it was published earlier.
+    """Handle Facebook's refusal of a post: return the post if it was published earlier, upload the files again, or raise.
 
-    It refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published its
-    reels of the day; and uploads that are too old, which have to be repeated.
+    Facebook refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published
+    its reels of the day; and uploads that are too old, which have to be repeated.
     """
     refusal, is_reel = ERRORS.refusal(refused, "this post"), kind_of(content) == "reel"
     if is_reel:

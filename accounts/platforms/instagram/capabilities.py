@@ -101,7 +101,7 @@ _STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio
 
 
 def media_with(options: Mapping[str, Any]) -> MediaRules:
-    """Return the media rules of an Instagram post: with the option for stories, images may have any aspect ratio."""
+    """Return the rules for the files of an Instagram post; images of a story may have any aspect ratio."""
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
 

@@ -35,13 +35,13 @@ State = Mapping[str, Any]
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Begin to publish an Instagram post: check the content and store the current time. Raises ContentRejected."""
+    """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
     return Progress("container", _first_state(1))
 
 
 def create(account: Account, content: Content, state: State) -> Progress:
-    """Create the Instagram container (unpublished post) of the next file; before the first, check the daily quota.
+    """Create an Instagram container (unpublished post) for the next file; before the first, check the daily quota.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited and Transient.
     """
@@ -138,7 +138,7 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
 
 
 def _after_failure(state: State, reason: str) -> Progress:
-    """Return the next step after Instagram could not prepare a post: try again, or raise ContentRejected for its content."""
+    """Handle Instagram's failure to prepare a post: prepare it again after a temporary error, or raise ContentRejected."""
     subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
         return create_again(state, reason)

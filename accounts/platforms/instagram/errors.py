@@ -1,4 +1,4 @@
-"""Instagram's own error codes and their meaning, beyond those of all Meta products.
+"""Instagram's own error codes and their meanings, in addition to the error codes that all Meta products share.
 
 Source: developers.facebook.com, instagram-graph-api/reference/error-codes; codes that it does not list are those that
 clients report.
@@ -14,7 +14,7 @@ DAILY_LIMIT = 2207042
 
 
 class InstagramErrors(MetaErrors):
-    """The translation of Instagram's API errors into platform errors."""
+    """The translation of Instagram's API errors into exceptions of type PlatformError."""
 
     name = "instagram"
     label = "Instagram"

@@ -42,7 +42,7 @@ COMMENTS = FirstComments(
 
 
 def publish_container(account: Account, content: Content, state: State) -> Progress | Published:
-    """Publish the Instagram post that Instagram has prepared as a container. Raises platform errors."""
+    """Publish the Instagram post that was prepared as a container (unpublished post). Raises PlatformError."""
     with ERRORS.publish_errors("this post"):
         try:
             answer = account.graph.post_form(f"/{account.id}/media_publish", {"creation_id": state["container"]})
@@ -55,7 +55,7 @@ def publish_container(account: Account, content: Content, state: State) -> Progr
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Instagram post that an interrupted attempt has published; return Absent if there is certainly none.
+    """Find the Instagram post that an interrupted attempt may have published. Returns Absent as proof that there is none.
 
     Raises as `create`.
     """
@@ -68,10 +68,10 @@ def find(account: Account, content: Content, state: State) -> Progress | Publish
 
 
 def _after_refusal(account: Account, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """Return what follows after Instagram has refused a post: the next step, or the post if it was published earlier.
+    """Handle Instagram's refusal of a post: return the post if it was published earlier, prepare it again, or raise.
 
-    It also refuses posts that it has published, so the container is asked; one that has expired or is not ready does not
-    mean that the post is rejected.
+    Instagram also refuses posts that it has published, so the container is asked; one that has expired or is not ready does
+    not mean that the post is rejected.
     """
     if refused.subcode == DAILY_LIMIT:
         seconds = refused.retry_after or daily_limit_pause_seconds(content.attempt)
@@ -108,7 +108,7 @@ def _permalink(account: Account, media_id: str) -> str:
 
 
 def _after_publication(account: Account, content: Content, state: State) -> Progress | Published:
-    """Return the step that adds the first comment to a published Instagram post, or the post if no comment is wanted.
+    """Find a published Instagram post in the account's list. Returns the post, or the step that adds its first comment.
 
     The post has a note if it cannot be identified.
     """

@@ -82,7 +82,7 @@ def fetch_page(api: Api, urn: str) -> Identity | None:
 
 
 def _descriptions(api: Api, numbers: list[str]) -> dict[str, Any]:
-    """Return LinkedIn's description of each page, by the page's number, with as few requests as LinkedIn allows."""
+    """Return LinkedIn's descriptions of pages in a dict by page number, with as few requests as LinkedIn allows."""
     described: dict[str, Any] = {}
     try:
         for first in range(0, len(numbers), PAGES_PER_REQUEST):

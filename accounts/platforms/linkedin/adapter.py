@@ -46,7 +46,7 @@ class LinkedIn(OAuthPlatform):
     revoked_tokens = ()
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Return which settings of the LinkedIn apps are missing; None if at least one kind of account can be connected."""
+        """Return why no LinkedIn account can be connected (settings of the OAuth apps are missing); None if one can."""
         if self._offered():
             return None
         missing = (f"{self._missing(kind)} for {kind.label}" for kind in KINDS.values())
@@ -54,7 +54,7 @@ class LinkedIn(OAuthPlatform):
 
     @property
     def oauth_schema(self) -> Mapping[str, Any]:
-        """The JSON Schema by which an owner chooses to connect the LinkedIn member or the member's pages."""
+        """The JSON Schema of an owner's choice before connecting LinkedIn: the member profile, or the member's pages."""
         return authorization.oauth_schema(self._offered())
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:

@@ -24,7 +24,7 @@ PAGE_SCOPES = ("w_organization_social", "rw_organization_admin")
 
 @dataclass(frozen=True)
 class ApplicationKind:
-    """A kind of LinkedIn authorization: for members or for pages, each with an OAuth app of its own.
+    """One of the two kinds of OAuth apps at LinkedIn (for members, for pages), with its settings and scopes.
 
     Its settings are named LINKEDIN_ and `prefix`. The scopes in `identity` reveal who granted access; `scopes` are requested
     unless the operator sets others.
@@ -97,7 +97,7 @@ def may_post_for_pages(granted: tuple[str, ...]) -> bool:
 
 
 def oauth_schema(offered: list[str]) -> dict[str, Any]:
-    """Return the JSON Schema of the account kind that an owner chooses before the authorization at LinkedIn."""
+    """Return the JSON Schema of an owner's choice before the authorization at LinkedIn: member profile or pages."""
     kind: dict[str, Any] = {
         "type": "string",
         "title": "What to connect",

@@ -84,7 +84,7 @@ class Api(JsonClient):
 
 
 class LinkedInErrors(ErrorTranslator[LinkedInError]):
-    """The translation of LinkedIn's API errors into platform errors."""
+    """The translation of LinkedIn's API errors into exceptions of type PlatformError."""
 
     name = "linkedin"
     label = "LinkedIn"
@@ -95,7 +95,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
     )
 
     def specific(self, error: LinkedInError) -> PlatformError | None:
-        """Return the PlatformError for LinkedIn's errors about API versions or the login's rights; None for other errors."""
+        """Return the exception to raise for a LinkedIn error about the API's version or a missing permission; else None."""
         words = f"{error.code} {error.reason}"
         if error.status == 426 or (error.status in (400, 404) and _DEAD_VERSION.search(words)):
             return ConnectionUnavailable(

@@ -1,4 +1,4 @@
-"""Media of a LinkedIn post: registered, uploaded to the URLs that LinkedIn gives, and checked until they are processed.
+"""Media of LinkedIn posts: registering files, uploading them to the URLs that LinkedIn gives, awaiting their processing.
 
 An image or a document is uploaded at once. A video is uploaded in the parts that LinkedIn names, all in one step, because
 their addresses work for anybody and so are not stored. Uploads that no post uses are invisible, so every step may be
@@ -32,12 +32,12 @@ State = Mapping[str, Any]
 
 
 def next_step(files: Files, state: State) -> Progress:
-    """Return the step that uploads the next media file to LinkedIn or, after all uploads, the step that creates the post."""
+    """Return the publishing step that uploads the next media file to LinkedIn or, after all uploads, creates the post."""
     return Progress("upload" if len(state["media"]) < len(files) else "create", state)
 
 
 def restart_uploads(files: Files, state: State) -> Progress | None:
-    """Return the step that uploads all media to LinkedIn again after a file was lost; None if that was tried before."""
+    """Return the publishing step that uploads all media to LinkedIn again; None if they were uploaded twice already."""
     return None if state.get("again") else next_step(files, {**_without_pending(state), "media": [], "again": True})
 
 
@@ -54,9 +54,9 @@ def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
 
 
 def check_processing(api: Api, files: Files, state: State) -> Progress:
-    """Ask whether LinkedIn has processed the uploaded media file. Raises platform errors.
+    """Ask whether LinkedIn has processed the uploaded media file. Raises PlatformError.
 
-    They are the same as those of `upload`.
+    The errors are the same as those of `upload`.
     """
     file = files[len(state["media"])]
     ready = next_step(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})

@@ -27,7 +27,7 @@ _ELEMENT = re.compile(
 
 
 def begin(author: str, content: Content) -> Progress:
-    """Begin to publish a LinkedIn post: raise ContentRejected for options that exclude each other."""
+    """Begin to publish a LinkedIn post. Raises ContentRejected for a combination of options that is not possible."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
@@ -36,7 +36,7 @@ def begin(author: str, content: Content) -> Progress:
 
 
 def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Create the LinkedIn post from its text and the uploaded media. Raises platform errors."""
+    """Create the LinkedIn post from its text and the uploaded media. Raises PlatformError."""
     with ERRORS.publish_errors("the post"):
         try:
             response = api.create("/rest/posts", _body(author, content, state))
@@ -54,7 +54,7 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
 
 
 def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Published:
-    """Publish the first comment on the LinkedIn post. Raises platform errors about the comment; the post is published."""
+    """Add the first comment to a LinkedIn post. Raises PlatformError if that fails; the post itself stays published."""
     urn = state[OUT]["external_id"]
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
     with ERRORS.publish_errors("the first comment"):

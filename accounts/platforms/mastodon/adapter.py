@@ -179,7 +179,7 @@ def _identity(server: Server) -> Identity:
 
 @contextmanager
 def _connection_errors() -> Iterator[None]:
-    """Turn HTTP errors into platform errors while a Mastodon account is being connected."""
+    """Return a context manager that turns HTTP errors into PlatformErrors while a Mastodon account is being connected."""
     try:
         yield
     except DestinationRefused as error:

@@ -28,7 +28,7 @@ class MastodonApplication(OAuthApplication):
     revoked_statuses = frozenset({200})
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Accept every Mastodon authorization: owners grant all scopes or none, and there is no refresh token."""
+        """Check nothing: owners grant a Mastodon app all scopes or none, and Mastodon has no refresh tokens."""
 
 
 def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, client_website: str) -> Authorization:

@@ -89,7 +89,7 @@ _POLL_SWITCHES = {
 
 
 def _spoiler_length(options: Mapping[str, Any]) -> int:
-    """Return the length of a Mastodon content warning, because it counts towards the text's limit of characters."""
+    """Return the length of a Mastodon content warning, which counts towards the character limit of the status."""
     return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 

@@ -79,7 +79,7 @@ class Server(JsonClient):
 
 
 class MastodonErrors(ErrorTranslator[MastodonError]):
-    """The translation of errors of Mastodon servers into platform errors."""
+    """The translation of errors of Mastodon servers into exceptions of type PlatformError."""
 
     name = "mastodon"
     label = "The account's server"
@@ -87,7 +87,7 @@ class MastodonErrors(ErrorTranslator[MastodonError]):
     content_statuses = frozenset({400, 413, 415, 422})
 
     def specific(self, error: MastodonError) -> PlatformError | None:
-        """Return the PlatformError for Mastodon's errors about rate limits or the access token; None for other errors."""
+        """Return the exception to raise for a Mastodon error about a rate limit or access token; None for other errors."""
         if error.status == 429:
             return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)
         # A firewall in front of a server also answers 403, but not with an error of the API.

@@ -1,4 +1,4 @@
-"""The lookup of a published Mastodon status among those that the account has posted since the publication began.
+"""The search among a Mastodon account's newest statuses for one that an interrupted attempt may have created.
 
 Ids grow, so the account's newest status before the publication marks its beginning without a clock. A status with media is
 identified by the media's ids, which nothing else can have. A text is identified by its source, or by its HTML if the server
@@ -36,7 +36,7 @@ _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
 def newest_status(server: Server) -> str | None:
-    """Return the id of the Mastodon account's newest status; empty without statuses, None if they cannot be listed.
+    """Return the id of the Mastodon account's newest status; "" if there is none, None if statuses cannot be listed.
 
     Raises MastodonError, OutboundError.
     """
@@ -50,9 +50,9 @@ def newest_status(server: Server) -> str | None:
 
 
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
-    """Look up the Mastodon status that an interrupted attempt has created; return Absent if there is certainly none.
+    """Find the Mastodon status that an interrupted attempt may have created, among the account's newest statuses.
 
-    Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
+    Returns Absent if there is certainly none. Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
     """
     if state["after"] is None:
         raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)
@@ -103,7 +103,10 @@ def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
 
 
 def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
-    """Return the evidence that a Mastodon server lists statuses of this visibility. Raises OutcomeUnknown without any."""
+    """Return evidence that a Mastodon server lists statuses of the post's visibility (such as private) to their author.
+
+    Raises OutcomeUnknown if there is no evidence.
+    """
     visibility = content.options.get("visibility") or _default_visibility(server)
     if visibility in ALWAYS_IN_LISTS:
         return f"{visibility} statuses are listed by all servers"
@@ -137,16 +140,17 @@ def _media_of(status: Mapping[str, Any]) -> list[str]:
 
 
 def _choices_of(status: Mapping[str, Any]) -> list[str]:
-    """Return each choice of a Mastodon status's poll, reduced to letters for comparisons; empty without a poll."""
+    """Return the choices of a Mastodon poll, reduced to letters and digits for comparison; empty without a poll."""
     choices = objects_in(object_or_empty(status.get("poll")).get("options"))
     return [_letters(str(choice.get("title"))[:MAX_CHOICE_TEXT]) for choice in choices]
 
 
 def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "similar", "different"]:
-    """Compare a Mastodon status from the account's list with the text and content warning of the status that is sought.
+    """Compare the text of a Mastodon status with the text of the post that an interrupted attempt may have created.
 
-    `similar` means that the letters of the source or of the HTML are the same. Some servers remove tags from a text, and some
-    derive the source from the HTML, in which links are shortened. Some store a content warning without a text as the text.
+    Both texts begin with the content warning, if there is one. `similar` means that the letters of the source or of the HTML
+    are the same. Some servers remove tags from a text, and some derive the source from the HTML, in which links are
+    shortened. Some store a content warning without a text as the text.
     """
     source = _source(server, status)
     if source is not None and _squeezed(source) == _squeezed(ours):

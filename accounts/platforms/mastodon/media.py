@@ -1,4 +1,4 @@
-"""Media of a Mastodon status: uploaded one by one, and checked until the server has processed them.
+"""Media of a Mastodon status: uploading the files one by one, and waiting until the server has processed them.
 
 An image is ready at once; a video or an animated GIF is accepted (202) and processed later. The server removes an upload
 that no status uses after a day. Source: docs.joinmastodon.org, methods/media.

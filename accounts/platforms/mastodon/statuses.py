@@ -57,7 +57,7 @@ def create(server: Server, content: Content, state: State) -> Progress | Publish
 
 
 def find(server: Server, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Mastodon status that an interrupted attempt has created; return Absent if there is certainly none.
+    """Find out whether an interrupted attempt has created the Mastodon status. Returns Absent if it certainly has not.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
@@ -89,7 +89,7 @@ def _body(content: Content, state: State) -> dict[str, Any]:
 
 
 def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Progress | Published:
-    """Return the next step after a Mastodon status was created, or the published post. Raises UnreadableAnswer."""
+    """Return the step that creates a thread's next Mastodon status or, after the last, the published post."""
     sent = [*state.get("sent", []), entity_id(status)]
     permalink = state.get("permalink") or web_url(status.get("url")) or web_url(status.get("uri"))
     if len(sent) < len(segment_texts(content)):
@@ -98,7 +98,7 @@ def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Pro
 
 
 def _after_refusal(server: Server, content: Content, state: State, refusal: MastodonError) -> Progress | Published:
-    """Return what follows after a Mastodon server has refused a status, such as a step that creates it again.
+    """Handle a Mastodon server's refusal of a status: return the status if it exists, upload lost media again, or raise.
 
     The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were
     used by a status of an earlier attempt, or removed by the server and are uploaded once more.

@@ -18,7 +18,7 @@ from accounts.platforms.types import OUT, Absent, CompleteList, Content, Progres
 
 @dataclass(frozen=True)
 class FirstComments:
-    """Creates and finds first comments on posts at one of Meta's products."""
+    """The first comments that an adapter adds to posts at one of Meta's products: creating them, and finding them."""
 
     errors: MetaErrors
     text_field: str  # the field with a comment's text
@@ -48,7 +48,7 @@ class FirstComments:
         return Published(**state[OUT])
 
     def find(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-        """Find the first comment that an interrupted attempt has added to a Meta post; return Absent if there is none."""
+        """Find the first comment that an interrupted attempt may have added to a Meta post. Returns Absent without one."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
         path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
         with self.errors.search_errors("the comments below the post", self.unreadable):

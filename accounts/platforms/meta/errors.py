@@ -47,7 +47,7 @@ _ABOUT_APP = re.compile(
 
 
 class MetaErrors(ErrorTranslator[GraphError]):
-    """The translation of errors of one of Meta's products; `meanings` contains the codes that only this product has."""
+    """The translation of one Meta product's API errors into PlatformErrors; `meanings` has the product's own codes."""
 
     error = GraphError
     meanings: ClassVar[Mapping[int, Meaning]] = {}
@@ -68,7 +68,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return meaning or ("rate_limit" if error.status == 429 else None)
 
     def rejects_content(self, error: GraphError) -> bool:
-        """Return whether a Meta error is about the content. Errors with unknown codes count as such."""
+        """Return whether Meta's error means refused content, which is also assumed for errors with unknown codes."""
         meaning = self.meaning_of(error)
         return meaning == "content" or (meaning is None and (error.from_api or error.status == 413))
 
@@ -77,12 +77,12 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return error.status >= 500 or self.meaning_of(error) == "transient"
 
     def is_documented(self, error: GraphError) -> bool:
-        """Return whether the codes of a Meta error are among the documented ones in the adapter's tables."""
+        """Return whether the adapter knows the meaning of a Meta error's codes; the operator is told of unknown codes."""
         return self.meaning_of(error) is not None
 
     @contextmanager
     def search_errors(self, what: str, unreadable: tuple[Meaning, ...] = ("permission",)) -> Iterator[None]:
-        """Turn Meta's HTTP errors into platform errors while an account's posts or comments are being searched.
+        """Return a context manager that turns Meta's errors into PlatformErrors during a search for a post or comment.
 
         Raises OutcomeUnknown if the list may not be read.
         """
@@ -96,7 +96,10 @@ class MetaErrors(ErrorTranslator[GraphError]):
                 raise OutcomeUnknown(message, final=True) from error
 
     def _meaning(self, error: GraphError) -> PlatformError | None:
-        """Return the PlatformError for a Meta error, according to the error's codes; the HTTP status says little."""
+        """Return the exception to raise for a Meta error, chosen by its codes; None for refused content and unknown codes.
+
+        The HTTP status says little.
+        """
         meaning = self.meaning_of(error)
         if meaning == "token":
             return TokenExpired(f"{self.label} no longer accepts the access token: {error.reason}")

@@ -95,7 +95,7 @@ class Graph(JsonClient):
     def list_all(
         self, path: str, params: Mapping[str, str], *, max_pages: int, too_long: PlatformError | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Iterate over a list of Meta's Graph API, page by page.
+        """Iterate over the objects of a list in Meta's Graph API, page by page.
 
         Raises `too_long`, if given, after `max_pages`.
         """
@@ -112,7 +112,7 @@ class Graph(JsonClient):
             raise too_long
 
     def is_success(self, response: Response) -> bool:
-        """Return whether a response of Meta's Graph API is no error: some errors have the HTTP status 200."""
+        """Return whether a response of Meta's Graph API is a success; some errors have the HTTP status 200."""
         content = json_object(response) or {}
         return super().is_success(response) and not isinstance(content.get("error"), dict)
 
@@ -132,7 +132,7 @@ class Account:
 
 
 def versioned_address(base: str, version: str) -> str:
-    """Return the URL of Meta's Graph API with the version at its end (`…/v26.0`), as the operator's setting may omit it."""
+    """Return the URL of Meta's Graph API with the version at its end (`…/v26.0`), which is added if it is missing."""
     base = base.rstrip("/")
     return base if _VERSION.search(base) else f"{base}/{version}"
 
@@ -171,7 +171,7 @@ def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def earliest_post_time(since: str) -> datetime:
-    """Return the earliest creation time that Meta may show for a post of a publication begun at `since`."""
+    """Return the earliest date that Meta's clock may give to a post that the service began to publish at `since`."""
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 
 

@@ -37,7 +37,7 @@ class MetaPlatform(OAuthPlatform):
     searches: ClassVar[Mapping[str, Search]]  # the function that searches for the post, of each irreversible phase
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a publication at a Meta platform; `progress.phase` is the step's name."""
+        """Run the step of publishing at a Meta platform that `progress.phase` names, such as an upload."""
         return self.steps[progress.phase](self.account(grant), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
@@ -112,7 +112,7 @@ class MetaApplication(OAuthApplication):
             raise Transient(f"{self.label} did not renew the access: {error.message}") from error
 
     def code_params(self, code: str, redirect_uri: str) -> dict[str, str]:
-        """Return the parameters that exchange a Meta OAuth code, from which the `#_` that Meta appends is removed."""
+        """Return the parameters that exchange a Meta OAuth code for a token, without the `#_` that Meta adds to the code."""
         return {
             "client_id": self.client_id,
             "client_secret": self.client_secret,
@@ -121,7 +121,7 @@ class MetaApplication(OAuthApplication):
         }
 
     def exchange_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
-        """Exchange an OAuth code for a token of a Meta platform, or a short-lived token for a long-lived one.
+        """Request an access token from a Meta platform in exchange for an OAuth code or a short-lived token.
 
         Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient.
         """

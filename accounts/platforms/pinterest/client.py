@@ -45,7 +45,10 @@ class PinterestApplication(OAuthApplication):
     revoked_statuses = frozenset({200, 204, 400, 404})
 
     def error_of(self, response: Response) -> str:
-        """Return the OAuth error in Pinterest's response to a token request, in the format of the API's other errors."""
+        """Return the OAuth name of an error (such as `invalid_grant`) in Pinterest's response to a token request.
+
+        Pinterest answers in the format of the API's other errors.
+        """
         error = PinterestError(response)
         if error.status == 401 or (error.status == 400 and error.code == INVALID_GRANT):
             is_about_app = "application" in error.reason.lower() or "client" in error.reason.lower()
@@ -62,7 +65,7 @@ class Api(JsonClient):
 
 
 class PinterestErrors(ErrorTranslator[PinterestError]):
-    """The translation of Pinterest's API errors into platform errors."""
+    """The translation of Pinterest's API errors into exceptions of type PlatformError."""
 
     name = "pinterest"
     label = "Pinterest"
@@ -70,7 +73,7 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
     documented_codes = frozenset({"", "1", "29", "40"})  # no code, a wrong parameter, not permitted, not found
 
     def specific(self, error: PinterestError) -> PlatformError | None:
-        """Return the PlatformError for Pinterest's errors about the operator's app or the account; None for other errors."""
+        """Return the exception to raise for a Pinterest error about the operator's app or the account; otherwise None."""
         if error.status in (401, 403) and "trial access" in error.reason.lower():
             return ConnectionUnavailable(
                 f"Pinterest gives this service trial access only: {error.reason}",

@@ -31,7 +31,7 @@ _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 
 
 def begin(api: Api, content: Content) -> Progress:
-    """Begin to publish a Pinterest pin: find its board. Raises ContentRejected and platform errors."""
+    """Begin to publish a Pinterest pin: find its board. Raises PlatformError, such as ContentRejected without a board."""
     if not content.media:
         raise ContentRejected("A pin needs an image or a video.")
     state = {"board": _board_id(api, content.options["board"])}
@@ -39,7 +39,7 @@ def begin(api: Api, content: Content) -> Progress:
 
 
 def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Create the pin at Pinterest. Raises platform errors; OutcomeUnknown means that the pin may have been created."""
+    """Create the pin at Pinterest. Raises PlatformError; OutcomeUnknown means that the pin may have been created."""
     with ERRORS.publish_errors("this pin", final=True):
         try:
             pin_id = id_of(_post(api, content, state))
@@ -54,7 +54,7 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
 def _board_id(api: Api, board: str) -> str:
     """Return the id of the board for a Pinterest pin, from the board's name or id.
 
-    Raises ContentRejected, which names the existing boards, and platform errors.
+    Raises PlatformError, such as ContentRejected, which names the existing boards.
     """
     if _BOARD_ID.fullmatch(board):
         return board

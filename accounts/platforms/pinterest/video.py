@@ -1,4 +1,4 @@
-"""The video of a Pinterest pin: announced to Pinterest, uploaded to the URL in the response, and processed there.
+"""The video of a Pinterest pin: registering it, uploading it to the URL in the response, awaiting its processing.
 
 The URL accepts the file for a limited time and only with form fields that Pinterest names as well, so announcing and sending
 are one step. A video that no pin uses is shown nowhere, so every step may be repeated. Source:
@@ -24,7 +24,7 @@ MAX_CHECKS = 60
 
 
 def upload(api: Api, file: MediaFile, state: State) -> Progress:
-    """Announce the video of a pin to Pinterest, and upload the video.
+    """Register the video of a pin at Pinterest, and upload the file to the URL in the response.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
