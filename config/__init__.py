@@ -1,1 +1,1 @@
-"""The settings of the service, its shared packages (api, db, jobs, outbound, pages) and its entry points (urls, celery)."""
+"""The Django project package: settings, URL routes, the Celery app, and packages that all apps of the service share."""

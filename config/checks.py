@@ -1,4 +1,4 @@
-"""The check of the settings (a Django system check), which prevents a start in production with invalid ones."""
+"""The Django system check of the settings; web and worker processes refuse to start while a setting is invalid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from config.outbound.destinations import LOOPBACK_HOSTS
 
 
 def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Return one error for each invalid setting; with ENVIRONMENT=production there are more rules."""
+    """Django system check: return an error for each invalid setting; production has stricter rules than development."""
     if settings.ENVIRONMENT not in ("development", "production"):
         return [
             Error(f"ENVIRONMENT={settings.ENVIRONMENT!r} is unknown: use development or production.", id="sps.E000")
@@ -54,13 +54,13 @@ def _short_secret_key() -> bool:
 
 
 def _no_program(value: str) -> bool:
-    """Return whether a setting that should be empty or name an executable file does neither."""
+    """Return whether a program path from the settings is neither empty nor the absolute path of an executable file."""
     path = Path(value)
     return bool(value) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
 
 
 def _cannot_be_asked(address: str) -> bool:
-    """Return whether a server URL in the settings is forbidden: neither https nor an allowed URL of this machine."""
+    """Return whether a server URL from the settings is not allowed: it must be https, or http to localhost if enabled."""
     parts = urlsplit(address)
     here = settings.OUTBOUND_ALLOW_LOOPBACK and parts.hostname in LOOPBACK_HOSTS
     return parts.scheme != "https" and not (here and parts.scheme == "http")

@@ -63,7 +63,7 @@ def read_secret_list(name: str, default: Sequence[str] = ()) -> list[str]:
 
 
 def read_seconds(name: str, default: str) -> tuple[int, ...]:
-    """Read a comma-separated list of seconds, such as `10,30,120`, from an environment variable."""
+    """Read a list of durations in seconds, such as `10,30,120`, from an environment variable."""
     return tuple(int(part) for part in env.str(name, default=default).split(",") if part.strip())
 
 

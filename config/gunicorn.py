@@ -16,7 +16,7 @@ from config.logs import logging_config
 
 
 class ServiceLogger(Logger):
-    """The logger class that gives gunicorn's log lines the format of the service's other log lines."""
+    """The logger class that makes gunicorn write its log lines in the format that the whole service uses."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

@@ -50,7 +50,7 @@ class JsonFormatter(BaseJsonFormatter):
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        """Return a log record's fields for a JSON log line, without secrets, empty values and unlisted fields."""
+        """Return a JSON log line's fields: the standard ones and the non-empty LOGGED_FIELDS; tokens in texts are hidden."""
         line = {name: log_data[name] for name in ("time", "level", "logger")}
         line["message"] = without_secrets(log_data["message"])
         line |= {name: log_data[name] for name in LOGGED_FIELDS if log_data[name] not in (None, "", "-")}

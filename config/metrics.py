@@ -1,4 +1,4 @@
-"""The Prometheus metrics (counters and histograms, named `sps_…`); their labels have few values, none chosen by callers.
+"""The service's Prometheus metrics: counters and histograms named `sps_…`, whose labels take only a few values.
 
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
 the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
@@ -55,7 +55,7 @@ _folder_lock: IO[str] | None = None
 
 
 def count_unmapped_code(platform: str, code: object) -> None:
-    """Count an error code of a platform that this service does not know; malformed and too many codes count as `other`."""
+    """Count a platform's unknown error code in the metrics; malformed codes, or too many, are counted as `other`."""
     text = str(code)
     with _lock:
         seen = _codes[platform]
@@ -67,7 +67,7 @@ def count_unmapped_code(platform: str, code: object) -> None:
 
 
 def join_metrics_folder() -> None:
-    """Use the metrics folder that all processes share; the first process deletes the files of ended processes."""
+    """Join the folder in which all processes keep Prometheus counters; if no other process runs, delete its old counters."""
     global _folder_lock  # the lock lasts as long as its file is open
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     _folder_lock = (FOLDER / "lock").open("w")

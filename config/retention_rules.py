@@ -1,4 +1,7 @@
-"""The list of all retention rules (settings.RETENTION), ordered from the highest layer of apps to the lowest."""
+"""The list of all retention rules, which delete old data, in the order in which they run (settings.RETENTION).
+
+Rules of higher layers of apps come first, because their rows refer to rows of lower layers.
+"""
 
 from __future__ import annotations
 

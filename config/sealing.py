@@ -1,4 +1,4 @@
-"""Seals (encrypts) JSON values for storage; a value can be decrypted only for its owner, such as a database row.
+"""Encrypts JSON values for storage in the database ("sealing"), each bound to the database row to which it belongs.
 
 Fernet has no associated data, so the encrypted text contains its owner's name: a ciphertext copied to another row does not
 decrypt. The first key of `ENCRYPTION_KEYS` encrypts and all keys decrypt, so keys can be rotated.
@@ -15,23 +15,23 @@ from django.conf import settings
 
 
 class SealedValueError(Exception):
-    """The error when a sealed value cannot be decrypted: its key is missing, or it belongs to another database row."""
+    """The error when an encrypted JSON value cannot be decrypted: its key is missing, or it is another row's value."""
 
 
 class Sealed(str):
-    """A sealed value: the ciphertext of a JSON value, as the database stores it."""
+    """An encrypted JSON value (the return value of `seal`), as the database stores it."""
 
     __slots__ = ()
 
 
 def seal(owner: str, value: Any) -> Sealed:
-    """Encrypt a JSON value so that it can be decrypted only for this owner, such as a database row."""
+    """Encrypt a JSON value; `open_sealed` decrypts it only for the same `owner`, a text that identifies its database row."""
     text = json.dumps({"row": owner, "value": value}, separators=(",", ":"))
     return Sealed(fernet(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
 
 
 def open_sealed(owner: str, sealed: str) -> Any:
-    """Decrypt a sealed JSON value that was encrypted for this owner. Raises SealedValueError."""
+    """Decrypt a JSON value that `seal` encrypted for the same `owner`. Raises SealedValueError if key or owner is wrong."""
     try:
         content = json.loads(fernet(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
     except InvalidToken as error:
@@ -43,5 +43,5 @@ def open_sealed(owner: str, sealed: str) -> Any:
 
 @lru_cache(maxsize=8)
 def fernet(keys: tuple[str, ...]) -> MultiFernet:
-    """Return the cipher (Fernet) for sealed values: it encrypts with the first key and decrypts with all keys."""
+    """Return the cipher for JSON values in the database, which encrypts with the first Fernet key and decrypts with all."""
     return MultiFernet([Fernet(key) for key in keys])

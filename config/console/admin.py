@@ -63,7 +63,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """The admin table of changes that operators made by hand in the console; the audit log contains them too."""
+    """The read-only admin table of Django's LogEntry: all changes that operators made by hand in the admin site."""
 
     list_display = ("action_time", "user", "action_flag", "content_type", "object_id", "change_message")
     list_select_related = ("user", "content_type")
@@ -79,7 +79,7 @@ class _SignInsAdmin(ReadOnlyAdmin):
 
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(_SignInsAdmin):
-    """The admin table of failed sign-ins; deleting the rows of a user name or IP address lets it try again at once."""
+    """The admin table of failed sign-ins; deleting the rows of a locked-out user name or IP address ends its lockout."""
 
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "path_info", "user_agent")
     secrets = ("get_data", "post_data")  # may contain passwords typed into the wrong field
@@ -134,7 +134,7 @@ class ScheduleAdmin(PeriodicTaskAdmin):
         return {name: action for name, action in actions.items() if settings.REDIS_URL or name != "run_tasks"}
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[PeriodicTask]) -> HttpResponseBase | None:
-        """Run an admin action on periodic tasks and log it, except a deletion, because Django itself logs deletions."""
+        """Run an admin action on the selected periodic tasks and log it, unless Django itself logs it (a deletion)."""
         chosen = list(queryset.filter(pk__in=request.POST.getlist(ACTION_CHECKBOX_NAME)))
         answer: HttpResponseBase | None = super().response_action(request, queryset)
         name = request.POST.get("action", "")

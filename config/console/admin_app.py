@@ -1,4 +1,7 @@
-"""The Django app config that makes OperatorConsole the admin site; not in config/console/apps.py, which may have only one."""
+"""The AppConfig of django.contrib.admin that makes OperatorConsole the project's admin site.
+
+It is not in config/console/apps.py, because Django finds an app's config automatically only if `apps.py` has just one.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class AuditedAdmin(ModelAdmin):
 
 
 class OperatorConsole(admin.AdminSite):
-    """The admin site of operators; it adds AuditedAdmin to every registered model's admin class."""
+    """The admin site of operators, which writes every change to the audit log (by adding AuditedAdmin to all its tables)."""
 
     site_header = site_title = "Operators' console"
     index_title = "Service status"
@@ -56,7 +56,7 @@ class OperatorConsole(admin.AdminSite):
         super().register(model_or_iterable, audited, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Return whether the staff user signed in to the admin site with the required second factor."""
+        """Return whether the user may use the admin site: active staff, with a second factor if one is required."""
         return super().has_permission(request) and satisfies_second_factor_rule(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -94,7 +94,7 @@ class OperatorConsole(admin.AdminSite):
         return super().index(request, {**shown, **(extra_context or {})})
 
     def find(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: redirect a search in the console to the page of an id or trace id, or else to a workspace search."""
+        """Admin page: redirect a search to the page of the id or trace id it contains, or else to a workspace search."""
         word = request.GET.get("q", "").strip()
         kind = search_word_kind(word)
         if kind == TRACE:
@@ -105,7 +105,7 @@ class OperatorConsole(admin.AdminSite):
         return redirect(reverse("admin:workspaces_workspace_changelist", query={"q": word}))
 
     def trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
-        """Admin page: show the newest rows with one trace id from every admin table."""
+        """Admin page: show, table by table, the newest rows that carry the trace id of one request."""
         if search_word_kind(trace_id) != TRACE:
             raise Http404
         tables = []
@@ -131,7 +131,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: compare our billing records with the payment processor's now, as is done every night."""
+        """Admin page: after confirmation, run the nightly comparison of billing with the payment processor at once."""
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_now(caller=signed_in_operator(request))

@@ -49,7 +49,7 @@ class Finding:
 
 
 def _ok_if(condition: bool, what: str, found: str, todo: str, *, otherwise: Level = Level.FAULT) -> Finding:
-    """Return a finding of `manage.py doctor`: OK if the condition is true, else of the level `otherwise` with `todo`."""
+    """Return a `manage.py doctor` result: OK if `condition` is true, else the level `otherwise` and the advice `todo`."""
     return Finding(Level.OK, what, found) if condition else Finding(otherwise, what, found, todo)
 
 
@@ -63,7 +63,7 @@ def diagnose() -> Iterator[Finding]:
 
 
 def _settings(name: str) -> Iterator[Finding]:
-    """Check the settings, as at a start in production, for `manage.py doctor`; another check covers the malware scanner."""
+    """Report invalid settings and a missing ADMIN_TOKEN for `manage.py doctor`, but no malware scanner problems."""
     problems = check_production(None)
     if settings.PRODUCTION:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]
@@ -185,7 +185,7 @@ def _platforms(name: str) -> Iterator[Finding]:
 
 
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
-    """Return each platform's pair of settings CLIENT_ID and CLIENT_SECRET of which one is missing, the set one first."""
+    """Return (set, missing) pairs of setting names where a platform has only one of CLIENT_ID and CLIENT_SECRET."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
     ours = (
         name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES)

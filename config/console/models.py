@@ -44,7 +44,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @classmethod
     def new_for(cls, user: User) -> SecondFactor:
-        """Create an unconfirmed second factor for the user, in place of an earlier unconfirmed one."""
+        """Create a second factor for the operator, to be confirmed by a first code; replaces an earlier unconfirmed one."""
         cls.objects.filter(user=user, confirmed=False).delete()
         made = cls(user=user, name="Authenticator app", confirmed=False)
         made.secrets = {"key": token_hex(20), "recovery_codes": []}
@@ -68,7 +68,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return len(self.secrets["recovery_codes"])
 
     def verify_token(self, token: str) -> bool:
-        """Check a code of the authenticator app or a recovery code; a code works once, and wrong ones delay the next try."""
+        """Return whether an authenticator or recovery code is right; a code works once, wrong ones delay the next try."""
         allowed, _ = self.verify_is_allowed()
         if not allowed:
             return False

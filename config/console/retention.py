@@ -43,7 +43,7 @@ class RetentionReport:
 
 
 def _report_nothing(line: str) -> None:
-    """Ignore a line about the progress of the retention run; the default of the parameter `report`."""
+    """Ignore a progress line of a retention run: the `report` function of callers that want no progress."""
 
 
 def retention_rules() -> list[RetentionRule]:
@@ -51,7 +51,7 @@ def retention_rules() -> list[RetentionRule]:
 
 
 def count_expired() -> RetentionReport:
-    """Count the expired rows of each retention rule, even those that cannot be deleted before their stored file."""
+    """Count the expired rows of each retention rule, including rows that cannot be deleted yet."""
     return RetentionReport({rule.name: rule.count() for rule in retention_rules()})
 
 

@@ -50,7 +50,7 @@ class QueueStatus:
 
 
 def service_status() -> dict[str, Any]:
-    """Return the status of the service: job queues, workers, finally failed webhook deliveries and billing alarms."""
+    """Return the status of the service: job queues, workers, permanently failed webhook deliveries, billing alarms."""
     now, beats = timezone.now(), last_heartbeats()
     return {
         "at": now,
@@ -79,7 +79,7 @@ def oldest_due_seconds(duty: str, now: datetime) -> float:
 
 
 def last_heartbeats() -> dict[str, datetime]:
-    """Return the times at which the worker loops, Celery beat and retention last ran."""
+    """Return by name the time of the last heartbeat of each background loop, of Celery beat and of retention."""
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
 
@@ -100,12 +100,12 @@ def accounts_needing_reauth() -> int:
 
 
 def open_billing_alarms() -> QuerySet[BillingAlarm]:
-    """Return the open billing alarms, oldest first; the kind `books` means that a month's counter differs from the ledger."""
+    """Return the unresolved billing alarms, oldest first, such as a month's counter that differs from the ledger."""
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
 def drifting_months() -> int:
-    """Return in how many months a spending counter differed from the ledger of charges at the last nightly check."""
+    """Count the monthly spending counters that differed from the ledger of charges at the last nightly check."""
     return open_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 
 

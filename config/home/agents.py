@@ -201,7 +201,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
 
 
 def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsage) -> None:
-    """Add the current usage to the help text of each limit in the agent's form."""
+    """Add an agent's usage so far, such as "3 today.", to the help text of each limit in the form of its settings."""
     cents = cap.spent_cents + cap.reserved_cents
     for name, used in (
         ("monthly_spend", f"{money(cents)} spent or reserved this month."),
@@ -212,7 +212,7 @@ def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsa
 
 
 def _budget_bar(spent: int, reserved: int, limit: int | None) -> dict[str, str] | None:
-    """Return which percentages of an agent's spending limit are `spent` and `used` (spent or reserved), or None."""
+    """Return what percentages of an agent's spending limit are `spent` and `used` (spent or reserved); None if unlimited."""
     if limit is None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + reserved)]
@@ -230,7 +230,7 @@ def _add_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: Ap
 
 
 def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Return the accounts to choose from in the agent's form, including accounts chosen earlier and deleted since."""
+    """Return the social accounts to choose from in an agent's form; includes accounts chosen earlier but deleted since."""
     rows = selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _account_name(row) for row in rows}
     return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())

@@ -46,7 +46,7 @@ def _upcoming_posts(groups: Any) -> list[PostGroup]:
 
 
 def _spend(cap: SpendCap) -> dict[str, Any]:
-    """Return this month's spending for the home page: the limit, and the percentages spent, and spent or reserved."""
+    """Return a workspace's spending this month for its home page: the limit, and how many percent are spent or reserved."""
     limit = cap.limit_cents or 0
     used = cap.spent_cents + cap.reserved_cents
     share = (lambda cents: min(100.0, 100.0 * cents / limit)) if limit else (lambda cents: 100.0 if cents else 0.0)

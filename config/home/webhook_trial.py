@@ -50,7 +50,7 @@ def webhook_trial(page: WorkspacePage) -> HttpResponse:
 
 
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:
-    """Publish the test post in the sandbox, and redirect to the page that shows its webhook deliveries."""
+    """Publish the webhook test's post in the sandbox, and redirect to the page that shows the post's webhook deliveries."""
     text = TEST_TEXT + OUTCOMES[ending][1]
     body = {
         "workspace_id": page.workspace.id,

@@ -1,4 +1,4 @@
-"""Which e-mail notices each member of a workspace chose, and which members get a notice."""
+"""Members' choices of e-mail notices: reads and saves them, and finds the members to whom a notice is sent."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def notice_recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
 
 
 def can_receive_email(user: User) -> bool:
-    """Return whether the user is active and has an e-mail address; an identity provider, if used, must have verified it."""
+    """Return whether the user can get notices: active, with an e-mail address verified by the identity provider if any."""
     verified = (
         user.email_verified or not user.identity_subject
     )  # users without an identity provider have their address from us

@@ -47,7 +47,7 @@ class NoticeEmail:
 
 @dataclass(frozen=True)
 class _Body:
-    """The parts of a notice e-mail: subject, summary lines, how often the event occurred, what to do, and a link."""
+    """The parts of a notice e-mail: subject, summary lines, total number of items, what the reader can do, and a link."""
 
     subject: str
     lines: Sequence[str]
@@ -57,7 +57,7 @@ class _Body:
 
 
 def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> NoticeEmail | None:
-    """Build the e-mail for these notices, without those whose cause no longer exists; None if no notice is left."""
+    """Build one e-mail from a workspace's notices of one kind, without resolved ones; return None if all are resolved."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None

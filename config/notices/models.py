@@ -30,7 +30,7 @@ REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, Not
 
 
 class NewsCursor(models.Model):
-    """The time up to which events of one kind are stored as notices; code that stores notices locks this row."""
+    """For each kind of e-mail notice, the time up to which events are stored as notices; locked while storing more."""
 
     kind = models.CharField(primary_key=True, max_length=10, choices=NoticeKind.choices)
     seen_until = models.DateTimeField()
@@ -69,7 +69,7 @@ class Digest(models.Model):
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
     def mark_sent(self, now: datetime, *, sent: bool) -> None:
-        """Record that the digest's notices are processed: no e-mail is due; `sent` is False if none was needed."""
+        """Record that the due digest e-mail was sent or, if `sent` is False, that there was nothing to send."""
         self.due_at = None
         if sent:
             goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause

@@ -32,7 +32,7 @@ class Occurrence:
 
 
 def _events(*kinds: EventKind) -> QuerySet[Event]:
-    """Return the stored events of these kinds, without those of the sandbox, for e-mail notices."""
+    """Return webhook events of the given kinds, except sandbox events, which cause no e-mail notices."""
     return Event.objects.filter(sandbox=False, kind__in=kinds)
 
 
@@ -59,7 +59,7 @@ _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
 
 
 def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Occurrence]:
-    """Return up to `limit` events of a kind of notice since a time that have no notice yet, the earliest first."""
+    """Return events since a time that need an e-mail notice of this kind and have none yet: the earliest `limit` ones."""
     if kind == NoticeKind.BUDGET:
         return _nearly_spent_budgets(limit)
     rows, at, about = _SOURCES[kind]
@@ -70,7 +70,7 @@ def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Oc
 
 
 def _nearly_spent_budgets(limit: int) -> list[Occurrence]:
-    """Return budgets of which at least 80 % is spent or reserved and no e-mail notice about that exists yet."""
+    """Return an event for each budget that is 80 % or 100 % used (spent or reserved) and not reported by e-mail yet."""
     found = [
         Occurrence(
             budget.workspace_id,

@@ -31,7 +31,7 @@ MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 
 
 def send_notices() -> int:
-    """Store new events of all kinds as notices, then send the digest e-mails that are due; return their number."""
+    """Store new events as e-mail notices, then send the digest e-mails that are due; return the number of due digests."""
     for kind in NoticeKind:
         while create_notices(kind) == BATCH_SIZE:
             pass
@@ -42,7 +42,7 @@ def send_notices() -> int:
 
 
 def create_notices(kind: NoticeKind) -> int:
-    """Store up to BATCH_SIZE new events of a kind as notices and return how many; 0 if another worker is doing so."""
+    """Store up to BATCH_SIZE new events of a kind as e-mail notices; return how many, or 0 if another worker does it."""
     now = timezone.now()
     NewsCursor.objects.get_or_create(kind=kind, defaults={"seen_until": now})
     with transaction.atomic():
@@ -74,7 +74,7 @@ def _store_notices(kind: NoticeKind, occurrences: Sequence[Occurrence]) -> None:
 
 
 def send_next_digest() -> bool:
-    """Send the digest e-mail that is most overdue, and repeat it later if that fails; return False if none is due."""
+    """Send the most overdue digest e-mail, or schedule a retry if that fails; return False if no digest is due."""
     due = _due_digests()
     digest_id = due.values_list("pk", flat=True).first()  # reading first takes no write lock
     if digest_id is None:
@@ -99,7 +99,7 @@ def _due_digests() -> QuerySet[Digest]:
 
 
 def _send_digest(digest: Digest) -> None:
-    """Queue the digest's e-mail to each recipient, and mark all its notices as settled."""
+    """Queue a digest e-mail to each member who wants it, and mark its notices as settled (reported or resolved)."""
     now = timezone.now()
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
     kind = NoticeKind(digest.kind)
@@ -111,7 +111,7 @@ def _send_digest(digest: Digest) -> None:
 
 
 def _queue_emails(email: NoticeEmail, people: Sequence[User]) -> bool:
-    """Queue an e-mail about these notices to each recipient; return False if there is no recipient."""
+    """Queue a notice e-mail to each of the given users; return False if there are none."""
     for person in people:
         queue_mail(to=person.email, subject=email.subject, text=email.text)
     return bool(people)

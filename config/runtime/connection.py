@@ -53,7 +53,7 @@ class MinimumClientSpeed:
 
 
 class AnswerWriter:
-    """The object to which gunicorn writes a response as to a socket; buffers what the client does not yet take."""
+    """A stand-in for the client's socket, to which gunicorn writes a response; buffers what the client has not read."""
 
     def __init__(self, sock: socket.socket, pace: MinimumClientSpeed) -> None:
         self._socket, self.pace = sock, pace
@@ -83,7 +83,7 @@ class AnswerWriter:
         self.send_more()
 
     def sendfile(self, file: IO[bytes], offset: int, count: int) -> None:
-        """Add `count` bytes of a file to the response; the worker's main loop sends them later."""
+        """Add `count` bytes of a file, from `offset` on, to the response; the worker's main loop sends them later."""
         self._file = os.fdopen(os.dup(file.fileno()), "rb")
         self._file.seek(offset)
         self._file_missing = count
@@ -109,7 +109,7 @@ class AnswerWriter:
             self._file = None
 
     def shutdown(self, how: int) -> None:
-        """Raise OSError, so that gunicorn's thread does not shut the socket down; the main loop closes the connection."""
+        """Raise OSError to stop gunicorn from shutting down the client's socket; the worker's main loop closes it later."""
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
@@ -128,20 +128,21 @@ class UploadSlots:
         self._holders: dict[Connection, str] = {}
 
     def take(self, conn: Connection, holder: str) -> bool:
-        """Reserve a place for this connection's upload; return False if `holder`, a workspace or caller, has too many."""
+        """Reserve an upload slot; return False if the server or `holder`, a workspace or caller, has none left."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder
         return True
 
     def give_back(self, conn: Connection) -> None:
-        """Release the place that this connection reserved for an upload, if any."""
+        """Release the connection's upload slot, if it has one."""
         self._holders.pop(conn, None)
 
 
 class Connection:
-    """A client's connection: `socket` is the real socket; gunicorn writes responses to the buffering `sock` instead.
+    """A client's connection to the web worker: parses the requests that arrive, and buffers responses to slow clients.
 
+    `socket` is the real socket; gunicorn writes responses to the buffering `sock` instead.
     `request` (parsed by gunicorn) and `body` are set once the request's headers have arrived.
     """
 
@@ -169,7 +170,7 @@ class Connection:
         return self.request is None and not self._arrived
 
     def receive(self) -> None:
-        """Read data of a request that has arrived from the client. Raises OSError, or ParseException for invalid HTTP."""
+        """Read the arrived part of the client's request, not waiting. Raises OSError, or ParseException for invalid HTTP."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:

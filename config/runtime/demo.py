@@ -34,8 +34,9 @@ NO_SIGN_IN_NOTE = (
 
 @dataclass
 class Demo:
-    """The content of demo.json: the ids, API key and links of the demo; empty fields are left out.
+    """The content of the file demo.json: the ids, API key and links of the demo workspace that `manage.py up` creates.
 
+    Empty fields are left out.
     With an identity provider, the service's own tokens and sign-in links do not work; `note` says so.
     """
 
@@ -52,7 +53,7 @@ class Demo:
 
 
 def write_demo(*, base_url: str) -> Demo | None:
-    """Create the demo if the database has no users; write demo.json again if the demo exists; otherwise return None."""
+    """Create a demo workspace if the database has no users, or find the earlier one; write demo.json. None if neither."""
     path = Path(settings.DATA_DIR) / DEMO_FILE
     if not User.objects.exists():
         owner_id, workspace_id, api_key = _create()

@@ -159,7 +159,7 @@ class BufferedThreadWorker(ThreadWorker):
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
 
     def handle(self, conn: Connection) -> bool | BodyNeeded:
-        """Call the application in a thread; return whether the connection can serve another request, or BodyNeeded."""
+        """Run the application in a thread; return whether the connection stays open, or BodyNeeded if a body is missing."""
         try:
             return bool(self.handle_request(conn.request, conn))
         except BodyNotReceived:
@@ -243,7 +243,7 @@ class BufferedThreadWorker(ThreadWorker):
                 self._refuse(conn, RequestTimeout())
 
     def _idle_seconds(self, conn: Connection, now: float) -> float:
-        """Return how many seconds a client's connection may stay open without a request."""
+        """Return how many seconds a client's connection may stay idle, without a request, before the worker closes it."""
         if self._stopped_at is not None:
             return STOP_KEEPALIVE_LINGER if now - self._stopped_at < STOP_KEEPALIVE_LINGER else 0.0
         return float(self.cfg.keepalive) if conn.requests else READ_SECONDS
@@ -257,7 +257,7 @@ class BufferedThreadWorker(ThreadWorker):
         super().handle_exit(sig, frame)
 
     def set_accept_enabled(self, enabled: bool) -> None:
-        """Accept new connections or not; on the worker's stop, accept those that wait and close the listening socket.
+        """Start or stop accepting connections; a worker that exits accepts waiting ones, then closes the listening sockets.
 
         A load balancer is then refused at once and uses another machine. gunicorn itself leaves the socket open until the
         last request is answered, and then drops the connections that arrived in the meantime.

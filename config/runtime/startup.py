@@ -1,4 +1,4 @@
-"""Checks at the start of `manage.py up`: no other one uses the data directory, the port is free, the service responds."""
+"""Checks at the start of `manage.py up`: the data directory is not in use, the port is free, the service responds."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Supervisor:
         return self._stop_requests > 0
 
     def request_stop(self, *_signal: object) -> None:
-        """Let the supervisor stop its child processes soon; a second request lets it kill them at once."""
+        """Ask the supervisor to stop its child processes; a second call makes it kill them at once."""
         self._stop_requests += 1
 
     def watch(self, *, until: Callable[[], bool] | None = None, timeout: float = math.inf) -> bool:
@@ -99,7 +99,7 @@ class Supervisor:
         return False
 
     def stop(self) -> None:
-        """Stop all child processes: send SIGTERM, later SIGKILL to those that still run, and wait for their end."""
+        """Stop the supervisor's child processes by SIGTERM, late ones by SIGKILL, and wait until all have ended."""
         running = [child for child in self._children if child.process is not None]
         for child in running:
             child.terminate()

@@ -1,4 +1,4 @@
-"""Celery tasks of the whole service: wake-ups, the scheduler's sign of life, deletion of old rows, e-mail notices."""
+"""Celery tasks of the whole service: waking job loops, the scheduler's heartbeat, data retention, e-mail notices."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from config.notices import sending
 
 @shared_task(name=wake_up.WAKE_TASK)
 def wake(loop: str) -> None:
-    """Celery task: wake up a worker loop of this process, because a job may be waiting for it."""
+    """Celery task: let a background worker loop look for due jobs now instead of at its next poll."""
     wake_up.wake_now(loop)
 
 
 @shared_task
 def beat_heartbeat() -> None:
-    """Celery task: record that the scheduler (Celery beat) is alive, as its task has reached a worker."""
+    """Celery task: record that Celery beat is alive, because this task runs only when beat has scheduled it."""
     status.record_heartbeat(status.BEAT)
 
 
 @shared_task
 def run_retention() -> bool:
-    """Celery task: delete old rows by the retention rules; return whether none are left."""
+    """Celery task: delete rows that have expired by the retention rules; return whether all of them were deleted."""
     return retention.run_retention().complete
 
 

@@ -1,4 +1,4 @@
-"""Start-up steps of the Celery worker: they start and stop the worker loops, the scheduler and a metrics server.
+"""Start-up steps of the Celery worker, which run background job loops, Celery beat and a metrics server in its process.
 
 The beat is a thread, because `-B` would fork a process that a `memory://` broker cannot reach. Two beats are harmless:
 required work is a row that only one worker claims.
@@ -40,7 +40,7 @@ THREAD_SWITCH_SECONDS = 0.0005
 
 
 class WorkerLoops(bootsteps.StartStopStep):
-    """Start-up step of the Celery worker: runs the worker loops of settings.WORKER_LOOPS and records their heartbeats."""
+    """Start-up step of the Celery worker: runs the job loops of settings.WORKER_LOOPS in threads and records heartbeats."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
@@ -68,7 +68,7 @@ class WorkerLoops(bootsteps.StartStopStep):
     terminate = stop
 
     def _begin_to_stop(self, **kwargs: Any) -> None:
-        """Begin to stop all worker loops at the same time, each in a thread of its own."""
+        """Tell all background job loops of the Celery worker to stop, at the same time, without waiting for their end."""
         if self._stop.is_set():
             return
         self._stop.set()

@@ -1,1 +1,1 @@
-"""The console's date formats by language (Django's FORMAT_MODULE_PATH)."""
+"""The date formats of the operators' admin site, one package for each language (Django's FORMAT_MODULE_PATH)."""

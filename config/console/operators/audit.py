@@ -52,7 +52,7 @@ def record_own_change(request: HttpRequest, user: User, operation: str) -> None:
 
 
 def failed_sign_ins_since(user: User, since: datetime | None) -> int:
-    """Return how many sign-ins of this operator failed since a time, by the audit log; at most 1,000."""
+    """Count an operator's failed sign-ins in the audit log since a given time, up to 1,000."""
     entries = AuditEntry.objects.filter(
         workspace_id="", operation=SIGN_IN, resource_id=user.pk, outcome=AuditEntry.Outcome.REFUSED
     )

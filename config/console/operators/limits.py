@@ -38,7 +38,7 @@ class SignInLimits(AxesDatabaseHandler):
     """The handler of failed sign-ins for django-axes (AXES_HANDLER), with limits by IP address and by operator name."""
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:
-        """Return whether too many wrong passwords came before this sign-in, so that its own password is not even checked."""
+        """Return whether to refuse a sign-in without checking its password, because too many wrong passwords came before."""
         wait = seconds_to_wait(request, get_client_username(request, credentials) or "")
         request.sign_in_wait = wait  # type: ignore[attr-defined]  # for `locked_out_page`
         if wait:
@@ -47,7 +47,7 @@ class SignInLimits(AxesDatabaseHandler):
 
 
 def seconds_to_wait(request: HttpRequest, name: str) -> int:
-    """Return how many seconds this operator name must wait for a sign-in from this IP address; 0 if none."""
+    """Return how many seconds an operator must wait before the next try to sign in from the request's IP address, or 0."""
     now: datetime = request.axes_attempt_time  # type: ignore[attr-defined]  # set by django-axes, as the address is
     address: str | None = request.axes_ip_address  # type: ignore[attr-defined]
     recent = AccessAttempt.objects.filter(attempt_time__gte=now - settings.AXES_COOLOFF_TIME)
@@ -95,13 +95,13 @@ def _normalized(address: str) -> str | None:
 
 
 def _failures(attempts: QuerySet[AccessAttempt]) -> tuple[int, datetime | None]:
-    """Return how many wrong passwords these sign-in attempts had, and when the last one came."""
+    """Return the number of wrong passwords in recorded sign-in attempts, and the time of the last attempt (None if none)."""
     found = attempts.aggregate(total=Sum("failures_since_start"), last=Max("attempt_time"))
     return found["total"] or 0, found["last"]
 
 
 def _seconds_left(last: datetime | None, pause: timedelta, now: datetime) -> int:
-    """Return the seconds, rounded up, until a sign-in is possible again after the last wrong password."""
+    """Return how many seconds, rounded up, remain of the pause that follows an operator's last wrong password."""
     return max(0, math.ceil((last + pause - now).total_seconds())) if last else 0
 
 

@@ -20,7 +20,7 @@ UNCONFIRMED_TTL = timedelta(days=1)
 
 
 class NoSuchOperator(Exception):
-    """The error when a second factor shall be removed but no operator has this user name."""
+    """The error when `manage.py reset_second_factor` finds no operator with the given user name."""
 
 
 def reset_second_factor(name: str) -> bool:

@@ -103,7 +103,7 @@ class SecondStep(FormView):
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def check(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
-        """Return the operator's second factor if the form's code is right; else add an error to the form and return None."""
+        """Return the operator's second factor if the entered code is right; else add a form error and return None."""
         problem = "This code is wrong or was already used."
         with transaction.atomic():
             device = SecondFactor.objects.select_for_update().filter(user=self.user, **wanted).first()
@@ -172,7 +172,10 @@ class SetUpStep(SecondStep):
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
 
     def _device(self) -> SecondFactor:
-        """Return the second factor that this sign-in is setting up; an unconfirmed one of an earlier sign-in is replaced."""
+        """Return the unconfirmed second factor that the operator is setting up in this sign-in; create it if there is none.
+
+        A new one replaces the unconfirmed one of an earlier sign-in.
+        """
         found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending.get("device")).first()
         if found is None:
             found = SecondFactor.new_for(self.user)

@@ -31,7 +31,7 @@ class QueueSerializer(serializers.Serializer):
 
 
 class PeriodicWorkSerializer(serializers.Serializer):
-    """The times in /ops/status at which the scheduler (Celery beat) and the deletion of old rows last ran."""
+    """When the scheduler (Celery beat) and the deletion of expired rows last ran, as reported in /ops/status."""
 
     beat_at = serializers.DateTimeField(allow_null=True, help_text="When a task of the beat last reached a worker.")
     beat_alive = serializers.BooleanField()
@@ -39,7 +39,7 @@ class PeriodicWorkSerializer(serializers.Serializer):
 
 
 class AlarmSerializer(serializers.ModelSerializer):
-    """An open billing alarm in /ops/status."""
+    """A billing alarm in /ops/status: a billing problem that the service detected and that is not resolved yet."""
 
     kind = serializers.CharField(help_text="`books`: a month's counter differs from the sum of its ledger entries.")
 
@@ -110,7 +110,7 @@ class OperatorsDeliveriesQuery(PageQuery):
 
 
 class EitherBody(WriteBody):
-    """Base class of request bodies of the operators' API in which exactly one of several fields must be given."""
+    """Base class of request bodies of the operators' API that must have exactly one of their fields, besides `dry_run`."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         choices = [name for name in self.get_fields() if name != "dry_run"]
@@ -120,7 +120,7 @@ class EitherBody(WriteBody):
 
 
 class ReplayDeliveriesSerializer(EitherBody):
-    """The webhook deliveries that an operator sends again: chosen by id, or all finally failed ones of a workspace."""
+    """The webhook deliveries that an operator sends again: listed by id, or all permanently failed ones of a workspace."""
 
     ids = StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)
@@ -135,7 +135,7 @@ class ReplaysSerializer(serializers.Serializer):
 
 
 class ReplayRequestShown(serializers.Serializer):
-    """The copy of an operator's replay request in the response to its dry run: which webhook deliveries to send again."""
+    """An operator's request to send webhook deliveries again, as the response to its dry run repeats it."""
 
     ids = serializers.ListField(child=serializers.CharField(), required=False)
     workspace_id = serializers.CharField(required=False)
@@ -152,7 +152,7 @@ class RuleSerializer(serializers.Serializer):
 
 
 class RetainedSerializer(serializers.Serializer):
-    """The result of an operator's deletion of old rows: the deleted rows or, in a dry run, those to delete."""
+    """The result of an operator's retention run: how many expired rows each rule deleted or, in a dry run, would delete."""
 
     rules = RuleSerializer(many=True)
     complete = serializers.BooleanField(help_text="False: expired rows are left for the next run.")

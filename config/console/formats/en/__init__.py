@@ -1,1 +1,1 @@
-"""The operators' console's date formats for English."""
+"""The date formats of the operators' admin site in English."""
