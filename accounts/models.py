@@ -73,7 +73,7 @@ class ConnectedAccount(TimestampedModel):
         return f"{self.platform} {self.handle} ({self.id})"
 
     def details(self) -> AccountDetails:
-        """Return the data of a connected account that decide which posts its platform accepts, such as OAuth scopes."""
+        """Return a connected account's id, server limits and OAuth scopes, on which the limits for its posts depend."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
     def grant(self) -> Grant:

@@ -26,7 +26,7 @@ from config.api.views import OperationViewSet
 
 
 def _connected_before(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to a repeated connect request: the account connected before, or the OAuth authorization URL."""
+    """Return the response to a repeated request to connect an account: the account, or the OAuth authorization URL."""
     stored: dict[str, Any] = record.body or {}
     return stored if "account" in stored else {**services.stored_authorization(attempt_id=record.resource_id), **stored}
 

@@ -82,7 +82,7 @@ def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Dashboard action that disconnects an account: its stored secrets are deleted, and revoked at the platform."""
+    """Dashboard action that disconnects an account: deletes its stored secrets, and revokes its access at the platform."""
     row = services.disconnect_account(caller=page.caller, account_id=page_account(page, account_id).id)
     return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
 

@@ -25,9 +25,10 @@ NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": 
 
 
 class ConnectForm(forms.Form):
-    """HTML form for a platform's credentials, with a field for each value of the JSON Schema that has no default.
+    """HTML form for the credentials of an account to connect; its fields come from the platform's JSON Schema.
 
-    All values are strings. Secrets are not shown again, not even when the form has errors.
+    A value with a default gets no field. All values are strings. Secrets are not shown again, not even when the form has
+    errors.
     """
 
     def __init__(self, schema: Mapping[str, Any] | None, data: Any = None, *, method: str) -> None:

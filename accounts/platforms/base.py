@@ -26,7 +26,7 @@ START = Progress("start")
 
 
 class Platform:
-    """Base class of all platform adapters.
+    """Base class of the adapters that connect accounts of a social platform and publish posts to them.
 
     An instance has no state and can be used by several threads at once. Methods raise only the errors of
     accounts/platforms/errors.py. An adapter implements those of its `methods` of connection: `connect` for credentials,
@@ -44,23 +44,23 @@ class Platform:
     settles_seconds: ClassVar[float] = 60.0  # how long the platform may still carry out a request that got no answer
 
     def unavailable_reason(self, method: str) -> str | None:
-        """The reason why accounts of the platform cannot be connected by this method at present; None if they can."""
+        """Return why this connection method (OAuth or credentials) is unavailable for the platform; None if available."""
         return None
 
     @property
     def oauth_schema(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of what an account's owner enters before OAuth, such as a server; None if nothing is needed.
+        """Return the JSON Schema of the values that an owner enters before OAuth, such as a server; None if there are none.
 
         The schema has the format of `credentials_schema`. A property with a `default` may be left out.
         """
         return None
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """What the platform accepts from one account, which may depend on the account's server and OAuth scopes."""
+        """Return what the platform accepts in posts of one account; its server and OAuth scopes may make a difference."""
         return self.capabilities
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """The URL of the web page for which the service makes a link card in a post with this text; None for no card."""
+        """Return the URL of the web page for which the service makes the post's link card; None if there is no card."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
@@ -71,7 +71,7 @@ class Platform:
         raise ConnectionUnavailable("This platform takes no credentials.")
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """The platform's URL at which an account's owner grants access by OAuth.
+        """Return the platform's URL at which an account's owner grants access by OAuth.
 
         `given` is what the owner entered (`oauth_schema`). Raises CredentialsRejected (given), Transient.
         """
@@ -86,7 +86,7 @@ class Platform:
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the platform to which account these credentials and tokens give access.
+        """Ask the platform to which account the given credentials and tokens give access.
 
         Raises TokenExpired, AccountDisconnected, Transient.
         """
@@ -114,7 +114,7 @@ class Platform:
         raise ConnectionUnavailable("This platform cannot be published to.")
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Ask the platform whether an earlier attempt has published the post, although the service got no clear answer.
+        """Ask the platform whether an earlier attempt, which got no clear answer, has published the post.
 
         `progress.phase` is the irreversible step that was attempted. Only `verifiable` platforms have this method. If the
         attempt has published, the result is that of the step, which may be another step (the next segment of a thread).

@@ -21,7 +21,10 @@ MAX_SEGMENT_LENGTH = 100_000  # the maximum length of a post's text
 
 
 def thread_option(rules: ThreadRules) -> dict[str, Any]:
-    """The JSON Schema of the option `thread`; `thread_issues` checks the length of each further text."""
+    """Return the JSON Schema of the post option `thread`: a list of further posts, each a reply to the one before.
+
+    `thread_issues` checks the length of each further text.
+    """
     return {
         "type": "array",
         "description": "Further posts, each a reply to the one before it and as long as a post may be.",
@@ -35,17 +38,17 @@ def thread_option(rules: ThreadRules) -> dict[str, Any]:
 
 
 def segment_texts(content: Content) -> tuple[str, ...]:
-    """The texts of all posts of a thread, in the order in which they are published."""
+    """Return the texts of all posts of a thread, in the order in which they are published."""
     return content.text, *further_segment_texts(content.options)
 
 
 def further_segment_texts(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts of a thread's posts after the first; empty if the option `thread` is missing or invalid."""
+    """Return the texts of a thread's posts after the first; empty if the option `thread` is missing or invalid."""
     return tuple(text for _, text in _further(options))
 
 
 def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts of the posts that are billed for a target: all posts of a thread if the platform bills each, or the first."""
+    """Return the texts that a platform bills: of all posts of a thread if it bills each, otherwise of the first post."""
     rules = capabilities.thread
     if rules is None or not rules.each_billed:
         return (text,)
@@ -55,7 +58,7 @@ def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, An
 def thread_issues(
     platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: CallCache
 ) -> list[Issue]:
-    """The validation issues of all posts of a thread but the first; `field` is the path of the target's options.
+    """Return the validation issues of a thread's further posts, such as an empty text; `field` is the path of the options.
 
     The JSON Schema of the options reports values that are not segments, texts that are too long to count, and segments beyond
     the platform's maximum.
@@ -91,7 +94,7 @@ def check_segments(content: Content, capabilities: Capabilities, label: str) -> 
 
 
 def _further(options: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """The texts of a thread's posts after the first, each with its index; posts without a text are omitted."""
+    """Return the texts of a thread's posts after the first, each with its index; posts without a text are omitted."""
     given = options.get(OPTION)
     for index, segment in enumerate(given if isinstance(given, list) else ()):
         text = segment.get("text") if isinstance(segment, dict) else None

@@ -42,39 +42,39 @@ _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(
 
 
 def code_points(text: str) -> int:
-    """The length of a text in characters, counted as Unicode code points."""
+    """Return the length of a text in characters, counted as Unicode code points."""
     return len(text)
 
 
 def clusters(text: str) -> list[str]:
-    """The extended grapheme clusters of a text (Unicode UAX #29), each of which readers see as one character."""
+    """Return the extended grapheme clusters of a text (Unicode UAX #29), each of which readers see as one character."""
     found: list[str] = _CLUSTER.findall(text)
     return found
 
 
 def graphemes(text: str) -> int:
-    """The length of a text in extended grapheme clusters, each of which readers see as one character."""
+    """Return the length of a text in extended grapheme clusters, each of which readers see as one character."""
     return len(text) - text.count("\r\n") if text.isascii() else len(clusters(text))
 
 
 def utf8_bytes(text: str) -> int:
-    """The length of a text in bytes of UTF-8, in which YouTube counts."""
+    """Return the length of a text in bytes of UTF-8, in which YouTube counts."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def utf16_units(text: str) -> int:
-    """The length of a text in UTF-16 code units, as JavaScript counts."""
+    """Return the length of a text in UTF-16 code units, as JavaScript counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def threads_length(text: str) -> int:
-    """The length of a text as the platform Threads counts it: in code points, but an emoji counts its bytes in UTF-8."""
+    """Return the length of a text as Threads counts it: in Unicode code points, but an emoji counts its bytes in UTF-8."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
     return len(text) - len(emoji) + utf8_bytes(emoji)
 
 
 def x_weighted_length(text: str) -> int:
-    """The weighted length of a text as X counts it: 23 for a URL, 1 for a Latin or similar character, 2 for all others.
+    """Return the weighted length of a text as X counts it: 23 for a URL, 1 for a Latin or similar character, else 2.
 
     The result equals that of `twitter_text.parse_tweet`, whose running time is quadratic in the length of the text.
     """
@@ -92,7 +92,7 @@ def has_linked_url(text: str) -> bool:
 
 
 def mastodon_length(text: str) -> int:
-    """The length of a text as Mastodon counts it: a URL counts 23, and of a mention @user@domain only `@user` counts.
+    """Return the length of a text as Mastodon counts it: a URL counts 23, and of a mention @user@domain only `@user` counts.
 
     The rest is counted in graphemes.
     """
@@ -121,7 +121,7 @@ def cut_to_limit(text: str, limit: int, count: Callable[[str], int], length: int
 
 
 def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[list[int], list[int]]:
-    """The positions at which a too long text may be cut: after each word, and after each character that is no space.
+    """Return the positions at which a too long text may be cut: after each word, and after each character that is no space.
 
     Characters are grapheme clusters. Reading stops where the text no longer fits, so that the rest of a long text costs no
     time.
@@ -142,7 +142,7 @@ def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[lis
 
 
 def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], int]) -> int:
-    """The last of the positions `ends` at which a cut text with an ellipsis is within the limit; 0 if there is none.
+    """Return the last position in `ends` where a text, cut there and ended with an ellipsis, meets the limit; 0 for none.
 
     The search doubles its range before it halves it, so that it counts only texts of about the limit's length.
     """
@@ -161,24 +161,27 @@ def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], 
 
 
 def nfc_normalized(text: str) -> str:
-    """The text in Unicode's Normalization Form C, in which X counts its characters."""
+    """Return the text in Unicode's Normalization Form C, in which X counts its characters."""
     return unicodedata.normalize("NFC", _MANY_MARKS.sub(lambda marks: _in_order(marks[0]), text))
 
 
 def _in_order(marks: str) -> str:
-    """The combining marks of a text, decomposed and in canonical order; `unicodedata` is too slow for many marks."""
+    """Return combining marks (such as accents) decomposed and in Unicode's canonical order, fast even for many marks.
+
+    `unicodedata` is too slow for many marks.
+    """
     decomposed = "".join(unicodedata.normalize("NFD", mark) for mark in marks)
     runs = groupby(decomposed, key=lambda mark: unicodedata.combining(mark) > 0)
     return "".join("".join(sorted(run, key=unicodedata.combining) if combining else run) for combining, run in runs)
 
 
 def _normalized(text: str) -> str:
-    """The text in the form in which X counts its characters: in NFC, and with one character for each line ending."""
+    """Return the text in the form in which X counts its characters: in NFC, and with one character for each line ending."""
     return _LINE_ENDING.sub("\n", nfc_normalized(text))
 
 
 def _around(text: str, spans: Iterable[Span]) -> list[str]:
-    """The parts of a text before, between and after spans (start, end) that a platform counts differently, such as URLs."""
+    """Return the parts of a text that lie outside the given spans (start, end), such as outside the text's URLs."""
     pieces, position = [], 0
     for start, end in spans:
         pieces.append(text[position:start])

@@ -66,7 +66,7 @@ class ConnectionUnavailable(PlatformError):
 
 
 class OutcomeUnknown(PlatformError):
-    """The platform error for a post that may or may not have been published.
+    """Error that an adapter raises if the platform may or may not have published a post.
 
     If `final`, asking the platform cannot settle it.
     """

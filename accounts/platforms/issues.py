@@ -31,7 +31,7 @@ class Issue:
     repair_hint: RepairHint | None = None
 
     def body(self) -> dict[str, Any]:
-        """The JSON of the validation issue for API responses."""
+        """Return the validation issue as a dict for the API's JSON responses."""
         body = asdict(self)
         if self.repair_hint and self.repair_hint.value is None:
             del body["repair_hint"]["value"]
@@ -47,7 +47,7 @@ def issue_with_hint(
     value: str | None = None,
     severity: str = "error",
 ) -> Issue:
-    """A validation issue with a repair hint for the same field.
+    """Return a validation issue together with a repair hint, both for the input field at the path `field`.
 
     If a value is given, a client can apply the hint itself.
     """
@@ -56,5 +56,5 @@ def issue_with_hint(
 
 
 def number_with_noun(count: int, noun: str) -> str:
-    """A number with its noun in the singular or plural, such as `2 choices`, for the message of a validation issue."""
+    """Return a number with its noun in the singular or plural, such as `2 choices`, for a validation issue's message."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

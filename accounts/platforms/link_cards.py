@@ -46,7 +46,7 @@ LINK_CARD_OPTION: Mapping[str, Any] = {
 def link_card_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """The validation issues of a post's link card; `field` is the path of the options, such as `targets[0].options`."""
+    """Return the validation issues of a post's link card, such as a card beside media; `field` is the options' path."""
     if capabilities.link_preview != "service" or not with_media or not isinstance(options.get(OPTION), dict):
         return []
     message = f"{platform} shows media or a link card, not both."

@@ -37,7 +37,7 @@ Span = tuple[int, int]
 
 
 def any_word_pattern(words: Iterable[str]) -> str:
-    """A regular expression that matches any of `words`, such as top-level domains.
+    """Return a regular expression that matches any of `words`, such as top-level domains.
 
     Longer words come before the words that they begin with. In the pattern words share their beginnings, and alternatives
     start with different characters, so that matching costs time by the length of a word, not by their number.
@@ -57,7 +57,7 @@ def any_word_pattern(words: Iterable[str]) -> str:
 
 
 def _words(pattern: str) -> list[str]:
-    """The top-level domains of one kind, such as country codes, read from the regular expressions of twitter-text."""
+    """Return the top-level domains of one kind, such as country codes, read from the regular expressions of twitter-text."""
     return pattern.removeprefix("(?:(?:").removesuffix(")(?=[^0-9a-zA-Z@+-]|$))").split("|")
 
 
@@ -100,7 +100,7 @@ UNCHANGED_BY_NAMEPREP = re.compile(
 
 
 def link_spans(text: str) -> Iterator[Span]:
-    """The start and end positions of all URLs in a text, with or without a protocol, in order."""
+    """Return the start and end positions of all URLs in a text, with or without a protocol, in order."""
     read = 0  # the end of the last URL that the extractor reads, whether it is a link or not
     for host in _HOST.finditer(text) if "." in text else ():
         if host.lastindex is None or host.end() <= read:
@@ -115,7 +115,7 @@ def link_spans(text: str) -> Iterator[Span]:
 
 
 def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
-    """The start and the domain of the first URL in the part `start:end` of a text; None if it contains no URL.
+    """Return the start and the domain of the first URL in `text[start:end]`; the domain is None if there is no URL.
 
     The domain extends to the last top-level domain that may end it.
     """
@@ -141,7 +141,7 @@ def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
 
 
 def _end_of_last_url(text: str, start: int, end: int) -> int:
-    """The end of the last URL in `start:end`, the rest of a host name; 0 if no URL reaches to `end`.
+    """Return the end of the last URL in the rest of a host name, `text[start:end]`; 0 if no URL reaches to `end`.
 
     The URL is not a link: the label before its top-level domain has an underscore, and its domain begins after that.
     """
@@ -151,13 +151,13 @@ def _end_of_last_url(text: str, start: int, end: int) -> int:
 
 
 def _after_domain(text: str, position: int) -> tuple[int, bool]:
-    """The end of a URL, and whether the URL has a path; `position` is the end of the URL's domain."""
+    """Return where a URL ends whose domain ends at `position`, and whether the URL has a path."""
     rest = _AFTER_DOMAIN.match(text, position)
     return (rest.end(), rest[1] is not None) if rest else (position, False)
 
 
 def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
-    """The end of a URL with this start and domain, and the parts of the URL that twitter-text takes for links."""
+    """Return the end of the URL that begins at `start`, and the spans in the URL that twitter-text counts as links."""
     end, has_path = _after_domain(text, domain[1])
     url, name, protocol_length = text[start:end], text[slice(*domain)], domain[0] - start
     if not protocol_length:
@@ -170,7 +170,7 @@ def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
 
 
 def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]:
-    """The links in a URL without a protocol: one for each ASCII domain in its host name.
+    """Return the spans of the links in a URL without a protocol: one link for each ASCII domain in its host name.
 
     The URL's path belongs to the last link.
     """
@@ -194,7 +194,7 @@ def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
 
 
 def idna_length(domain: str) -> int:
-    """The length of a URL's domain in IDNA's ASCII encoding (RFC 3490); 0 if the domain cannot be encoded.
+    """Return the length of a URL's domain in IDNA's ASCII encoding (RFC 3490); 0 if the domain cannot be encoded.
 
     A domain with an empty label cannot be encoded. The length is that of `domain.encode("idna")`, which takes time quadratic
     in the length of a label, however long it is.
@@ -228,13 +228,13 @@ def _international_length(label: str) -> int:
 
 
 def punycode_length(text: str) -> int:
-    """The length of a domain's label in Punycode (RFC 3492), equal to that of `text.encode("punycode")`."""
+    """Return the length of a domain's label in Punycode (RFC 3492), equal to that of `text.encode("punycode")`."""
     basic = sum(character < "\x80" for character in text)
     return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))
 
 
 def _deltas(text: str) -> Iterator[int]:
-    """The numbers (deltas) that the Punycode of a domain encodes, one for each character that is not ASCII."""
+    """Yield the numbers (deltas) with which Punycode (RFC 3492) encodes a domain's label, one per non-ASCII character."""
     inserted = [position for position, character in enumerate(text) if character < "\x80"]
     code, last, skipped = 0x80, -1, 0
     for character, position in sorted((ord(character), position) for position, character in enumerate(text)):

@@ -30,7 +30,7 @@ _FORMATS = {
 
 
 def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """The validation issues of a single media asset at a platform; `field` is its path, such as `media[0]`."""
+    """Return the validation issues of one media file for a platform; `field` is the file's path, such as `media[0]`."""
     own = _rules_by_kind(rules)[_counted_as(rules, asset)]
     if own is None:
         noun = _NOUNS[asset.kind]
@@ -47,7 +47,7 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
 
 
 def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media") -> list[Issue]:
-    """The validation issues of a post's media as a list, such as too many images, and of the alternative texts.
+    """Return the validation issues of a post's media as a list, such as too many images, and of the alternative texts.
 
     `field` is the path of the list.
     """
@@ -66,7 +66,7 @@ def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], 
 
 
 def _counted_as(rules: MediaRules, asset: MediaInfo) -> MediaKind:
-    """The kind of media whose rules apply to an asset: `image` for a GIF if the platform has no rules for GIFs."""
+    """Return the kind of media whose rules apply to an asset: `image` for a GIF if the platform has no rules for GIFs."""
     return "image" if asset.kind == "gif" and rules.gifs is None else asset.kind
 
 
@@ -84,7 +84,7 @@ def _type_issues(platform: str, rules: MediaRules, own: FileRules, asset: MediaI
 
 
 def _to_video(rules: MediaRules, asset: MediaInfo, field: str) -> RepairHint | None:
-    """The repair hint to convert a GIF into a video, because the platform would show the GIF as a still image."""
+    """Return the repair hint to convert a GIF into a video, because the platform would show the GIF as a still image."""
     if asset.kind != "gif" or not rules.videos:
         return None
     wanted = _format(rules.videos.mime_types[0])
@@ -99,7 +99,7 @@ def _size_issues(platform: str, own: FileRules, asset: MediaInfo, field: str) ->
 
 
 def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
-    """The validation issue of an image with too many pixels, or whose width and height together are too large.
+    """Return the validation issue of an image with too many pixels, or whose width and height together are too large.
 
     Its hint has a size that fits both limits: all pixels, and width plus height.
     """
@@ -161,7 +161,7 @@ def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo
 
 
 def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
-    """The validation issues of a post with too many media assets of one kind, or with too many in total."""
+    """Return the validation issues of a post with too many media assets of one kind, or with too many in total."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
     issues = [
         _too_many(platform, field, number_with_noun(count, _NOUNS[kind]), number_with_noun(limits[kind], _NOUNS[kind]))
@@ -191,7 +191,7 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 
 def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """The validation issue of an alternative text that is missing or too long; none if the platform has no limit."""
+    """Return the validation issue of an alternative text that is missing or too long; none if the platform has no limit."""
     most, length = rules.alt_text_max_length, code_points(asset.alt_text)
     if most is None:
         return []
@@ -216,6 +216,6 @@ def _format(mime_type: str) -> str:
 
 
 def _in_words(seconds: int) -> str:
-    """A video's duration in words for validation messages, such as 2 minutes and 20 seconds."""
+    """Return a video's duration in words for validation messages, such as 2 minutes and 20 seconds."""
     parts = ((seconds // 3600, "hour"), (seconds % 3600 // 60, "minute"), (seconds % 60, "second"))
     return " and ".join(number_with_noun(count, unit) for count, unit in parts if count)

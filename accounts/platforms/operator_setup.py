@@ -37,14 +37,15 @@ class PlatformApplication:
 
 @dataclass(frozen=True)
 class OperatorSetup:
-    """What a platform requires before accounts can be connected: things that owners need, and OAuth applications.
+    """What must be prepared before accounts of a platform can be connected, by their owners and by the service's operator.
 
-    Without applications the operator has nothing to register.
+    Owners bring things; the operator registers OAuth applications. Without applications the operator has nothing to
+    register.
     """
 
     owner_brings: Mapping[str, str]
     applications: tuple[PlatformApplication, ...] = ()
 
     def applications_for(self, method: str) -> tuple[PlatformApplication, ...]:
-        """The OAuth applications that the operator registers for a method of connecting; none for `credentials`."""
+        """Return the OAuth applications that the operator registers for a connection method; none for `credentials`."""
         return self.applications if method == OAUTH else ()

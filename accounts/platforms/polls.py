@@ -27,7 +27,7 @@ _REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "
 
 
 def poll_option(rules: PollRules) -> dict[str, Any]:
-    """The JSON Schema of the option `poll`; `poll_issues` checks the length of the choices."""
+    """Return the JSON Schema of the option `poll`; `poll_issues` checks the length of the choices."""
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
@@ -56,13 +56,13 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
 
 
 def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The poll in a target's options, which may still be invalid; None if there is no poll."""
+    """Return the poll in a post's options, which may still be invalid; None if there is no poll."""
     poll = options.get(OPTION)
     return poll if isinstance(poll, dict) else None
 
 
 def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The choices of the poll in a target's options; empty if there is no poll or its choices are not a list."""
+    """Return the choices of the poll in a post's options; empty if there is no poll or its choices are not a list."""
     given = (poll_of(options) or {}).get("choices")
     return tuple(choice for choice in given if isinstance(choice, str)) if isinstance(given, list) else ()
 
@@ -70,7 +70,7 @@ def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
 def poll_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """The validation issues of a poll; `field` is the path of the options, such as `targets[0].options`.
+    """Return the validation issues of a poll; `field` is the path of the options, such as `targets[0].options`.
 
     The JSON Schema of the options reports a value that does not have the structure of a poll.
     """
@@ -87,7 +87,7 @@ def poll_issues(
 
 
 def reported_by_poll_issues(violation: ValidationError) -> bool:
-    """Return whether `poll_issues` has a better message for this violation of the poll's JSON Schema."""
+    """Return whether a JSON Schema violation in a poll is left out because `poll_issues` reports it in a better message."""
     path = list(violation.absolute_path)
     return path[:1] == [OPTION] and violation.validator in _REPORTED_BY_ISSUES
 
@@ -103,13 +103,13 @@ def check_poll(content: Content, capabilities: Capabilities, label: str) -> None
 
 
 def duration_in_words(minutes: int) -> str:
-    """A poll's duration in words for validation messages, such as 1 day and 12 hours."""
+    """Return a poll's duration in words for validation messages, such as 1 day and 12 hours."""
     parts = ((minutes // 1440, "day"), (minutes % 1440 // 60, "hour"), (minutes % 60, "minute"))
     return str(get_text_list([number_with_noun(count, unit) for count, unit in parts if count], "and")) or "0 minutes"
 
 
 def duration_range_in_words(rules: PollRules) -> str:
-    """The shortest and longest poll that a platform accepts, in words, such as from 1 hour to 7 days."""
+    """Return the shortest and longest poll that a platform accepts, in words, such as from 1 hour to 7 days."""
     shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
     return f"from {shortest} to {longest}{step}"

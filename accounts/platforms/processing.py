@@ -15,7 +15,7 @@ from accounts.platforms.types import Progress
 def ask_again(
     phase: str, state: Mapping[str, Any], *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
-    """The publishing step that asks a platform again whether an upload is processed, up to `max_checks` times.
+    """Return the publishing step that asks again, after a pause, whether the platform has processed an upload.
 
     `looks` in the state counts the checks. The pause before it grows from `first` to `longest` seconds, doubling each time.
     Raises `timeout` after `max_checks`.
@@ -26,11 +26,11 @@ def ask_again(
 
 
 def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: float) -> Progress:
-    """The publishing step that asks a platform again about an upload, without a limit for the number of checks."""
+    """Return the publishing step that asks a platform about an upload again after a pause, as often as necessary."""
     checks = state.get("looks", 0)
     return step_after_pause(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
 
 
 def step_after_pause(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
-    """The publishing step that continues after a pause of `seconds`, such as a check whether an upload is processed."""
+    """Return the publishing step that takes place in `seconds`, such as a check of whether an upload is processed."""
     return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

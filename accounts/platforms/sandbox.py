@@ -71,7 +71,7 @@ class Sandbox(Platform):
 
 
 def _fault(text: str, attempt: int) -> PlatformError | None:
-    """Return the error that a marker in the text makes the sandbox raise at this attempt, or None."""
+    """Return the error that a sandbox post's text asks for at this attempt with a marker like [sandbox:reject], or None."""
     faults: dict[str, PlatformError] = {
         "reject": ContentRejected("The sandbox rejects this post, as its text asks."),
         "rate_limit": RateLimited("The sandbox's rate limit is used up, as the text asks."),

@@ -31,7 +31,10 @@ def schema_violations(schema: Mapping[str, Any], value: Any) -> list[ValidationE
 
 
 def _within(keyword: str, limit: str) -> Any:
-    """Return a JSON Schema check of `keyword` that skips values longer than `limit`, which would take too long."""
+    """Return a validator of the JSON Schema keyword `keyword` that skips values too long for the schema's keyword `limit`.
+
+    To validate them would take too long.
+    """
     check = Draft202012Validator.VALIDATORS[keyword]
 
     def bounded(validator: Any, rule: Any, value: Any, schema: Mapping[str, Any]) -> Iterator[ValidationError]:

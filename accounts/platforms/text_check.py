@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class CallCache:
-    """A cache of function results while one post's texts are validated: the same call is made only once."""
+    """Cache of function calls during the validation of one post, so that the same call is not computed twice."""
 
     def __init__(self) -> None:
         self._results: dict[tuple[Hashable, ...], Any] = {}
@@ -28,16 +28,15 @@ class CallCache:
 
 
 def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind] = ()) -> int:
-    """The maximum length of a text in the unit of the platform's TextRules.
+    """Return the maximum length of a post's text, in the platform's unit of counting, given its options and kinds of media.
 
-    It is for a post with these options and kinds of media. Media or a poll may have a limit of their own, and options may
-    take up a part of the length.
+    Media or a poll may have a limit of their own, and options may take up a part of the length.
     """
     return _limit_and_reason(rules, options, media)[0]
 
 
 def _limit_and_reason(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind]) -> tuple[int, str]:
-    """The maximum length of a post's text, and the reason if media or options reduce the length."""
+    """Return the maximum length of a post's text, and the reason if media or options reduce the length."""
     most, reason = rules.max_length, ""
     if rules.max_length_with_poll is not None and poll_of(options) is not None:
         most, reason = rules.max_length_with_poll, " as the question of a poll"
@@ -61,7 +60,7 @@ def length_issues(
     subject: str = "The text",
     scope: str = "",
 ) -> list[Issue]:
-    """The validation issues of a text that is too long, with a shortened text as repair hint.
+    """Return the validation issues of a text that is too long, with a shortened text as repair hint.
 
     A text within the limit may get a warning. The text in the hint fits the limits of all units. `media` are the kinds of the
     post's media. `cached` counts and cuts each text only once. `subject` is what the message calls the text, `scope` what the
@@ -83,7 +82,7 @@ def length_issues(
 
 
 def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
-    """The warnings for a text that is within the platform's limit but longer than the platform advises."""
+    """Return the warnings for a text that is within the platform's limit but longer than the platform advises."""
     issues = []
     for unit, most, count in rules.advised:
         if (length := cached(count, text)) > most:

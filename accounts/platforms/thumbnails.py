@@ -20,7 +20,7 @@ _decodes = threading.BoundedSemaphore(2)  # the threads of a process wait for ea
 
 
 def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
-    """A JPEG thumbnail of a web page's picture, of at most `max_bytes`, rotated by its EXIF data; without animation.
+    """Return a JPEG thumbnail of a web page's picture, of at most `max_bytes`, rotated by its EXIF data; without animation.
 
     None for a file of another type, for a broken picture, and for one with too many pixels.
     """
@@ -35,7 +35,7 @@ def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
 
 
 def _opaque(image: Image.Image) -> Image.Image:
-    """The picture of a thumbnail as RGB, with a white background in place of transparent pixels."""
+    """Return the picture of a thumbnail as RGB, with a white background in place of transparent pixels."""
     if image.mode == "I;16":  # Pillow would cut off its values at 255
         image = image.point(lambda value: value / 256).convert("L")
     if not image.has_transparency_data:

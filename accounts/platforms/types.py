@@ -102,7 +102,7 @@ class MediaRules:
 
 @dataclass(frozen=True)
 class PostingPace:
-    """The rate at which a platform allows posts to one account: `burst` posts at once, then one post every `seconds`."""
+    """The rate at which a platform lets an account post: `burst` posts at once, then one post every `seconds`."""
 
     seconds: float
     burst: int = 1
@@ -131,7 +131,7 @@ class Capabilities:
     withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_for(self, options: Mapping[str, Any]) -> MediaRules:
-        """Return the platform's media rules for a post with these platform options, which may still be invalid."""
+        """Return a platform's media rules for a post with these options; the options need not have been validated."""
         return self.media_with(options) if self.media_with else self.media
 
 
@@ -152,7 +152,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class AccountDetails:
-    """The data of a connected account that an adapter may use and that are not secret: server limits and OAuth scopes."""
+    """Data of a connected account for adapters, without its secrets: the account's id, server limits and OAuth scopes."""
 
     external_id: str
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -222,7 +222,7 @@ def _closed() -> AbstractContextManager[BinaryIO]:
 
 @dataclass(frozen=True)
 class Content:
-    """The content that a platform adapter publishes for one target: its text, media and options.
+    """The content that a platform adapter publishes to one account: the text, media and options of the post.
 
     `key` is the target's id, the same at every attempt; `attempt` counts from 1 since the release or the last retry.
     `media` is in the order in which it is shown.
@@ -246,7 +246,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far publishing a post has progressed; it is stored before the adapter takes the next publishing step.
+    """The stored progress of publishing a post: the adapter's next step, and the data that this step needs.
 
     `phase` names the next step, `state` is what that step needs (ids and frozen records, never bytes). `ready_at` postpones
     the step (a platform that transcodes). After an attempt of a phase in the platform's `irreversible`, the phase is repeated
@@ -260,23 +260,23 @@ class Progress:
 
     @property
     def segments(self) -> int:
-        """The number of published posts of a thread; if it is above 0, publishing never begins again at the first post."""
+        """Return how many posts of a thread are published; above 0, publishing never begins again at the first post."""
         return len(self.state.get("sent", ()))
 
     @property
     def accepted(self) -> bool:
-        """Return whether the platform has accepted the post, so that only the platform itself can still reject the post."""
+        """Return whether the platform has accepted the post, after which only the platform itself can reject the post."""
         return TAKEN in self.state
 
     @property
     def published(self) -> Published | None:
-        """The published post, if only a later addition such as the first comment is still missing, which may fail."""
+        """Return the published post if only an addition that may fail, such as its first comment, is missing, else None."""
         return Published(**self.state[OUT]) if OUT in self.state else None
 
 
 @dataclass(frozen=True)
 class AskedById:
-    """Proof that a post is not published: the platform's `status` of the uploaded object from which the post is made."""
+    """Proof that a post is not published: the `status` that the platform reports for the id of its upload."""
 
     status: str
 
@@ -295,6 +295,6 @@ class CompleteList:
 
 @dataclass(frozen=True)
 class Absent:
-    """An adapter's proof that the platform does not have a post; a search without a result alone is no proof."""
+    """An adapter's answer that a post is certainly not published, with its `proof`; an empty search result is no proof."""
 
     proof: AskedById | CompleteList

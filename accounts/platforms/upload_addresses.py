@@ -12,7 +12,7 @@ from config.sealing import SealedValueError, open_sealed, seal
 
 
 def seal_address(address: str, *, key: str) -> str:
-    """Encrypt the upload URL of a media file for one publication, whose `key` is needed to decrypt the URL."""
+    """Encrypt a media file's upload URL before it is stored; decryption needs the `key` of the same publication."""
     return seal(f"upload:{key}", address)
 
 

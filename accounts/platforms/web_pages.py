@@ -96,7 +96,7 @@ def fetch_picture(address: str) -> bytes:
 
 
 def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: bool) -> tuple[URL, Response, bytes]:
-    """Fetch a web page and return the last URL, the response and its body.
+    """Fetch a web page; return its URL after all redirects, the HTTP response and the body.
 
     Each redirect is checked like the first URL.
     """
@@ -166,7 +166,7 @@ def _encoding(name: str) -> str:
 
 
 def _parsed(text: str) -> _Head:
-    """Parse the head of a web page in pieces, so that the time limit can stop parsing."""
+    """Parse the head of a web page piece by piece, and stop when the time for parsing is used up."""
     head, deadline = _Head(), time.thread_time() + _PARSER_SECONDS
     for start in range(0, len(text), _PARSED_AT_ONCE):
         if head.is_over or time.thread_time() > deadline:

@@ -63,7 +63,7 @@ class AccountsQuery(PageQuery):
     }
 )
 class CredentialsField(serializers.JSONField):
-    """A serializer field for a JSON object with an account's credentials, or with values needed before OAuth."""
+    """A serializer field for the JSON object with an account's credentials, or with the values to enter before OAuth."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
@@ -96,7 +96,7 @@ ConnectAnswer = one_of("ConnectAnswer", AccountEnvelope, AuthorizationSerializer
 
 
 class ConnectionChoiceSerializer(serializers.Serializer):
-    """One of several accounts to which an owner gave access by OAuth, for the caller to choose from."""
+    """One of several accounts to which a person gave access by OAuth; the caller chooses one of them to connect."""
 
     external_id = serializers.CharField(help_text="Give it as `choice`.")
     handle = serializers.CharField()
@@ -106,7 +106,7 @@ class ConnectionChoiceSerializer(serializers.Serializer):
 
 
 class ConnectionChoicesSerializer(serializers.Serializer):
-    """The accounts to which an owner gave access by OAuth: the caller repeats the request with one of them as `choice`.
+    """The accounts to choose from after OAuth: the caller repeats the request with the `external_id` of one as `choice`.
 
     None is connected yet.
     """

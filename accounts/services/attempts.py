@@ -45,9 +45,10 @@ class BegunAttempt:
 
 
 def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunAttempt:
-    """Begin an OAuth connection attempt outside of any database transaction, because the platform may have to be called.
+    """Begin an OAuth connection attempt: request the authorization URL from the platform, and store the attempt.
 
-    Raises CredentialsRejected (given), ConnectionUnavailable, PlatformFault, RateLimited.
+    Call it outside of database transactions, because it may call the platform. Raises CredentialsRejected (given),
+    ConnectionUnavailable, PlatformFault, RateLimited.
     """
     state = secrets.token_urlsafe(32)
     redirect_uri = settings.BASE_URL + reverse("connect-callback")
@@ -79,7 +80,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
 
 
 def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
-    """Return the stored authorization URL and `state` of an OAuth connection attempt, when a request is repeated.
+    """Return the stored authorization URL and `state` of an OAuth connection attempt, for the answer to a repeated request.
 
     Both are None once the attempt has been used or has expired.
     """
@@ -89,7 +90,7 @@ def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
 
 
 def find_open_attempt(state: str) -> ConnectionAttempt | None:
-    """Return the unexpired OAuth connection attempt with this OAuth `state`, even if its code has been exchanged."""
+    """Return the unexpired OAuth connection attempt that has this `state`, whether or not its code was exchanged."""
     rows = ConnectionAttempt.objects.select_related("workspace", "account")
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
 
@@ -100,7 +101,7 @@ def was_exchanged_with(attempt: ConnectionAttempt, code: str) -> bool:
 
 
 def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
-    """Raise OAuthStateInvalid if this authorization code cannot complete the OAuth connection attempt any more.
+    """Raise OAuthStateInvalid if the authorization code can no longer complete the OAuth connection attempt.
 
     A code is usable if none was exchanged yet, or if this code was exchanged and an account can still be attached.
     """

@@ -76,5 +76,5 @@ def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> C
 
 
 def _connected_row(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """Return the queryset of the account that is checked; empty if it was disconnected during the check."""
+    """Return the queryset of an account during its check; empty if the account was disconnected meanwhile."""
     return ConnectedAccount.objects.filter(pk=account.pk).exclude(status=ConnectedAccount.Status.DISCONNECTED)

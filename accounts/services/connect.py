@@ -112,7 +112,7 @@ def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
 
 
 def save_account(workspace_id: str, platform_name: str, method: str, connection: Connection) -> ConnectedAccount:
-    """Insert or update the row of a connected account, in the caller's database transaction.
+    """Insert or update a connected account in the database, inside the transaction that the calling function began.
 
     The row is locked, so that two simultaneous connections produce one account.
     """

@@ -79,7 +79,7 @@ def disconnect_accounts_of_deleted_workspaces(*, limit: int = 200) -> int:
 
 
 def _decrypted_grant(account: ConnectedAccount) -> Grant | None:
-    """Return the secrets of an account, which are needed to revoke its access; None if they cannot be decrypted."""
+    """Return an account's decrypted secrets, with which its access is revoked; None if decryption fails."""
     try:
         return account.grant()
     except SealedValueError as error:

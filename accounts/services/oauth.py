@@ -50,7 +50,7 @@ class OAuthReturn:
 def complete_connection(
     *, caller: Caller, state: str, code: str, choice: str | None = None, dry_run: bool = False
 ) -> ConnectedAccount | AccountChoices:
-    """Complete an OAuth connection with the platform's code.
+    """Complete an OAuth connection: exchange the code, and connect the account or return the accounts to choose from.
 
     Returns the attached account, or the accounts to choose from. Choices are returned if the login has several accounts and
     `choice` is None. A dry run calls no platform and uses nothing up. Raises ScopeMissing, WorkspacePaused, OAuthStateInvalid
@@ -88,7 +88,7 @@ def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
-    """Connect the account that a person chose after OAuth to the workspace.
+    """Connect to the workspace the account that a person chose from several after OAuth.
 
     Raises ValidationFailed (choice), and the errors of `read_oauth_return`.
     """

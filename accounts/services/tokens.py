@@ -87,7 +87,7 @@ def _connected(account_id: str) -> ConnectedAccount:
 
 
 def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
-    """Set a connected account to needs_reauth, unless its OAuth tokens were renewed since `stale` was read."""
+    """Set a connected account to needs_reauth, unless its OAuth tokens are newer than the failed ones in `stale`."""
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.grant() == stale:
         ConnectedAccount.objects.filter(
@@ -184,7 +184,7 @@ def _renew_due(account: ConnectedAccount) -> bool:
 
 
 def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
-    """Set an account to needs_reauth after the platform refused to renew its tokens, unless its access token still works.
+    """Set an account to needs_reauth if its platform refuses to renew the tokens and the access token does not work.
 
     An account whose token still works is tried again when that token expires. Raises PlatformError.
     """

@@ -29,7 +29,7 @@ CONTENT_STATUSES = frozenset({400, 403, 404, 409, 413, 415, 422})
 
 
 class ErrorTranslator(Generic[E]):
-    """The base class that translates HTTP errors of a platform's API; subclasses add the platform's own error codes."""
+    """Base class that turns HTTP errors of a platform's API into PlatformErrors; subclasses know the API's error codes."""
 
     name: ClassVar[str]  # the platform's name in the registry
     label: ClassVar[str]  # the platform's name for people
@@ -39,7 +39,7 @@ class ErrorTranslator(Generic[E]):
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
     def specific(self, error: E) -> PlatformError | None:
-        """Return the PlatformError for an HTTP error with a special meaning at this platform; None for all other errors."""
+        """Return the PlatformError for an HTTP error with a meaning of its own at this platform; None for other errors."""
         return None
 
     def rejects_content(self, error: E) -> bool:
@@ -51,18 +51,21 @@ class ErrorTranslator(Generic[E]):
         return error.status >= 500
 
     def is_documented(self, error: E) -> bool:
-        """Return whether a refusal of content is one that the platform documents.
+        """Return whether a platform's API documents the error code with which it refused a post's content.
 
         All others are reported to the operator.
         """
         return self.documented_codes is None or error.code in self.documented_codes
 
     def platform_errors(self) -> AbstractContextManager[None]:
-        """Return a context manager that turns HTTP errors into PlatformErrors, for platform calls that are safe to repeat."""
+        """Return a context manager that turns HTTP errors into PlatformErrors, for API calls that are safe to repeat."""
         return self._translated(self.platform_error)
 
     def content_errors(self, what: str) -> AbstractContextManager[None]:
-        """Return a context manager that turns HTTP errors into PlatformErrors, for calls that send content ("this image")."""
+        """Return a context manager that turns HTTP errors into PlatformErrors, for calls that send a post's text or media.
+
+        `what` names the content in messages, such as "this image".
+        """
         return self._translated(lambda error: self.refusal(error, what))
 
     def publish_errors(self, what: str, *, final: bool = False) -> AbstractContextManager[None]:
@@ -89,7 +92,7 @@ class ErrorTranslator(Generic[E]):
         return self._meaning(error) or self._undocumented(error)
 
     def refusal(self, error: OutboundError | E, what: str) -> PlatformError:
-        """Return the PlatformError for the HTTP error of a call that sent content, which the platform may have refused."""
+        """Return the PlatformError for a failed call that sent content: ContentRejected if the content is refused."""
         if isinstance(error, OutboundError):
             return self.platform_error(error)
         meaning = self._meaning(error)

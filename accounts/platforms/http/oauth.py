@@ -63,7 +63,7 @@ class OAuthApplication:
 
     @property
     def required_scopes(self) -> tuple[str, ...]:
-        """The OAuth scopes that an owner has to grant so that the account can be connected."""
+        """Return the OAuth scopes that an owner has to grant so that the account can be connected."""
         return self.scopes
 
     def authorize(self, state: str, redirect_uri: str) -> Authorization:
@@ -154,7 +154,7 @@ class OAuthApplication:
         return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
-        """Send a form to a platform's OAuth endpoint with the application's credentials. Returns also error responses.
+        """Send a form with the OAuth application's credentials to an OAuth endpoint; returns also error responses.
 
         Raises Transient without a response.
         """

@@ -90,7 +90,7 @@ def one_line(value: Any) -> str:
 
 
 def line_without_tokens(value: Any) -> str:
-    """Return the explanation in a platform's error response as one line, without anything that resembles a token.
+    """Return text from a platform's response as one line in which an ellipsis replaces anything that resembles a token.
 
     Platforms quote tokens in their errors.
     """
@@ -118,7 +118,7 @@ def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
 
 
 def bounded_wait(seconds: float) -> float:
-    """Return the waiting time from an HTTP response in seconds, limited to between zero and a day."""
+    """Return the waiting time that a platform asks for, in seconds, limited to between zero and a day."""
     return min(max(float(seconds), 0.0), MAX_WAIT_SECONDS)
 
 

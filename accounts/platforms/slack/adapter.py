@@ -106,7 +106,7 @@ class Slack(OAuthPlatform):
             return installation.fetch_channel(self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raise AccountDisconnected, because neither Slack webhooks nor the Slack app's tokens can be renewed."""
+        """Always raise AccountDisconnected: neither Slack webhooks nor the tokens of the Slack app can be renewed."""
         raise AccountDisconnected("Access to a Slack channel cannot be renewed by the service.")
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
@@ -128,7 +128,10 @@ class Slack(OAuthPlatform):
         return step(api, channel, content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Find a published Slack message by its files. Raises OutcomeUnknown for a message without files."""
+        """Search Slack for the message of an interrupted attempt by its files; a message without files cannot be found.
+
+        Raises OutcomeUnknown for a message without files.
+        """
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
         return messages.find(self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state)

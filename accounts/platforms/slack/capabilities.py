@@ -84,7 +84,7 @@ CAPABILITIES = Capabilities(
 
 
 def capabilities_with_scopes(account: AccountDetails) -> Capabilities:
-    """Return a Slack account's capabilities: files only if connected by the app and with the OAuth scopes for files."""
+    """Return a Slack account's capabilities, without files if a webhook posts or the app lacks OAuth scopes for files."""
     if account.external_id.rpartition("/")[2].startswith("B"):  # ids of webhooks; those of channels begin with C or G
         return _without_files(NO_FILES_BY_WEBHOOK)
     if account.scopes and not {*FILE_SCOPES} <= {*account.scopes}:

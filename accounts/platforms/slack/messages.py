@@ -49,7 +49,10 @@ State = Mapping[str, Any]
 
 
 class FileErrors(SlackErrors):
-    """The translation of Slack's errors about a message's files; the account stays connected, because text still works."""
+    """The translation of Slack's errors about files in a message, which do not disconnect the account.
+
+    Messages of text alone still work.
+    """
 
     def specific(self, error: SlackError) -> PlatformError | None:
         """Return the PlatformError for Slack's errors about files, access or the channel; None for other errors."""
@@ -131,7 +134,7 @@ def find_shared_message(api: WebApi, channel: Channel, content: Content, state: 
 
 
 def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published | Absent:
-    """Find the Slack message of an interrupted attempt by the message's first file; return Absent if Slack lacks the file."""
+    """Find the Slack message of an interrupted attempt by its first file; return proof (an Absent) if Slack lacks it."""
     file = _first_file(api, state)
     if file is None:
         return Absent(AskedById("file_not_found"))
@@ -139,14 +142,17 @@ def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progr
 
 
 def _published(channel: Channel, timestamp: str, content: Content) -> Published:
-    """Return a Slack message as published, with a permalink built from its channel and timestamp."""
+    """Return the id and the permalink of a posted Slack message, built from the channel and the message's timestamp."""
     thread = content.options.get("thread_ts")
     address = f"{channel['site']}/archives/{channel['id']}/p{timestamp.replace('.', '')}"
     return Published(timestamp, f"{address}?thread_ts={thread}&cid={channel['id']}" if thread else address)
 
 
 def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
-    """Announce a message's file to Slack. Returns its id and the upload URL. Raises SlackError, OutboundError."""
+    """Request an upload URL from Slack for one file of a message; return the file's id and the URL.
+
+    Raises SlackError, OutboundError.
+    """
     details = {"filename": file.filename or "file", "length": str(file.size_bytes)}
     if file.alt_text and file.kind in ("image", "gif"):
         details["alt_txt"] = file.alt_text
@@ -160,7 +166,7 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
 
 
 def _send(address: str, file: MediaFile) -> None:
-    """Upload a message's file to the URL that Slack gave for the upload; the app's token is not sent."""
+    """Upload one file of a Slack message to the upload URL that Slack issued, without sending the app's token."""
     headers = {"Content-Type": "application/octet-stream"}
     with file.open() as opened:
         response = request(
@@ -171,7 +177,7 @@ def _send(address: str, file: MediaFile) -> None:
 
 
 def _upload_again(api: WebApi, content: Content, state: State) -> Progress:
-    """Return the step that uploads the Slack message's files a second time, after Slack did not find them.
+    """Return the publishing step that uploads a Slack message's files once more, because Slack did not find them.
 
     Raises OutcomeUnknown if there was an earlier attempt: its call may have used the uploads.
     """
@@ -210,7 +216,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
 
 
 def _message(channel: Channel, content: Content, state: State, file: Mapping[str, Any]) -> Progress | Published:
-    """Return the Slack message if the description of its file says where it was posted, else the step that asks again."""
+    """Return the published Slack message if Slack shows its file in the channel; otherwise, the step that checks later."""
     if timestamp := _shared_at(file, channel):
         return _published(channel, timestamp, content)
     return ask_again(
@@ -224,7 +230,7 @@ def _message(channel: Channel, content: Content, state: State, file: Mapping[str
 
 
 def _shared_at(file: Mapping[str, Any], channel: Channel) -> str:
-    """Return the timestamp of the Slack message that shows the file in the channel; empty if there is none."""
+    """Return the timestamp of the message that shares a file in the Slack channel; empty if there is none."""
     for by_channel in object_or_empty(file.get("shares")).values():
         for each in objects_in(object_or_empty(by_channel).get(channel["id"])):
             timestamp = each.get("ts")

@@ -57,9 +57,9 @@ class Telegram(Platform):
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Ask Telegram for the new id of a connected chat, and return what is to be stored with the account.
+        """Return the secrets of a connected Telegram chat with the chat's new id, after its group has become a supergroup.
 
-        Raises AccountDisconnected if the chat has none, since bots' tokens do not expire; Transient.
+        Raises AccountDisconnected if the chat has no new id, since bots' tokens do not expire; Transient.
         """
         chat = self._chat(grant)
         if chat.id == grant.tokens["chat_id"]:

@@ -119,7 +119,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         return None
 
     def platform_error(self, error: OutboundError | BotApiError) -> PlatformError:
-        """Return the PlatformError for Telegram's error about a call that sends no post.
+        """Return the PlatformError for an error of a Telegram call that does not send a post, such as a check of the bot.
 
         A bad request then concerns the bot or the chat.
         """

@@ -18,7 +18,7 @@ from accounts.platforms.types import Identity
 
 
 class ThreadsApplication(MetaApplication):
-    """The operator's OAuth app at Threads, with an id and a secret that are not those of the Meta app."""
+    """The operator's OAuth app for Threads, whose id and secret differ from those of the operator's Meta app."""
 
     label = "Threads"
     errors = ERRORS
@@ -81,5 +81,5 @@ class Threads(MetaPlatform):
         )
 
     def version(self) -> str:
-        """Return the version in the address of the Threads API, which has only one."""
+        """Return the version number in URLs of the Threads API, of which only one version exists."""
         return "v1.0"

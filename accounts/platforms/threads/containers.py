@@ -51,7 +51,7 @@ def create(account: Account, content: Content, state: State) -> Progress:
 
 
 def check_containers(account: Account, state: State) -> Progress | None:
-    """Ask whether Threads has prepared the post's containers (unpublished posts); None if the post is already published."""
+    """Ask Threads whether a post's containers (unpublished posts) are ready; returns None if it is published already."""
     waiting = [*state["waiting"]]
     while waiting:
         with ERRORS.platform_errors():
@@ -70,7 +70,10 @@ def check_containers(account: Account, state: State) -> Progress | None:
 
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
-    """Ask Threads for the status of a container (unpublished post), and why it failed. Raises GraphError, OutboundError."""
+    """Ask Threads for the status of a container (unpublished post) and, if the container failed, the reason.
+
+    Raises GraphError, OutboundError.
+    """
     try:
         answer = account.graph.get(f"/{container}", {"fields": "status,error_message"})
     except GraphError as error:
@@ -87,7 +90,10 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
 
 
 def check_later(state: State, waiting: Sequence[str]) -> Progress:
-    """Return the step that asks Threads later whether the unpublished post is ready. Raises Transient after MAX_CHECKS."""
+    """Return the publishing step that asks Threads later whether an unpublished post is ready.
+
+    Raises Transient after MAX_CHECKS.
+    """
     return ask_again(
         "wait",
         {**state, "waiting": [*waiting]},
@@ -99,7 +105,10 @@ def check_later(state: State, waiting: Sequence[str]) -> Progress:
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """Return the step that prepares a Threads post again from the beginning. Raises ContentRejected after MAX_REPETITIONS."""
+    """Return the publishing step that prepares a Threads post again from the beginning.
+
+    Raises ContentRejected after MAX_REPETITIONS.
+    """
     repetitions = state.get("anew", 0)
     if repetitions >= MAX_REPETITIONS:
         raise ContentRejected(reason, suggested_action="Make sure that the media can be fetched, then make a new post.")

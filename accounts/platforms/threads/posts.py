@@ -29,7 +29,10 @@ State = Mapping[str, Any]
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Begin to publish a Threads post: check the content and store the current time. Raises ContentRejected."""
+    """Begin to publish a Threads post: check its content, and return the first publishing step.
+
+    The step stores the current time, since which published posts are searched for. Raises ContentRejected.
+    """
     check_segments(content, CAPABILITIES, "Threads")
     if content.media and "link_attachment" in content.options:
         raise ContentRejected("A Threads post with media shows no link below it; leave `link_attachment` out.")
@@ -40,14 +43,20 @@ def begin(account: Account, content: Content, state: State) -> Progress:
 
 
 def check_segment_containers(account: Account, content: Content, state: State) -> Progress:
-    """Ask whether Threads has prepared the next post, so that the post can be published. Raises platform errors."""
+    """Ask whether Threads has prepared the next post of a chain; returns the next publishing step.
+
+    Raises platform errors.
+    """
     return containers.check_containers(account, state) or _after_segment(
         content, state, _id_of_published(account, content, state)
     )
 
 
 def publish(account: Account, content: Content, state: State) -> Progress:
-    """Publish the next Threads post, which Threads has prepared as a container. Raises platform errors."""
+    """Publish the next post of a Threads chain, which Threads has prepared as a container (unpublished post).
+
+    Raises platform errors.
+    """
     with ERRORS.publish_errors("this post"):
         try:
             form = {"creation_id": state["container"]}
@@ -61,7 +70,7 @@ def publish(account: Account, content: Content, state: State) -> Progress:
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Absent:
-    """Find the Threads post that an interrupted attempt has published; return Absent if there is certainly none.
+    """Find out whether an interrupted attempt has published the Threads post; return proof (an Absent) if it has not.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
     """
@@ -80,7 +89,10 @@ def find(account: Account, content: Content, state: State) -> Progress | Absent:
 
 
 def permalink(account: Account, content: Content, state: State) -> Published:
-    """Ask Threads for the URL of the published post. Raises platform errors about the URL; the post stays published."""
+    """Ask Threads for the URL of a published post; if that fails, the post still counts as published.
+
+    Raises platform errors about the URL.
+    """
     media_id = state[OUT]["external_id"]
     with ERRORS.platform_errors():
         address = https_url(account.graph.get(f"/{media_id}", {"fields": "id,permalink"}).get("permalink"))
@@ -88,7 +100,7 @@ def permalink(account: Account, content: Content, state: State) -> Published:
 
 
 def _after_miss(state: State) -> Progress:
-    """Return the step after Threads did not find an unpublished post: ask again or, after MAX_MISSES, prepare another."""
+    """Return the next step if Threads does not find a prepared post: ask again or, after MAX_MISSES, prepare it again."""
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
         return containers.create_again(state, "Threads does not know the container that it called ready.")
@@ -96,7 +108,7 @@ def _after_miss(state: State) -> Progress:
 
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:
-    """Return the id of a Threads post that turned out to be published already.
+    """Return the id of a Threads post that an earlier attempt has already published.
 
     For the last post of a chain this may be the container's id.
     """
@@ -108,7 +120,7 @@ def _id_of_published(account: Account, content: Content, state: State) -> str:
 
 
 def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """Search the Threads profile's list for the post of an interrupted attempt. Returns the post's id, or None.
+    """Search the Threads profile for the post that an interrupted attempt may have published; returns its id, or None.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
@@ -156,7 +168,7 @@ def _without_hash(text: Any) -> str:
 
 
 def _after_segment(content: Content, state: State, media_id: str) -> Progress:
-    """Return the step that creates the next Threads post of a chain or, after the last post, asks for the URL."""
+    """Return the next publishing step of a Threads chain: prepare the next post or, after the last, ask for the URL."""
     sent = [*state["sent"], media_id]
     if len(sent) < len(segment_texts(content)):
         return Progress("container", {"since": state["since"], "sent": sent})

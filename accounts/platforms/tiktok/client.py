@@ -146,11 +146,11 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
         return self.transient(error) if error.code in TRANSIENT_ERRORS else None
 
     def rejects_content(self, error: TikTokError) -> bool:
-        """Return whether TikTok's error means that it refuses the content, as most named errors do."""
+        """Return whether TikTok's error has a name, since most named errors mean that TikTok refuses the content."""
         return bool(error.code)
 
     def may_have_effect(self, error: TikTokError) -> bool:
-        """Return whether TikTok may have carried out the request although it answered with an error: a failure of its own."""
+        """Return whether TikTok may have carried out a request that it answered with an error, such as a server error."""
         return error.status >= 500 or error.code in TRANSIENT_ERRORS
 
 

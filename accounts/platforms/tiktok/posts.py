@@ -32,7 +32,10 @@ class Creator:
 
 
 def get_creator(api: Api) -> Creator:
-    """Ask TikTok what it allows in the creator's posts now. Raises TikTokError, NotSent, NoAnswer."""
+    """Ask TikTok what a creator may post: the allowed privacy levels, the longest video, and whether comments are off.
+
+    Raises TikTokError, NotSent, NoAnswer.
+    """
     info = api.post("/v2/post/publish/creator_info/query/", json={})
     levels, longest = info.get("privacy_level_options"), info.get("max_video_post_duration_sec")
     if not isinstance(levels, list):

@@ -102,7 +102,10 @@ def upload(api: Api, content: Content, state: State) -> Progress:
 
 
 def finish(api: Api, content: Content, state: State) -> Progress:
-    """Upload a video's last part, so that TikTok publishes the video. Raises OutcomeUnknown if the part may have arrived."""
+    """Upload the last part of a video to TikTok, which then publishes the video.
+
+    Raises OutcomeUnknown if the part may have arrived.
+    """
     [file] = content.media
     try:
         address = _upload_address(content, state)
@@ -127,7 +130,7 @@ STEPS = {"start": start, "upload": upload, "finish": finish, "create": create, "
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
-    """Find out whether an interrupted attempt has uploaded the whole video to TikTok; return Absent if it has not.
+    """Find out whether an interrupted attempt has uploaded a whole video to TikTok; return proof (an Absent) if it has not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """
@@ -174,7 +177,10 @@ def _upload_address(content: Content, state: State) -> str:
 
 
 def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
-    """Upload one chunk of a video to TikTok. Raises TransferEnded, ChunkOutOfOrder, ApiError, NotSent, NoAnswer."""
+    """Upload one chunk of a video's file to TikTok.
+
+    Raises TransferEnded, ChunkOutOfOrder, ApiError, NotSent, NoAnswer.
+    """
     size, count = _chunks_of(file)
     start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size
     opened.seek(start)
@@ -222,7 +228,7 @@ def _required(received: int | None) -> int:
 
 
 def _continue_at(content: Content, state: State, received: int) -> Progress:
-    """Return the step that uploads the parts of a video that TikTok still lacks.
+    """Return the publishing step that uploads the parts of a video that TikTok has not received yet.
 
     If TikTok has only half of a chunk, the upload starts again.
     """
@@ -235,5 +241,5 @@ def _continue_at(content: Content, state: State, received: int) -> Progress:
 
 
 def _start_again(state: State) -> Progress:
-    """Return the step that announces a video to TikTok again, after an upload that cannot be continued."""
+    """Return the publishing step that starts a TikTok video's upload again, after one that cannot be continued."""
     return Progress("start", {"announced": state["announced"]})

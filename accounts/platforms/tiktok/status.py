@@ -76,13 +76,13 @@ def get_status(api: Api, publish_id: str) -> PostStatus:
 
 
 def first_check(state: State, publish_id: str) -> Progress:
-    """Return the step that asks for a TikTok post's status for the first time, shortly after its upload."""
+    """Return the publishing step that first asks TikTok for a post's status, shortly after the upload."""
     stored = {name: state[name] for name in ("username", "announced")}
     return step_after_pause("poll", {**stored, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_CHECK_SECONDS)
 
 
 def check_published(api: Api, content: Content, state: State) -> Progress | Published:
-    """Ask whether TikTok has published the post; without a final status, return the step that asks again later.
+    """Ask whether TikTok has published a post; while TikTok is not done, return the step that asks again later.
 
     Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
     """
@@ -107,7 +107,7 @@ def check_published(api: Api, content: Content, state: State) -> Progress | Publ
 
 
 def _published(content: Content, state: State, post_id: str | None) -> Progress | Published:
-    """Return the published TikTok post, or the step that asks for its status again because its id is missing.
+    """Return the published TikTok post, or the step that asks again because TikTok has not named the post's id yet.
 
     TikTok gives an id only to public posts, and may name it some time after publication.
     """

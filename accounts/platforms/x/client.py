@@ -52,12 +52,12 @@ class XError(ApiError):
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether X refuses a post because the account has already posted the same text."""
+        """Return whether X refuses a post because the account has already posted the same text."""
         return self.status == 403 and "duplicate content" in self.reason.lower()
 
     @property
     def is_about_media(self) -> bool:
-        """Whether X refuses a post because of the post's media, for example if X no longer has them."""
+        """Return whether X refuses a post because of the post's media, for example if X no longer has them."""
         return self.status == 400 and (
             "media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower()
         )
@@ -144,6 +144,9 @@ def _reason(content: Mapping[str, Any]) -> str:
 
 
 def _reset_header(headers: Mapping[str, str]) -> str:
-    """Return the name of the HTTP header that says when X's exhausted rate limit is reset, as X has several limits."""
+    """Return the name of the HTTP header in which X says when the exhausted rate limit is reset.
+
+    If several limits are exhausted, it is the one that is reset last.
+    """
     exhausted = [name for name in _LIMITS if headers.get(f"{name}-remaining") == "0"] or _LIMITS[:1]
     return max((f"{name}-reset" for name in exhausted), key=lambda name: headers.get(name, ""))

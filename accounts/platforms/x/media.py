@@ -28,7 +28,7 @@ Files = tuple[MediaFile, ...]
 
 
 def next_step(files: Files, state: State) -> Progress:
-    """Return the step that uploads an X post's next media file or alt text or, after them all, creates the post."""
+    """Return the next publishing step of an X post: upload a media file, send an alt text or, at last, create the post."""
     if len(state["media"]) < len(files):
         return Progress("upload", state)
     for index, file in enumerate(files):
@@ -127,7 +127,10 @@ def _status(api: Api, state: State) -> dict[str, Any]:
 
 
 def _after_check(files: Files, state: State, data: Mapping[str, Any]) -> Progress:
-    """Return the next step for a media file whose processing state X has reported. Raises ContentRejected, Transient."""
+    """Return the next publishing step of an X post after X has reported whether it has processed a media file.
+
+    Raises ContentRejected, Transient.
+    """
     info = data.get("processing_info")
     if not isinstance(info, dict) or info.get("state") == "succeeded":
         return _uploaded(files, state, state["pending"])

@@ -43,7 +43,10 @@ _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
 def begin(content: Content) -> Progress:
-    """Begin to publish an X post: check its thread and poll, and store the current time. Raises ContentRejected."""
+    """Begin to publish an X post: check its thread and poll, and return the first publishing step.
+
+    The step stores the current time, since which published posts are searched for. Raises ContentRejected.
+    """
     check_segments(content, CAPABILITIES, "X")
     polls.check_poll(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
@@ -63,7 +66,7 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
 
 
 def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
-    """Find the X post that an interrupted attempt has created; return Absent if there is certainly none.
+    """Find the X post that an interrupted attempt may have created; return proof (an Absent) if there is none.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
@@ -85,7 +88,7 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused: XError) -> Progress | Published:
-    """Return what follows after X has refused a post as a duplicate or for its media: a step, or the published post.
+    """Return what to do after X has refused a post for its media or as a duplicate: the next step or, if found, the post.
 
     The media are uploaded again once, because X deletes them after a day.
     """
@@ -109,7 +112,7 @@ def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: s
 
 
 def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> str | Absent:
-    """Search for the X post that an interrupted attempt has created. Returns the post's id, or Absent.
+    """Search for the X post that an interrupted attempt has created. Returns the post's id, or proof (an Absent).
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
@@ -168,7 +171,7 @@ def _media_of(post: Mapping[str, Any]) -> list[str]:
 
 
 def _attached(post: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the keys or ids of an X post's attachments of one kind (media_keys, poll_ids)."""
+    """Return the media keys or the poll ids that X lists among a post's attachments."""
     return _list(object_or_empty(post.get("attachments")).get(name))
 
 

@@ -122,7 +122,7 @@ ERRORS = YouTubeErrors()
 
 
 def seconds_to_midnight_in_california() -> float:
-    """Return the seconds until YouTube resets its daily quota, at midnight in California, plus a minute."""
+    """Return the seconds until midnight in California, when YouTube resets its daily quota, plus one minute."""
     now = timezone.now().astimezone(CALIFORNIA)
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight.timestamp() - now.timestamp() + 60.0

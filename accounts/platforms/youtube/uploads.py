@@ -54,11 +54,14 @@ class UploadSession:
     size_bytes: int
 
     def uploaded(self) -> UploadState:
-        """Ask YouTube how much of the upload has arrived. Raises SessionEnded, YouTubeError, NotSent, NoAnswer."""
+        """Ask YouTube how many bytes of the video's upload have arrived.
+
+        Raises SessionEnded, YouTubeError, NotSent, NoAnswer.
+        """
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
     def send(self, piece: bytes, start: int) -> UploadState:
-        """Upload the piece of a video that begins at byte `start` to YouTube.
+        """Upload to YouTube the piece of a video's file that begins at byte `start`.
 
         Raises the same errors as `uploaded`.
         """
@@ -99,7 +102,10 @@ def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params:
 
 
 def fetch_thumbnail(url: str) -> tuple[bytes, str]:
-    """Download a YouTube thumbnail from its URL. Returns the image and its MIME type. Raises ContentRejected, Transient."""
+    """Download the image for a YouTube thumbnail from the URL in the post's options; returns its bytes and MIME type.
+
+    Raises ContentRejected, Transient.
+    """
     file = io.BytesIO()
     try:
         response = download(url, file, max_bytes=MAX_THUMBNAIL_BYTES)

@@ -88,7 +88,10 @@ def upload(api: Api, content: Content, state: State) -> Progress:
 
 
 def finish(api: Api, content: Content, state: State) -> Progress:
-    """Upload the last piece, so that YouTube creates the video. Raises OutcomeUnknown if the piece may have arrived."""
+    """Upload the last piece of a video, with which YouTube creates the video.
+
+    Raises OutcomeUnknown if the piece may have arrived.
+    """
     [file] = content.media
     try:
         with ERRORS.content_errors(THE_VIDEO):
@@ -108,7 +111,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
-    """Find the YouTube video that an interrupted attempt has created; return Absent if the upload is incomplete."""
+    """Find out whether an interrupted attempt has created the YouTube video; return proof (an Absent) if it has not."""
     with ERRORS.platform_errors():
         try:
             uploaded = _session(api, content, state).uploaded()
@@ -226,9 +229,9 @@ def _session(api: Api, content: Content, state: State) -> UploadSession:
 
 
 def _start_again(state: State) -> Progress:
-    """Return the step that starts a YouTube video's upload again, in a new session. Raises Transient after MAX_SESSIONS.
+    """Return the publishing step that starts a YouTube video's upload again, in a new upload session.
 
-    A session without its last piece leaves nothing behind.
+    Raises Transient after MAX_SESSIONS. A session without its last piece leaves nothing behind.
     """
     if state["sessions"] >= MAX_SESSIONS:
         raise Transient("YouTube repeatedly ends the upload before it is complete.")
@@ -236,7 +239,7 @@ def _start_again(state: State) -> Progress:
 
 
 def _is_last_piece(file: MediaFile, uploaded: UploadState) -> bool:
-    """Return whether YouTube lacks only the video's last piece, whose upload creates the video."""
+    """Return whether only the last piece of a video's upload to YouTube is missing; with it, YouTube creates the video."""
     return file.size_bytes - uploaded.received <= PIECE_BYTES
 
 
@@ -246,7 +249,7 @@ def _check_advance(before: UploadState, after: UploadState) -> None:
 
 
 def _next_step(content: Content, state: State, uploaded: UploadState) -> Progress:
-    """Return the next step for a YouTube video, according to how much of its upload has arrived."""
+    """Return the next publishing step of a YouTube video: upload more of it, set the thumbnail, or check the processing."""
     if uploaded.video_id is None:
         return Progress("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
     created = {"video": uploaded.video_id, TAKEN: True}
