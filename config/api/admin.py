@@ -1,4 +1,4 @@
-"""Base classes of the operators' admin tables: read-only, without COUNT(*) and without secret columns."""
+"""Base classes of the read-only pages of the Django admin, which run no COUNT(*) and do not show columns with secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from config.db.encryption import EncryptedJSONField
 
 
 class ChangeListWithoutCount(ChangeList):
-    """The list of an admin table that pages without counting all rows, because COUNT(*) reads the whole table."""
+    """The change list of the Django admin without a row count, because COUNT(*) reads the whole table."""
 
     newer_page = older_page = ""
 
@@ -39,7 +39,7 @@ class ChangeListWithoutCount(ChangeList):
 
 
 class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
-    """The base class of read-only admin tables: newest rows first, no sorting by columns and no row count.
+    """The base ModelAdmin of read-only tables: newest rows first, without sorting by columns and without a row count.
 
     The detail page shows all columns except encrypted ones and those in `secrets`, the actions, and links to related lists.
     """
@@ -67,7 +67,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return ChangeListWithoutCount
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the rows of an admin table; their secret columns are not loaded from the database."""
+        """Return the rows for a page of the Django admin, without loading their secret columns from the database."""
         return super().get_queryset(request).defer(*self._hidden())
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
@@ -79,7 +79,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return self.get_fields(request, obj)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Return whether a URL may filter an admin table by this column; not by secret ones, as that could reveal values."""
+        """Return whether an admin URL may filter by this column; a filter by a secret column could reveal its values."""
         return lookup.partition("__")[0] not in self._hidden() and super().lookup_allowed(lookup, value, request)
 
     def render_change_form(
@@ -95,7 +95,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return sealed | set(self.secrets)
 
     def _related_lists(self, row: Any) -> list[tuple[str, str]]:
-        """Return the links from a row's admin page to other admin tables that can be searched for its id or trace id."""
+        """Return links from a row's admin page to other models' admin lists that can be searched for its id or trace id."""
         words = [str(row.pk), getattr(row, "trace_id", "")]
         found = []
         for model, other in self.admin_site._registry.items():
@@ -108,7 +108,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
 
 
 class WaitingFilter(admin.SimpleListFilter):
-    """The filter of admin tables for rows that wait for a worker, are due, or are being processed by a worker."""
+    """The Django admin's filter for jobs that wait for a worker, are due now, or are being processed by a worker."""
 
     title = "waiting"
     parameter_name = "waiting"

@@ -1,4 +1,4 @@
-"""Base class of admin tables whose actions change rows; the actions call services as the signed-in operator."""
+"""Actions of the Django admin that change rows: the base class, a confirmation page, and audit entries of refusals."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.For
 
 
 class ActionAdmin(admin.ModelAdmin):
-    """The base class of admin tables with actions; operators need Django's change permission for the table to run them."""
+    """The base ModelAdmin with actions, which only operators with Django's change permission for the model may run."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{get_permission_codename('change', self.opts)}")
@@ -76,7 +76,7 @@ class ActionAdmin(admin.ModelAdmin):
     def carry_out(
         self, request: HttpRequest, rows: Iterable[Any], operation: str, work: Callable[[Any], object], done: str
     ) -> None:
-        """Run an admin action for each selected row; if it is refused for one row, show and audit that, and continue."""
+        """Run an admin action on each selected row; show and audit each refusal, and continue with the next row."""
         finished = []
         for row in rows:
             try:

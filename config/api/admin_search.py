@@ -1,4 +1,4 @@
-"""The search of admin tables by exact words: ids, trace ids, SHA-256 digests and days.
+"""The search of the Django admin by exact values: ids, trace ids, SHA-256 digests and days.
 
 Each search word is looked up in the indexed column for its kind. No search uses LIKE, so large tables stay fast.
 """
@@ -29,7 +29,7 @@ _NAMES = {TRACE: "a trace id", DIGEST: "a SHA-256", DAY: "a day such as 2027-03-
 
 
 def search_word_kind(word: str) -> str:
-    """Return the kind of a word in the admin search: trace id, digest, day or the prefix of an id; "" for any other word."""
+    """Return the kind of a search word in the Django admin: "trace", "sha256", "day", an id's prefix, or "" if unknown."""
     if _TRACE.fullmatch(word):
         return TRACE
     if _DIGEST.fullmatch(word):
@@ -41,7 +41,7 @@ def search_word_kind(word: str) -> str:
 
 
 class ExactSearchAdmin(admin.ModelAdmin):
-    """The base class of admin tables with a search by exact words; a row must match all words.
+    """The base ModelAdmin with a search by exact words; a row must match all words.
 
     `finds` maps each kind of word to its indexed column. The row's own id and its creation day are added automatically
     when the primary key is a prefixed id; `id_prefix` gives the prefix when the key is a plain column.
@@ -68,7 +68,7 @@ class ExactSearchAdmin(admin.ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows that match all words of an admin search; show a message and no rows if a word is not searchable."""
+        """Return the rows that match all words of an admin search; show a message and no rows if one is not searchable."""
         words = [(search_word_kind(word), word) for word in search_term.split()]
         finding = [pair for pair in words if pair[0] in self.found_by]
         narrowing = [pair for pair in words if pair[0] in self.narrows and pair not in finding]
@@ -108,7 +108,7 @@ def _joined_by_or(names: list[str]) -> str:
 
 
 def _made_on(prefix: str, day: str) -> Q:
-    """Return the admin search's query for rows created on a UTC day, as a range of ids, because ids start with their time."""
+    """Return the admin search's condition for rows created on a UTC day: a range of ids, which begin with a timestamp."""
     start = _start_of(day)
     return Q(pk__gte=lowest_id_at(prefix, start), pk__lt=lowest_id_at(prefix, start + timedelta(days=1)))
 

@@ -23,7 +23,7 @@ OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operato
 
 
 class AgentMode(TextChoices):
-    """The modes of agents, such as "only dry runs" or "may publish", from the narrowest to the widest."""
+    """The permission modes of an AI agent, from "dry_run" (may change nothing) to "allow_publish" (may publish posts)."""
 
     DRY_RUN = "dry_run"
     DRAFT = "draft"
@@ -90,7 +90,7 @@ class Caller:
 
     @property
     def idempotency_actor(self) -> str:
-        """Return the owner of a caller's Idempotency-Keys, which are unique for each owner; an agent's API keys share one."""
+        """Return the owner of a caller's Idempotency-Keys, such as `agent:agt_…`; all API keys of one agent share it."""
         return f"{self.kind}:{self.actor_id}"
 
     def has_scope(self, scope: str | AnyOf) -> bool:
@@ -133,7 +133,7 @@ def require_access(
     body_field: str | None = None,
     noun: str = "workspace",
 ) -> None:
-    """Raise an ApiError unless the caller may act in this workspace with this scope (None: any scope).
+    """Raise an ApiError unless the caller may access this workspace and has this scope (None: no scope is needed).
 
     Raises, in this order: ScopeMissing; NotFound for a workspace that does not exist, was deleted or belongs to others
     (ValidationFailed on `body_field` when its id came in a body); WorkspacePaused for a write to a paused workspace.
@@ -169,7 +169,7 @@ def resolve_workspace_id(caller: Caller, workspace_id: str | None) -> str:
 
 
 def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
-    """Raise ScopeMissing (for a user: Forbidden) unless the caller has this scope; for AnyOf one of several is enough."""
+    """Raise ScopeMissing (Forbidden for a user) if the caller lacks this scope, or all scopes of an AnyOf."""
     if scope is None or caller.has_scope(scope):
         return
     wanted = " or ".join(scope) if isinstance(scope, AnyOf) else scope
@@ -179,14 +179,14 @@ def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
 
 
 def not_found_error(body_field: str | None, noun: str) -> errors.ApiError:
-    """Return the API error for an unknown id, or one of another workspace: 422 for an id in the body, 404 in the URL."""
+    """Return the API error for an id that does not exist or belongs to another workspace: 422 in a body, 404 in a URL."""
     if body_field:
         return errors.ValidationFailed.of(body_field, f"There is no such {noun}.", "not_found")
     return errors.NotFound(f"There is no such {noun}.")
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
-    """Return whether the caller may access the workspace; if so, set a user's scopes by the user's role in it."""
+    """Return whether the caller may access the workspace; if the caller is a user, also set the scopes of their role."""
     if not caller.is_user:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:

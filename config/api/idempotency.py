@@ -32,7 +32,7 @@ _LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL: lock_timeout ran out
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """The stored response of a successful request with an Idempotency-Key: its body without secrets and its resource's id."""
+    """The stored response of a request with an Idempotency-Key: status, body without secrets, resource, workspace."""
 
     status: int
     body: Any
@@ -42,7 +42,7 @@ class StoredAnswer:
 
 @dataclass(frozen=True)
 class KeyedRequest:
-    """A request with an Idempotency-Key: the id of its record, its operation and a fingerprint of its input."""
+    """A request with an Idempotency-Key: the id of its stored record, its operation, and a hash of its input."""
 
     record_id: str
     operation: str
@@ -59,14 +59,14 @@ def checked_key(value: str | None) -> str | None:
 
 
 def keyed_request(*, workspace_id: str, actor: str, operation: str, key: str, request: Any) -> KeyedRequest:
-    """Return the KeyedRequest of a request; its hash of path and input shows when a key is reused for another request."""
+    """Build the KeyedRequest of a request; the hash of its input shows whether a key is reused for a different request."""
     scope = "\n".join((workspace_id, actor, operation, key))
     content = json.dumps(request, sort_keys=True, default=str)
     return KeyedRequest(_sha256(scope), operation, _sha256(content))
 
 
 def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer]) -> Any:
-    """Run a request and store its response in one transaction; if its Idempotency-Key was used before, return that record."""
+    """Run a request and store its response in one transaction; if its Idempotency-Key was used, return the stored record."""
     with transaction.atomic():
         record = _claim(keyed, lease_until=None)
         if record is not None:
@@ -81,7 +81,7 @@ def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: 
 def run_under_lease(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
-    """Run a request that may be slow, outside a transaction; others with its Idempotency-Key wait for its response."""
+    """Run a slow request outside a transaction; concurrent requests with the same Idempotency-Key wait for its response."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         lease_until = timezone.now() + lease
@@ -104,14 +104,14 @@ def run_under_lease(
 
 
 def find_answered_record(keyed: KeyedRequest) -> IdempotencyRecord | None:
-    """Return the record of a request with this Idempotency-Key that was answered in the last 24 hours, or None."""
+    """Return the unexpired record with the stored response for an Idempotency-Key, or None."""
     return IdempotencyRecord.objects.filter(
         pk=keyed.record_id, answered_at__isnull=False, expires_at__gt=timezone.now()
     ).first()
 
 
 def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyRecord | None:
-    """Reserve the Idempotency-Key for this request; return None, or an earlier request's record if the key is in use."""
+    """Reserve a request's Idempotency-Key and return None, or return the record of an earlier request that uses the key."""
     now = timezone.now()
     values = {
         "fingerprint": keyed.fingerprint,
@@ -157,7 +157,7 @@ def _settle(keyed: KeyedRequest, answer: StoredAnswer, *, lease_until: datetime 
 
 
 def _running(keyed: KeyedRequest, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
-    """Return this request's idempotency record as a queryset; empty if another request has taken over the Idempotency-Key."""
+    """Return a queryset of an unfinished request's idempotency record; it is empty if another request took over the key."""
     return IdempotencyRecord.objects.filter(pk=keyed.record_id, lease_until=lease_until, answered_at=None)
 
 

@@ -24,7 +24,7 @@ class BodyNotReceived(BaseException):
 
 
 class IncomingBody:
-    """The part of a request body received so far; once it is `ready`, it can be read as the file object `wsgi.input`.
+    """An incoming request body, stored while it arrives; the application then reads it as the file object `wsgi.input`.
 
     `length` is the Content-Length, None for a chunked body. `limit` is the most bytes that the application accepts.
     `notes` carries values from the first run of the request to the second. `fault` is the error that reads raise when the
@@ -54,11 +54,11 @@ class IncomingBody:
 
     @property
     def ready(self) -> bool:
-        """Return whether reading the request body needs no more data: it is complete, too long or invalid."""
+        """Return whether the request body can be read or refused now: it is complete, too long or invalid."""
         return self.complete or self.too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
-        """Store received data of a request body and return the bytes after the body's end; set `fault` for invalid data."""
+        """Store received bytes of a request body and return those after its end; `fault` is set for an invalid body."""
         try:
             if self._chunks:
                 content, rest = self._chunks.decode(data)
@@ -83,12 +83,18 @@ class IncomingBody:
             self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes of a request body. Raises BodyNotReceived if more must arrive first, or `fault` if set."""
+        """Read the next bytes of a request body. Raises BodyNotReceived if it is incomplete, an ApiError if it is refused.
+
+        The ApiError is PayloadTooLarge or `fault`.
+        """
         self._require_ready()
         return self._file.read(size)
 
     def readline(self, size: int = -1) -> bytes:
-        """Return the next line of a request body. Raises the same exceptions as `read`."""
+        """Read the next line of a request body. Raises BodyNotReceived if it is incomplete, an ApiError if it is refused.
+
+        The ApiError is PayloadTooLarge or `fault`.
+        """
         self._require_ready()
         return self._file.readline(size)
 
@@ -115,7 +121,7 @@ class ChunkDecoder:
         self._trailers: int | None = None
 
     def decode(self, data: bytes) -> tuple[bytes, bytes]:
-        """Decode data of a chunked request body; return the content, and the bytes after its end. Raises MalformedRequest."""
+        """Decode data of a chunked request body; return its content and any bytes after its end. Raises MalformedRequest."""
         self._buffer += data
         content = bytearray()
         while not self.ended and (self._take_content(content) if self._missing else self._take_line()):
@@ -124,7 +130,7 @@ class ChunkDecoder:
         return bytes(content), rest
 
     def _take_content(self, content: bytearray) -> bool:
-        """Move the received part of the current chunk to the body's content; return False if more data must arrive first."""
+        """Move received bytes of a chunk of the request body to `content`; return False if more data must arrive first."""
         taken = self._buffer[: max(0, self._missing - 2)]
         content += taken
         del self._buffer[: len(taken)]
@@ -138,7 +144,7 @@ class ChunkDecoder:
         return True
 
     def _take_line(self) -> bool:
-        """Read the size line of a chunk of the body, or a trailer line; return False if more data must arrive first."""
+        """Read a chunk's size line, or a trailer line, of a chunked request body; return False if more data must arrive."""
         end = self._buffer.find(b"\r\n", 0, MAX_LINE_BYTES + 2)
         if end < 0:
             if len(self._buffer) > MAX_LINE_BYTES + 1:

@@ -99,7 +99,7 @@ def _plain_address(hop: str) -> str:
 
 
 def _is_ours(address: str) -> bool:
-    """Return whether an IP address in X-Forwarded-For is one of our trusted proxies; a Unix socket is always trusted."""
+    """Return whether an IP address belongs to a trusted proxy; a Unix socket, which has no address, is trusted too."""
     if not address or "*" in settings.TRUSTED_PROXIES:
         return True
     try:
@@ -133,7 +133,7 @@ class BodyLimitMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """Apply the limit of the body's size before the view, or another middleware, reads the body."""
+        """Refuse a request whose Content-Length is too large, and limit the size of a body that is still being received."""
         page_takes_files = getattr(view, "takes_files", False)  # the page refuses long bodies itself, in HTML
         takes_files = page_takes_files or request.path == "/media"
         limit = max_upload_body_bytes(request.content_type or "") if takes_files else MAX_BODY_BYTES

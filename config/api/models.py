@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 class IdempotencyRecord(models.Model):
-    """The model of a request with an Idempotency-Key and its response; `id` is a SHA-256 hash that includes the key.
+    """The model of an API request with an Idempotency-Key and its stored response; `id` is a SHA-256 that includes the key.
 
     Ids are plain text, because this layer knows no app. While a request in lease mode runs, `answered_at` is null and
     `lease_until` is set.

@@ -141,7 +141,7 @@ class Preview:
 
 
 def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
-    """Decorate a method `(self, call, **path) -> Reply | Preview` of an API view as the operation named `resource.verb`."""
+    """Decorate a view's method `(self, call, **path) -> Reply | Preview` as an API operation, such as `posts.create`."""
     declaration = Operation(name, **declared)
     if declaration.body and not declaration.body.__doc__:
         raise TypeError(f"{name}: the serializer of its body needs a docstring.")
@@ -228,7 +228,7 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
 
 
 def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> Response | None:
-    """Return the stored response of an earlier request with this Idempotency-Key, although the input is no longer valid.
+    """Return the response stored for the Idempotency-Key of a request whose input is invalid, or None if there is none.
 
     None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then
     fails with the validation error. `call.data` is not validated.
@@ -245,7 +245,7 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> 
 
 
 def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
-    """Return an operation's response in the form that is stored for its Idempotency-Key: without secrets."""
+    """Return an API operation's response without its secrets, as it is stored for the Idempotency-Key."""
     reply.body = _render(call, reply.status, reply.data)
     body = reply.replay_data
     if call.operation.replay is None:

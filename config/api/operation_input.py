@@ -72,7 +72,7 @@ def take_dry_run(call: Call) -> bool:
 
 
 def asked_for_preview(declared: Operation, request: Request, spool: Spool) -> bool:
-    """Return whether an invalid request asks for a dry run, as far as its input can be parsed."""
+    """Return whether a refused request asked for a dry run, as far as its query and body can be parsed."""
     if request.query_params.get("dry_run") == "true":
         return True
     if declared.upload:

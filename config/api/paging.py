@@ -32,7 +32,7 @@ def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) 
 
 
 def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return one page of the rows that match `wanted`; the search for them stops after `span` rows.
+    """Return one page of the rows that match the Q object `wanted`, searching at most the next `span` rows of the queryset.
 
     The bound limits the work when few rows match. A page may therefore be empty without being the last one.
     """
@@ -45,7 +45,7 @@ def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, 
 
 
 def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return one page of a list, earliest first: the rows that follow the cursor, by a time field and then by id."""
+    """Return one page of a list, sorted by a time field and then by id: the rows that follow the request's cursor."""
     if cursor is not None:
         text, _, pk = _decoded(cursor).partition("|")
         at = _time(text)
@@ -62,7 +62,7 @@ def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
 
 
 def _after(queryset: QuerySet[Row], cursor: str | None) -> QuerySet[Row]:
-    """Return the rows that follow a page's cursor, in descending order of ids. Raises ValidationFailed for a bad cursor."""
+    """Return the rows of a paginated list with ids lower than the cursor's. Raises ValidationFailed for a bad cursor."""
     if cursor is None:
         return queryset
     pk = _decoded(cursor)

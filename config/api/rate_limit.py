@@ -132,7 +132,7 @@ class SharedLimiter:
 
 
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> RateLimitVerdict:
-    """Return the rate limit's verdict for the bucket with the fewest requests left; if several, the longest wait decides."""
+    """Return the decision of the strictest rate limit bucket: fewest requests left, and among equals the longest wait."""
     verdicts = [RateLimitVerdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
     return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 

@@ -27,7 +27,7 @@ _holds_outbound_slot: ContextVar[bool] = ContextVar("is_outside", default=False)
 
 
 class ThreadLimit:
-    """A limit on web threads in use: `total` in this process, of which `each` for one workspace."""
+    """A limit on the web threads that requests may occupy: `total` in this process, and `each` for one workspace."""
 
     def __init__(self, total: int, each: int | None = None) -> None:
         self._total, self._each = max(1, total), each or max(1, total)
@@ -35,7 +35,7 @@ class ThreadLimit:
         self._lock = threading.Lock()
 
     def acquire(self, workspace_id: str = "") -> bool:
-        """Reserve a web thread under the thread limit without waiting; return False if none is free."""
+        """Reserve one of the limited web threads without waiting; return False if none is free."""
         with self._lock:
             if self._held.total() >= self._total or self._held[workspace_id] >= self._each:
                 return False
@@ -43,7 +43,7 @@ class ThreadLimit:
             return True
 
     def release(self, workspace_id: str = "") -> None:
-        """Free the web thread that `acquire` reserved under the thread limit."""
+        """Free one of the limited web threads, which `acquire` has reserved."""
         with self._lock:
             self._held[workspace_id] -= 1
             if not self._held[workspace_id]:

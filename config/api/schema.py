@@ -100,7 +100,7 @@ class TextField(OpenApiSerializerFieldExtension):
 
 
 class OneOfSerializer(OpenApiSerializerExtension):
-    """Describes OneOf serializers in the OpenAPI schema as `oneOf` their alternatives."""
+    """Describes a OneOf serializer in the OpenAPI schema as `oneOf` with the schemas of its alternatives."""
 
     target_class = "config.api.serializers.OneOf"
     match_subclasses = True
@@ -119,7 +119,7 @@ class OperationSchema(AutoSchema):
         return declared
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Return False, so that the OpenAPI schema describes no response as an array; lists are objects with pages."""
+        """Return False, so that OpenAPI shows no response as an array; a list is an object that holds one page of rows."""
         return False
 
     def get_operation_id(self) -> str:
@@ -155,7 +155,11 @@ class OperationSchema(AutoSchema):
         return [{"bearerAuth": [scope] if scope else []}]
 
     def get_request_serializer(self) -> Any:
-        """Return the serializer of a request body for the OpenAPI schema; a POST with dry runs has a body for `dry_run`."""
+        """Return the serializer of an operation's request body for the OpenAPI schema; None if it takes no body.
+
+        A POST that supports dry runs and declares no body has one for `dry_run`. An upload has one serializer for each
+        content type.
+        """
         if self.declared.raw_body:
             return OpenApiTypes.OBJECT
         if self.declared.upload:
@@ -164,7 +168,7 @@ class OperationSchema(AutoSchema):
         return self.declared.body or (WriteBody if previewed else None)
 
     def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
-        """Return the serializers of an upload for the OpenAPI schema: the multipart form and the JSON alternatives."""
+        """Return the serializers of an upload's request body for the OpenAPI schema: one for multipart and one for JSON."""
         name = f"{rules.form.__name__.removesuffix('FormSerializer')}Json"
         json = PolymorphicProxySerializer(name, serializers=list(rules.shapes), resource_type_field_name=None)
         form = OpenApiRequest(rules.form, encoding={FILE_PART: {"contentType": ", ".join(rules.mime_types)}})
@@ -196,7 +200,7 @@ class OperationSchema(AutoSchema):
         return parameters
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
-        """Mark the fields of model serializers as required in the OpenAPI schema, except `optional_fields`."""
+        """Mark all fields of a model serializer as required in the OpenAPI schema, except those in its `optional_fields`."""
         schema = super()._map_basic_serializer(serializer, direction)
         if isinstance(serializer, ModelSerializer):
             optional = getattr(serializer, "optional_fields", ())
@@ -214,7 +218,7 @@ class OperationSchema(AutoSchema):
         return body
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
-        """Return the schemas of an operation's responses: declared ones, the dry run's and the errors'."""
+        """Return the OpenAPI schemas of all responses of an operation: successes, dry runs and errors."""
         declared = self.declared
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if declared.preview:

@@ -132,7 +132,7 @@ def _envelope(cls: type[ApiError]) -> dict[str, Any]:
 
 
 def _classes(base: type[ApiError] = ApiError) -> dict[str, type[ApiError]]:
-    """Return the subclasses of this class of API errors, by error code."""
+    """Return all subclasses of an API error class, direct and indirect, by error code."""
     found: dict[str, type[ApiError]] = {}
     for child in base.__subclasses__():
         found |= {**_classes(child), child.code: child}

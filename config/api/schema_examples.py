@@ -208,7 +208,7 @@ def _samples(name: str) -> tuple[Any, ...]:
 
 
 def _matches(sample: Any, schema: Mapping[str, Any]) -> bool:
-    """Return whether a sample value, chosen by a field's name for an OpenAPI example, also fits the field's type."""
+    """Return whether a sample value for an OpenAPI example fits the type in the field's schema."""
     if "enum" in schema:
         return sample in schema["enum"]
     kinds = schema.get("type", [])

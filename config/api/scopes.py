@@ -20,7 +20,7 @@ READ_SCOPES = frozenset(scope for scope in SCOPES if scope.endswith(".read"))
 
 
 class AnyOf(tuple[str, ...]):
-    """A set of scopes of which a caller needs only one; the operation's input decides which."""
+    """Alternative scopes of an API operation: a caller needs at least one; some inputs may require a particular one."""
 
 
 def any_of(*scopes: str) -> AnyOf:

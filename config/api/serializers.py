@@ -28,13 +28,13 @@ def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
 
 
 def _build_fields(made: serializers.BaseSerializer) -> None:
-    """Build all nested fields of a serializer now, because two threads must not build them at the same time."""
+    """Build all nested fields of a shared serializer in advance, because threads must not build them at the same time."""
     for field in getattr(made, "fields", {}).values():
         _build_fields(getattr(field, "child", field))
 
 
 class StrictSerializer(serializers.Serializer):
-    """A serializer for a request body, or an object in one, that refuses unknown fields and values that are no objects."""
+    """A serializer for JSON objects in request bodies, which refuses unknown fields and values that are not objects."""
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, dict):
@@ -84,7 +84,7 @@ class PageQuery(QuerySerializer):
 
 
 class RepairHintSerializer(serializers.Serializer):
-    """A change that fixes an issue in a post's content; a client can apply this change without editing it."""
+    """How to fix an issue in a post's content: the action to take, the field, and its new value if there is one."""
 
     action = serializers.CharField()
     field = serializers.CharField()
@@ -93,7 +93,7 @@ class RepairHintSerializer(serializers.Serializer):
 
 
 class ErrorDetailSerializer(serializers.Serializer):
-    """One invalid field in an error response; for CONTENT_INVALID, an issue as POST /posts/validate returns."""
+    """One item of an error's `details`: an invalid field, or for CONTENT_INVALID an issue in a post's content."""
 
     field = serializers.CharField()
     code = serializers.CharField()
@@ -125,12 +125,12 @@ def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> t
 
 
 class OneOf(serializers.Serializer):
-    """The base serializer of a response with one of several schemas; the keys of the data decide which (see `one_of`)."""
+    """The base serializer of a response with one of several schemas, chosen by the keys of the data (see `one_of`)."""
 
     alternatives: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 
     def to_representation(self, instance: Any) -> Any:
-        """Return a response's JSON data by the alternative serializer whose fields match the keys of the data."""
+        """Return a response's JSON data by means of the alternative serializer whose fields equal the keys of the data."""
         shared = map(shared_serializer, self.alternatives)
         serializer = next(each for each in shared if each.fields.keys() == instance.keys())
         return serializer.to_representation(instance)
@@ -148,7 +148,7 @@ def preview_of(
     extra: dict[str, serializers.Field] | None = None,
     **would: type[serializers.Serializer],
 ) -> type[serializers.Serializer]:
-    """Return a serializer class for responses to dry runs; `would` is would_create, would_update or would_delete.
+    """Return a serializer class for dry-run responses, which show `would_create`, `would_update` or `would_delete`.
 
     A resource that would be created is shown without an `id`, because it does not have one yet.
     """

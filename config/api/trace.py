@@ -1,4 +1,4 @@
-"""Trace ids: each request has one, which its headers, errors, log lines, audit entries and events show."""
+"""Trace ids, which identify a request in its headers, errors, log lines, audit entries and events."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def set_trace_actor(actor: Actor) -> None:
 
 
 def current_workspace_or_actor_id() -> str:
-    """Return the workspace id of the current trace, else its caller's id; "" if the request is not authenticated yet."""
+    """Return the workspace id of the request being traced, or else its caller's id; "" before authentication."""
     actor = _actor.get()
     return (actor.workspace_id or actor.actor_id) if actor else ""
 

@@ -93,7 +93,7 @@ class _Form:
         self._part: _Text | UploadInProgress
 
     def parser(self, boundary: bytes) -> MultipartParser:
-        """Return the multipart parser that fills this form with the fields of an upload."""
+        """Return a multipart parser for an upload's request body, which adds each parsed form field to `fields`."""
         return MultipartParser(
             boundary,
             {

@@ -48,10 +48,11 @@ def max_upload_body_bytes(content_type: str) -> int:
 
 @dataclass(frozen=True)
 class UploadRules:
-    """The upload formats of an API operation: `form` is the serializer for multipart, `shapes` are those for JSON.
+    """The formats and limits of an API operation's upload: serializers for multipart and JSON, MIME types, maximum sizes.
 
-    The operation's body serializer validates all of them. `most_bytes` takes the path of a partly received file and returns
-    the maximum size for its kind of file; for None it returns the maximum of all kinds.
+    `form` is the serializer for multipart, `shapes` are those for JSON; the operation's body serializer validates all of
+    them. `most_bytes` takes the path of a partly received file and returns the maximum size for its kind of file; for None
+    it returns the maximum of all kinds.
     """
 
     form: type[StrictSerializer]
@@ -62,7 +63,10 @@ class UploadRules:
 
 @dataclass(frozen=True)
 class Upload:
-    """A completely received uploaded file on this machine's disk; `filename` is the caller's name for it, never a path."""
+    """An uploaded file that was received completely and is stored in a temporary file on this machine's disk.
+
+    `filename` is the client's name for the file; never use it as a path.
+    """
 
     path: Path
     filename: str = field(repr=False)
@@ -70,7 +74,7 @@ class Upload:
     sha256: str
 
     def __str__(self) -> str:
-        """Return the SHA-256 of an uploaded file, to find out if two requests with one Idempotency-Key sent the same file."""
+        """Return the SHA-256 of an uploaded file, to see if two requests with one Idempotency-Key sent the same file."""
         return self.sha256
 
     @classmethod
@@ -82,7 +86,7 @@ class Upload:
 
 
 class UploadInProgress:
-    """An upload that is being written to disk; its first bytes show the type of file, on which the maximum size depends."""
+    """An uploaded file that is being written to disk; its first bytes show its type, which determines the maximum size."""
 
     def __init__(self, file: IO[bytes], filename: str, most_bytes: Callable[[Path | None], int]) -> None:
         self._file, self._path, self._filename = file, Path(file.name), filename

@@ -55,7 +55,7 @@ class OperationViewSet(ViewSet):
         return all(operation and operation.public for operation in operations)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Choose JSON for an API view's errors if the client accepts only another type that the operation can return."""
+        """Choose JSON for errors if the client accepts only another media type that the API operation can return."""
         others = self.declared.media_types if self.declared else ()
         return super().perform_content_negotiation(request, force or any(map(request.accepts, others)))
 
@@ -82,7 +82,7 @@ class OperationViewSet(ViewSet):
 
 
 def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
-    """Return the rate-limit buckets for a caller's API requests: the caller's own, and for an API key the workspace's too."""
+    """Return the rate-limit buckets for a caller's API requests: the caller's own and, for API keys, the workspace's."""
     own = rate_limit.Bucket(
         caller.key_id or caller.actor_id, caller.rate_limit_per_minute or settings.RATE_LIMIT_PER_MINUTE
     )

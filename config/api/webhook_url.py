@@ -60,7 +60,7 @@ def check_webhook_url(url: str | None) -> None:
 
 
 def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:
-    """Look up the hosts of webhook URLs before a transaction begins. Raises WebhookUrlNotAllowed if one is not public.
+    """Look up the hosts of webhook URLs before a transaction begins. Raises WebhookUrlNotAllowed if a host is not public.
 
     A name that does not resolve in time is accepted. The wait is LOOKUP_SECONDS while `lookup_threads` has a free thread,
     and LOOKUP_SECONDS_WITHOUT_SHARE otherwise, so that slow name servers cannot occupy all threads.

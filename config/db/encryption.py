@@ -14,7 +14,7 @@ __all__ = ["EncryptedJSONField", "Sealed", "SealedValueError"]
 
 
 class EncryptedJSONField(models.TextField):
-    """A model field for a JSON value that is encrypted when saved and decrypted when read; give a new row its id first.
+    """A model field for a JSON value that is stored encrypted; the row's id must be set before the value is saved.
 
     A queryset's update() does not know the row: pass it `field.seal(pk, value)`.
     """

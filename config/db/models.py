@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 class TimestampedModel(models.Model):
-    """An abstract model with `created_at` and `updated_at`; code that calls a queryset's update() must set `updated_at`."""
+    """An abstract model with `created_at` and `updated_at`; a queryset's update() must be given `updated_at` explicitly."""
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(auto_now=True)

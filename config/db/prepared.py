@@ -27,10 +27,11 @@ class _Compiled:
 
 
 class Prepared(Generic[Row]):
-    """A query that Django compiles to SQL once: `Prepared(build)(*values)` returns the rows of the query `build(*values)`.
+    """A query that Django compiles to SQL once and then runs with different values, as `Prepared(build)(*values)`.
 
-    The values are strings used unchanged in the queryset's conditions, such as ids. Everything else is fixed at the first
-    call, so the queryset must not depend on the current time and must not prefetch.
+    The call returns the rows of the query `build(*values)`. The values are strings used unchanged in the queryset's
+    conditions, such as ids. Everything else is fixed at the first call, so the queryset must not depend on the current time
+    and must not prefetch.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Row]]) -> None:

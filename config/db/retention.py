@@ -22,7 +22,7 @@ class RetentionRule(Protocol):
         """Return the number of rows that have expired by this retention rule."""
 
     def purge(self, limit: int) -> int:
-        """Delete up to `limit` rows that have expired by this retention rule, in a short transaction; return their number."""
+        """Delete up to `limit` expired rows of this retention rule in a short transaction, and return their number."""
 
 
 class ExpiredRows:
@@ -35,7 +35,7 @@ class ExpiredRows:
         raise NotImplementedError
 
     def deletable_rows(self) -> QuerySet[Any]:
-        """Return the expired rows that this retention rule can delete now, the first to delete first."""
+        """Return the expired rows that this retention rule may delete now, in the order in which to delete them."""
         return self.expired_rows()
 
     def count(self) -> int:

@@ -42,7 +42,7 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
 
 
 def rotate(*, dry_run: bool = False, report: Callable[[RotationResult], None]) -> list[RotationResult]:
-    """Encrypt all stored secrets that do not use the newest encryption key again with that key.
+    """Encrypt stored secrets again with the newest encryption key, except those that already use this key.
 
     A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.
     """
@@ -73,7 +73,7 @@ def _renew(
 
 
 def _batches(model: type[Model], field: EncryptedJSONField) -> Iterator[list[tuple[object, str]]]:
-    """Return the rows with a value in this encrypted field in batches, for the key rotation, in order of primary keys."""
+    """Yield the rows that have a value in an encrypted field, in batches ordered by primary key, for the key rotation."""
     rows = model._base_manager.filter(**{f"{field.attname}__isnull": False}).order_by("pk")
     batch = list(rows.values_list("pk", field.attname)[:BATCH])
     while batch:

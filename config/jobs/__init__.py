@@ -1,1 +1,4 @@
-"""Background jobs: due rows in the database and the worker loops that process them. Imports no app."""
+"""Background jobs: database rows with a due time, and the worker loops that process them.
+
+No module of this package imports an app.
+"""

@@ -15,7 +15,7 @@ JITTER = 0.2
 
 
 def scheduled_pause(schedule: Sequence[float], failures: int, *, retry_after: float = 0.0) -> timedelta | None:
-    """Return how long a failed job waits before the next try, by a list of pauses; None if it must not be tried again.
+    """Return the pause before a failed job is tried again, by a list of pauses; None if it must not be tried again.
 
     `schedule` lists the pauses in seconds. `retry_after` is the minimum pause, in seconds.
     """
@@ -26,7 +26,7 @@ def scheduled_pause(schedule: Sequence[float], failures: int, *, retry_after: fl
 
 
 def doubling_pause(failures: int, *, first: float, longest: float, retry_after: float = 0.0) -> timedelta:
-    """Return how long a failed job waits before the next try: `first` seconds, doubled after each failure up to `longest`.
+    """Return the pause before a failed job is tried again: `first` seconds, doubled with each failure up to `longest`.
 
     `retry_after` is the minimum pause, in seconds.
     """

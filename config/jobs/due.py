@@ -1,4 +1,4 @@
-"""Due rows, the jobs of workers: a worker claims a row for a limited time (the lease) before it processes the row.
+"""The job queue in the database: a worker claims a due row for a limited time (the lease), then processes the row.
 
 A worker claims a row until its lease ends, and the claim gets a fence: a number that grows with each claim of the row.
 Every write of an outcome is filtered by the fence, so a worker that lost its claim (because it was stopped, swapped out or
@@ -27,17 +27,17 @@ PAUSE_FACTOR, LONGEST_PAUSE = (
 
 
 class SearchPauses:
-    """Limits how often a worker searches for due rows while busy accounts or webhook receivers have many rows waiting.
+    """Pauses a worker's search for due rows after a search without results, so that searches take little of its time.
 
-    Such a search reads all due rows of the busy holders, however many there are. While searches find nothing, pauses limit
-    them to a small part of the worker's time.
+    Each search reads all due rows of busy accounts or webhook receivers, however many there are. While searches find
+    nothing, pauses limit them to a small part of the worker's time.
     """
 
     def __init__(self) -> None:
         self._again_at = float("-inf")
 
     def __call__(self, claim: Callable[[], list[Row]]) -> list[Row]:
-        """Call `claim`, which searches for due rows, and return the claimed rows; return none while searches are paused."""
+        """Return the due rows that the function `claim` finds and claims, or none while searches for due rows are paused."""
         began = time.monotonic()
         if began < self._again_at:
             return []
@@ -55,7 +55,7 @@ def unclaimed_due_rows(queryset: QuerySet[Row], *, now: datetime | None = None) 
 
 
 def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows_found: bool = False) -> list[Row]:
-    """Reserve up to `limit` due rows for one worker, for the time `lease`; no other worker gets these rows meanwhile.
+    """Claim up to `limit` due rows for one worker: no other worker gets these rows until the time `lease` has passed.
 
     PostgreSQL skips rows that another worker is claiming; on SQLite only one IMMEDIATE transaction runs at a time. The
     query before the transaction avoids taking SQLite's only write lock in an idle poll; `due_rows_found` skips that query,
@@ -76,10 +76,10 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows
 
 
 def held_row(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
-    """Return the queryset by which a worker saves the result of a due row; empty once another worker has claimed the row."""
+    """Return a queryset of one due row that this worker claimed; it is empty if another worker has claimed the row since."""
     return queryset.filter(pk=row.pk, fence=row.fence)
 
 
 def release_claims(rows: Sequence[DueRow]) -> None:
-    """Give due rows that the worker has not processed back to the queue, so that any worker may claim them at once."""
+    """Release the claims on due rows that the worker has not processed, so that any worker may claim the rows at once."""
     update_rows([FencedUpdate(row, {"lease_until": None}) for row in rows])

@@ -11,7 +11,10 @@ REMEMBERED = 1000
 
 @dataclass(frozen=True)
 class ShareLimits:
-    """The limits of jobs at once: in total, for a quick account or receiver, for a slow one, and for all slow ones."""
+    """The limits on a worker's concurrent jobs: in total, for one quick or one slow account, and for all slow accounts.
+
+    Webhook receivers are limited in the same way as accounts.
+    """
 
     places: int
     quick: int
@@ -20,10 +23,11 @@ class ShareLimits:
 
 
 class FairShares:
-    """Counts the running jobs of each holder (an account or webhook receiver) and decides whether another may start.
+    """Counts a worker's running jobs of each account or webhook receiver, and decides whether another job may start.
 
-    A holder is quick when its last attempt took less than QUICK_SECONDS, whatever its result. All others, including new
-    ones, are slow. Slow holders together use only a part of the places, so quick holders always find free ones.
+    A holder is an account or a webhook receiver. It is quick when its last attempt took less than QUICK_SECONDS, whatever
+    its result. All others, including new ones, are slow. Slow holders together use only a part of the places, so quick
+    holders always find free ones.
     """
 
     def __init__(self, shares: ShareLimits) -> None:
@@ -37,17 +41,17 @@ class FairShares:
 
     @property
     def places(self) -> int:
-        """Return how many more jobs the worker may start now under the fair shares' total limit."""
+        """Return how many more jobs the worker may start now within its total limit on concurrent jobs."""
         return self.shares.places - self.total
 
     @property
     def places_for_slow(self) -> int:
-        """Return how many more jobs of slow accounts or receivers the worker may start now under its fair shares."""
+        """Return how many more jobs of slow accounts or webhook receivers the worker may start now."""
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
         return min(self.places, self.shares.slow_together - held)
 
     def free_places_of_quick_holders(self) -> dict[str, int]:
-        """Return how many more jobs of each quick account or receiver may start, if a quarter of its fair share is free.
+        """Return how many more jobs may start for each quick account or webhook receiver that uses at most 3/4 of its limit.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """
@@ -57,21 +61,21 @@ class FairShares:
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
     def holders_to_skip(self) -> set[str]:
-        """Return the holders to skip in a search for jobs of slow holders: the quick ones, and those with a full share."""
+        """Return the accounts or receivers to exclude from a search for slow jobs: quick ones, and those at their limit."""
         return self._quick | {holder for holder in self._in_flight if not self.has_free_place(holder)}
 
     def has_free_place(self, holder: str) -> bool:
         return self._in_flight[holder] < (self.shares.quick if holder in self._quick else self.shares.slow)
 
     def take(self, holder: str) -> bool:
-        """Count a new job of an account or receiver (`holder`); return False if its fair share is full."""
+        """Count a new job of an account or webhook receiver as running; return False if the limit on its jobs is reached."""
         if not self.has_free_place(holder):
             return False
         self._in_flight[holder] += 1
         return True
 
     def release(self, holder: str, seconds: float | None) -> None:
-        """Record that a job of an account or receiver ended after `seconds`, or without any work if that is None."""
+        """Record that a job of an account or webhook receiver ended after `seconds`; None means that it did no work."""
         self._in_flight[holder] -= 1
         if not self._in_flight[holder]:
             del self._in_flight[holder]

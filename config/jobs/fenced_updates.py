@@ -36,11 +36,11 @@ class FencedUpdate:
 
 
 def update_rows(writes: Sequence[FencedUpdate]) -> list[bool]:
-    """Write new values to many rows in one transaction; return for each row whether the worker still held and changed it.
+    """Write new values to many rows in one transaction; return for each row whether it was changed or skipped.
 
-    Writes to the same fields from the same states share a statement. Rows that were changed get the new values in memory
-    too. Rows are sorted by primary key within a statement. Callers whose rows others write at the same
-    time lock them first, in the order of primary keys.
+    A row is skipped if the worker no longer holds it or its status is not one of `states`. Writes to the same fields from
+    the same states share a statement. Rows that were changed get the new values in memory too. Rows are sorted by primary
+    key within a statement. Callers whose rows others write at the same time lock them first, in the order of primary keys.
     """
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[FencedUpdate]] = defaultdict(list)
     for write in sorted(writes, key=lambda write: write.row.pk):

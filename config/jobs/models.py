@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """The last time at which a worker loop ran in any worker process; `duty` is the name of the loop."""
+    """The model of the last time at which a worker loop ran in any worker process; `duty` is the name of the loop."""
 
     duty = models.CharField(primary_key=True, max_length=20)
     beat_at = models.DateTimeField()

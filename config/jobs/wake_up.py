@@ -26,7 +26,7 @@ _silent_until = 0.0
 
 
 def set_wake_function(loop: str, waker: Callable[[], None] | None) -> None:
-    """Register the function that wakes up this worker loop if it runs in this process; None removes the function."""
+    """Register a function that wakes up a worker loop of this process; None removes the function."""
     if waker is None:
         _wakers.pop(loop, None)
     else:

@@ -17,7 +17,7 @@ PAUSE_AFTER_FAULT = 2.0
 
 
 class WorkerLoop:
-    """The base class of worker loops, which call `run_once` again and again; subclasses process their due rows in it.
+    """The base class of worker loops; a subclass processes its due rows in `run_once`, which the loop calls repeatedly.
 
     `run_once` returns True when more rows may be due now. `last_run` (monotonic seconds) shows that the loop is alive.
     """

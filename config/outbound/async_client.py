@@ -138,7 +138,7 @@ async def _send(
 
 
 async def _look_up(destination: Destination) -> list[ResolveResult]:
-    """Look up the IP addresses of a POST request's host and check them. Raises DestinationUnresolved or -NotAllowed."""
+    """Look up the IP addresses of a POST's host and check them. Raises DestinationUnresolved, DestinationNotAllowed."""
     if destination.is_ip:
         return []  # checked with the URL and when the socket is created
     try:
@@ -161,7 +161,7 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Opens the asynchronous client's connections; it reuses one only if its IP address was checked for the current POST."""
+    """The connection pool of the asynchronous client; a POST reuses only a connection to one of its checked IP addresses."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -26,5 +26,5 @@ def deadline_within(timeout: float) -> float:
 
 
 def seconds_within(timeout: float) -> float:
-    """Return how many seconds a wait may last: its time-out, or less if the block's total deadline comes first."""
+    """Return how many seconds an outbound request may wait: its time-out, or less if a `total_deadline` comes first."""
     return max(0.0, deadline_within(timeout) - time.monotonic())

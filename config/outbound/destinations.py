@@ -87,7 +87,7 @@ def check_url_syntax(url: str) -> Destination:
 
 
 def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
-    """Check URLs that a user enters, and all IP addresses of their hosts, before requests are sent to them.
+    """Raise DestinationNotAllowed if a URL that a user entered is invalid, or if its host has a forbidden IP address.
 
     All names are resolved at once. A name that does not resolve within `seconds` is accepted: connections check again.
     """
@@ -158,7 +158,7 @@ def _admitted_loopback(host: str) -> bool:
 
 
 def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether this is a valid public IP address of a single host; multicast addresses are not."""
+    """Return whether an IP address is valid, public and not a multicast address."""
     address = _parse_address(ip)
     if address is None or any(address in network for network in _REFUSED):
         return False
@@ -168,7 +168,7 @@ def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
 
 
 def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether an IP address is in 127.0.0.0/8 or is ::1; an IPv4-mapped loopback address is not."""
+    """Return whether an IP address is a loopback address (127.0.0.0/8 or ::1); IPv4-mapped IPv6 addresses are not."""
     address = _parse_address(ip)
     if isinstance(address, IPv4Address):
         return address.is_loopback
@@ -176,7 +176,7 @@ def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
 
 
 def address_allowed(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Return whether outbound requests to this IP address are allowed: if public, or loopback and OUTBOUND_ALLOW_LOOPBACK."""
+    """Return whether outbound requests to this IP address are allowed: public, or loopback if the settings allow it."""
     return is_public_address(ip) or (settings.OUTBOUND_ALLOW_LOOPBACK and is_loopback_address(ip))
 
 

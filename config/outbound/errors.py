@@ -36,6 +36,6 @@ class ResponseTooLarge(NoAnswer):
 
 
 def error_summary(fault: Exception) -> str:
-    """Describe an exception of an outbound request by its type and system error, without a library's message text."""
+    """Describe an exception of an outbound request by its class and system error, without the HTTP library's message."""
     words = getattr(fault, "strerror", None)
     return f"{type(fault).__name__}: {words}" if words else type(fault).__name__

@@ -37,7 +37,7 @@ class MenuLink:
 
 
 class _Page(Protocol):
-    """What the navigation must know about an open dashboard page of a workspace (a WorkspacePage)."""
+    """The protocol of the open dashboard page, from which the navigation builds the menu; WorkspacePage implements it."""
 
     request: HttpRequest
     workspace: Any
