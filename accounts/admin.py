@@ -38,7 +38,7 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Ask the platform whether the account still works", permissions=["operate"])
     def check_now(self, request: HttpRequest, queryset: QuerySet[ConnectedAccount]) -> None:
-        self.carry_out(
+        self.run_for_each_row(
             request,
             queryset.select_related("workspace"),
             "accounts.check",

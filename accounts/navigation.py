@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accounts.models import ConnectedAccount
-from config.pages.navigation import MOST, PageEntry
+from config.pages.navigation import MAX_SHOWN_COUNT, PageEntry
 
 
 def count_accounts_to_reconnect(workspace_id: str) -> int:
@@ -12,7 +12,7 @@ def count_accounts_to_reconnect(workspace_id: str) -> int:
     The maximum is MOST + 1.
     """
     lost = ConnectedAccount.objects.filter(workspace_id=workspace_id, status=ConnectedAccount.Status.NEEDS_REAUTH)
-    return lost[: MOST + 1].count()
+    return lost[: MAX_SHOWN_COUNT + 1].count()
 
 
 ACCOUNTS = PageEntry("accounts", "Accounts", waiting=count_accounts_to_reconnect)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from accounts.services import disconnect_accounts_of_deleted_workspaces, purge_attempts, refresh_ahead
+from accounts.services import disconnect_accounts_of_deleted_workspaces, purge_attempts, renew_expiring_tokens
 
 
 @shared_task
@@ -16,7 +16,7 @@ def disconnect_deleted_workspaces() -> int:
 @shared_task
 def refresh_tokens_ahead() -> int:
     """Celery task that renews the OAuth tokens of connected accounts before they expire."""
-    return refresh_ahead()
+    return renew_expiring_tokens()
 
 
 @shared_task

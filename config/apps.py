@@ -8,8 +8,8 @@ from django.core.signals import request_started
 
 import config.celery  # noqa: F401 - every process needs the Celery app to send wake-ups
 from config import metrics
-from config.checks import check_production
-from config.db.connection import trust_if_fresh
+from config.checks import check_settings
+from config.db.connection import skip_recent_health_check
 
 
 class ConfigConfig(AppConfig):
@@ -18,5 +18,5 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         metrics.join_metrics_folder()
-        checks.register(check_production)
-        request_started.connect(trust_if_fresh)  # after Django's receiver, which requests a health check
+        checks.register(check_settings)
+        request_started.connect(skip_recent_health_check)  # after Django's receiver, which requests a health check

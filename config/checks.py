@@ -18,7 +18,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.outbound.destinations import LOOPBACK_HOSTS
 
 
-def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Django system check: return an error for each invalid setting; production has stricter rules than development."""
     if settings.ENVIRONMENT not in ("development", "production"):
         return [
@@ -32,7 +32,7 @@ def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
 
 def require_valid_settings() -> None:
     """Raise ImproperlyConfigured if settings are invalid; web and worker processes call this when they start."""
-    problems = [str(problem.msg) for problem in check_production(None)]
+    problems = [str(problem.msg) for problem in check_settings(None)]
     if problems:
         raise ImproperlyConfigured("The service does not start with these settings: " + " ".join(problems))
 

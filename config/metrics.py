@@ -22,7 +22,7 @@ FOLDER = Path(settings.DATA_DIR) / "metrics"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _LATENESS = (0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
 _CODE = re.compile(r"[A-Za-z0-9_.:/ -]{1,60}")
-MOST_CODES = 50  # distinct label values for one platform; further codes count as `other`
+MAX_CODES_PER_PLATFORM = 50  # distinct label values for one platform; further codes count as `other`
 
 REQUESTS = Histogram(
     "sps_request_seconds", "Requests by operation and status.", ("operation", "status"), buckets=_SECONDS
@@ -39,7 +39,9 @@ OUTCOMES = Counter(
     "Results of publishing attempts: published, retrying, failed or unconfirmed, with the error code.",
     ("platform", "outcome", "code"),
 )
-UNMAPPED = Counter("sps_platform_unmapped", "Platform answers with an unseen error code.", ("platform", "code"))
+UNKNOWN_PLATFORM_CODES = Counter(
+    "sps_platform_unmapped", "Platform answers with an unseen error code.", ("platform", "code")
+)
 DELIVERIES = Counter(
     "sps_delivery_attempts", "Results of webhook delivery attempts: delivered, retrying or dead_letter.", ("outcome",)
 )
@@ -59,11 +61,11 @@ def count_unmapped_code(platform: str, code: object) -> None:
     text = str(code)
     with _lock:
         seen = _codes[platform]
-        if _CODE.fullmatch(text) and (text in seen or len(seen) < MOST_CODES):
+        if _CODE.fullmatch(text) and (text in seen or len(seen) < MAX_CODES_PER_PLATFORM):
             seen.add(text)
         else:
             text = "other"
-    UNMAPPED.labels(platform, text).inc()
+    UNKNOWN_PLATFORM_CODES.labels(platform, text).inc()
 
 
 def join_metrics_folder() -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 RETENTION_RULES = [
     "config.notices.retention.ExpiredNotices",
-    "config.notices.retention.NoticesOfPurged",
-    "config.notices.retention.DigestsOfPurged",
+    "config.notices.retention.PurgedWorkspaceNotices",
+    "config.notices.retention.PurgedWorkspaceDigests",
     "config.console.operators.second_factor_removal.UnusedSecondFactors",
     "posts.retention.PurgedWorkspacePosts",
     "media.retention.PurgedWorkspaceMedia",

@@ -44,7 +44,7 @@ ALLOWED_HOSTS = env.list(
 )
 
 INSTALLED_APPS = [
-    "config.console.admin_app.ConsoleConfig",  # django.contrib.admin
+    "config.console.admin_app.OperatorAdminConfig",  # django.contrib.admin
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -199,7 +199,9 @@ MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
 MEDIA_URL = "/uploads/"  # not served: files are available only by signed links (media/links.py)
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads until they are checked and stored
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
-FILE_UPLOAD_HANDLERS = ["config.api.uploads.NoFiles"]  # forms accept files only on pages that ask for them
+FILE_UPLOAD_HANDLERS = [
+    "config.api.uploads.DiscardFilesUploadHandler"
+]  # forms accept files only on pages that ask for them
 STORAGES = storages(read_secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {

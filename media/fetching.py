@@ -7,22 +7,22 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from config import outbound
 from config.api.errors import ApiError, ValidationFailed
-from config.api.request_limits import OUTBOUND_SECONDS, outbound_slot
-from config.api.uploads import Spool, Upload, too_large_error
+from config.api.request_limits import OUTBOUND_SECONDS, reserve_outbound_thread
+from config.api.uploads import Upload, UploadTempFiles, too_large_error
 from media.file_types import max_upload_bytes
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
-def fetch_from_url(url: str, spool: Spool, *, workspace_id: str) -> Upload:
+def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Upload:
     """Fetch a media file from a URL into a temporary file within OUTBOUND_SECONDS.
 
     The IP address behind each redirect is checked as well. Raises ValidationFailed on `source_url` if the file cannot be
     fetched, PayloadTooLarge, RateLimited.
     """
     filename = unquote(urlsplit(url).path).rpartition("/")[2]
-    with outbound_slot(workspace_id):
+    with reserve_outbound_thread(workspace_id):
         for _ in range(MAX_REDIRECTS + 1):
             file = spool.begin(filename)
             try:

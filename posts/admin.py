@@ -63,7 +63,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
         "Targets that have not started are cancelled, the money held for them is released, and events are sent."
     )
     def cancel(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
-        self.carry_out(
+        self.run_for_each_row(
             request,
             queryset.select_related("workspace"),
             "posts.cancel",
@@ -76,7 +76,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
             caller = signed_in_operator(request, group.workspace)
             return retry_post(caller=caller, post_group_id=group.pk, include_unconfirmed=include_unconfirmed)
 
-        self.carry_out(request, rows.select_related("workspace"), "posts.retry", work, "Retried")
+        self.run_for_each_row(request, rows.select_related("workspace"), "posts.retry", work, "Retried")
 
 
 class Resolution(forms.Form):
@@ -121,4 +121,4 @@ class PostTargetAdmin(ReadOnlyAdmin):
             caller = signed_in_operator(request, target.group.workspace)
             return resolve_post(caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink)
 
-        self.carry_out(request, targets, "posts.resolve", work, "Resolved")
+        self.run_for_each_row(request, targets, "posts.resolve", work, "Resolved")

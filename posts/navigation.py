@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import MOST, PageEntry
+from config.pages.navigation import MAX_SHOWN_COUNT, PageEntry
 from posts.models import PostGroup
 from posts.states import GroupStatus
 
@@ -13,7 +13,7 @@ def count_posts_awaiting_approval(workspace_id: str) -> int:
     The maximum is MOST + 1.
     """
     waiting = PostGroup.objects.filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
-    return waiting[: MOST + 1].count()
+    return waiting[: MAX_SHOWN_COUNT + 1].count()
 
 
 CALENDAR = PageEntry("calendar", "Calendar", also_for=("posts",))

@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.chains import billed_texts, further_segment_texts, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
-from accounts.platforms.media_check import album_issues, asset_issues
+from accounts.platforms.media_check import asset_issues, media_list_issues
 from accounts.platforms.polls import choices_of, poll_issues, poll_of, reported_by_poll_issues
 from accounts.platforms.registry import platform
 from accounts.platforms.schemas import schema_violations
@@ -206,7 +206,7 @@ def _media_issues(target: TargetInput) -> list[Issue]:
     name, rules = target.account.platform, target.capabilities.media_for(target.options)
     assets = [attached.properties for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
-    return [*itertools.chain.from_iterable(alone), *album_issues(name, rules, assets)]
+    return [*itertools.chain.from_iterable(alone), *media_list_issues(name, rules, assets)]
 
 
 def _option_issues(target: TargetInput, where: str) -> list[Issue]:

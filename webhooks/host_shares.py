@@ -17,7 +17,7 @@ from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from publicsuffixlist import PublicSuffixList
 
-from config.jobs.fair_shares import REMEMBERED, FairShares, ShareLimits
+from config.jobs.fair_shares import MAX_QUICK_HOLDERS, FairShares, ShareLimits
 from webhooks.models import Delivery
 from webhooks.sender import MAX_IN_FLIGHT
 
@@ -97,7 +97,7 @@ class HostShares(FairShares):
             hosts[host] += free
         within_workspaces = sum(min(free, _free_of_sender(ALL, tally, group)) for group, free in workspaces.items())
         within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
-        return min(self.places, within_workspaces, within_hosts)
+        return min(self.free_job_slots, within_workspaces, within_hosts)
 
     def full(self) -> FullShares:
         """Return the shares whose webhook deliveries are skipped when deliveries to slow hosts are claimed.
@@ -121,20 +121,20 @@ class HostShares(FairShares):
     def has_free_place(self, holder: str) -> bool:
         return super().has_free_place(holder) and self._free_places(holder) > 0
 
-    def take(self, holder: str) -> bool:
-        taken = super().take(holder)
+    def start_job(self, holder: str) -> bool:
+        taken = super().start_job(holder)
         if taken and self._tally is not None:
             self._count(self._tally, holder, 1)
         return taken
 
     def ended(self, holder: str, seconds: float, *, silent: bool) -> None:
         """Count a webhook attempt that ended after `seconds`; `silent` means that the host did not answer at all."""
-        self.release(holder, seconds)
+        self.end_job(holder, seconds)
         self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
         if not silent:
             self._silences.pop(holder, None)
             return
-        if holder not in self._silences and len(self._silences) >= REMEMBERED:
+        if holder not in self._silences and len(self._silences) >= MAX_QUICK_HOLDERS:
             del self._silences[next(iter(self._silences))]
         self._silences[holder] += 1
 
@@ -189,7 +189,7 @@ def _free(places: int, held: int, own: int, *, least: int) -> int:
     return min(places - held, max(least, (places - held + own) // 2) - own)
 
 
-@functools.lru_cache(maxsize=4 * REMEMBERED)
+@functools.lru_cache(maxsize=4 * MAX_QUICK_HOLDERS)
 def _groups_of(holder: str) -> tuple[Group, Group, Group]:
     workspace, _, host = holder.partition(" ")
     return ("workspace", workspace), ("domain", registrable_domain(host.rpartition(":")[0])), ("host", host)

@@ -47,7 +47,7 @@ class DeliverLoop(WorkerLoop):
         keys = deliveries.signing_keys_for(claimed)
         over_share = []
         for row in claimed:
-            if self._shares.take(holder_key(row)):
+            if self._shares.start_job(holder_key(row)):
                 self._begin(row, deliveries.signed_request(row, keys))
             else:
                 over_share.append(row)
@@ -82,7 +82,7 @@ class DeliverLoop(WorkerLoop):
             rows.filter(holder__in=free_places), limit=limit, due_rows_found=self._found
         )
         self._found = bool(quick)
-        limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
+        limit = min(CLAIM_SLOW, self._shares.free_slow_job_slots, self._shares.free_job_slots - len(quick))
         others = rows.exclude(self._shares.full().query())
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
             return deliveries.claim_deliveries(others, limit=limit)

@@ -49,7 +49,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
     )
     def pause(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
         caller = signed_in_operator(request)
-        self.carry_out(
+        self.run_for_each_row(
             request,
             queryset,
             "ops.pause_workspace",
@@ -60,7 +60,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
     @admin.action(description="Resume: lift the operators' pause", permissions=["operate"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
         caller = signed_in_operator(request)
-        self.carry_out(
+        self.run_for_each_row(
             request,
             queryset,
             "ops.resume_workspace",

@@ -38,7 +38,7 @@ class ConnectForm(forms.Form):
                 self.fields[name] = _field(name, rule, required=name in (schema or {}).get("required", ()))
 
     @property
-    def given(self) -> dict[str, str]:
+    def submitted_credentials(self) -> dict[str, str]:
         """Return the values that were submitted in the credentials form, without the empty ones."""
         return {name: value for name, value in self.cleaned_data.items() if value}
 
@@ -78,7 +78,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
             workspace_id=page.workspace.id,
             platform_name=chosen.name,
             method=Method.CREDENTIALS,
-            credentials=form.given,
+            credentials=form.submitted_credentials,
         )
     except ApiError as error:
         record_refused_write(page, CONNECT, error)

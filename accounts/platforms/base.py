@@ -10,7 +10,6 @@ from django.conf import settings
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, OutcomeUnknown
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
-    Absent,
     AccountDetails,
     Authorization,
     Capabilities,
@@ -18,6 +17,7 @@ from accounts.platforms.types import (
     Content,
     Grant,
     Identity,
+    NotPublishedProof,
     Progress,
     Published,
 )
@@ -113,7 +113,7 @@ class Platform:
         """
         raise ConnectionUnavailable("This platform cannot be published to.")
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Ask the platform whether an earlier attempt, which got no clear answer, has published the post.
 
         `progress.phase` is the irreversible step that was attempted. Only `verifiable` platforms have this method. If the

@@ -52,12 +52,12 @@ def clusters(text: str) -> list[str]:
     return found
 
 
-def graphemes(text: str) -> int:
+def grapheme_length(text: str) -> int:
     """Return the length of a text in extended grapheme clusters, each of which readers see as one character."""
     return len(text) - text.count("\r\n") if text.isascii() else len(clusters(text))
 
 
-def utf8_bytes(text: str) -> int:
+def utf8_length(text: str) -> int:
     """Return the length of a text in bytes of UTF-8, in which YouTube counts."""
     return len(text.encode("utf-8", "surrogatepass"))
 
@@ -70,7 +70,7 @@ def utf16_units(text: str) -> int:
 def threads_length(text: str) -> int:
     """Return the length of a text as Threads counts it: in Unicode code points, but an emoji counts its bytes in UTF-8."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
-    return len(text) - len(emoji) + utf8_bytes(emoji)
+    return len(text) - len(emoji) + utf8_length(emoji)
 
 
 def x_weighted_length(text: str) -> int:
@@ -98,7 +98,7 @@ def mastodon_length(text: str) -> int:
     """
     urls = (span for span in link_spans(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
     shown = ("x" * URL_LENGTH).join(_around(text, urls))
-    return graphemes(_REMOTE_MENTION.sub(r"@\1", shown))
+    return grapheme_length(_REMOTE_MENTION.sub(r"@\1", shown))
 
 
 def cut_to_limit(text: str, limit: int, count: Callable[[str], int], length: int | None = None) -> str:

@@ -12,7 +12,7 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import Progress
 
 
-def ask_again(
+def check_again_or_give_up(
     phase: str, state: Mapping[str, Any], *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
     """Return the publishing step that asks again, after a pause, whether the platform has processed an upload.

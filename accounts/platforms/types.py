@@ -275,14 +275,14 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class AskedById:
+class UploadStatusProof:
     """Proof that a post is not published: the `status` that the platform reports for the id of its upload."""
 
     status: str
 
 
 @dataclass(frozen=True)
-class CompleteList:
+class CompleteListProof:
     """Proof that a post is not published: the platform's complete list of the account's posts does not contain the post.
 
     `back_to`: how far the list was read, which is before the first attempt. `kind_evidence`: why the list contains posts of
@@ -294,7 +294,7 @@ class CompleteList:
 
 
 @dataclass(frozen=True)
-class Absent:
+class NotPublishedProof:
     """An adapter's answer that a post is certainly not published, with its `proof`; an empty search result is no proof."""
 
-    proof: AskedById | CompleteList
+    proof: UploadStatusProof | CompleteListProof

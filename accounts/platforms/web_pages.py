@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 
 from yarl import URL
 
-from accounts.platforms.counting import cut_to_limit, graphemes
+from accounts.platforms.counting import cut_to_limit, grapheme_length
 from config.outbound import (
     DestinationNotAllowed,
     DestinationRefused,
@@ -223,4 +223,4 @@ def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
 def _line(text: str, most: int) -> str:
     """Return a web page's title or description as one line of printable text, cut between words."""
     shown = "".join(char if char.isprintable() or char == "\u200d" else " " for char in text[:_MAX_RAW_TEXT])
-    return cut_to_limit(" ".join(shown.split()), most, graphemes)
+    return cut_to_limit(" ".join(shown.split()), most, grapheme_length)

@@ -7,5 +7,5 @@ from accounts.services.check import check_account
 from accounts.services.connect import connect_account
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
 from accounts.services.oauth import AccountChoices, attach_connection, complete_connection, read_oauth_return
-from accounts.services.pace import pause_account, reserve_turns
-from accounts.services.tokens import RenewalInProgress, mark_needs_reauth, refresh_ahead, refresh_grant
+from accounts.services.pace import pause_account, reserve_publishing_times
+from accounts.services.tokens import RenewalInProgress, mark_needs_reauth, refresh_grant, renew_expiring_tokens

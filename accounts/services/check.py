@@ -12,10 +12,10 @@ from accounts import selectors
 from accounts.errors import as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
-from accounts.platforms.registry import publisher
+from accounts.platforms.registry import publishing_adapter
 from accounts.services.tokens import mark_needs_reauth, refresh_grant
 from config.api.caller import Caller
-from config.api.request_limits import OUTBOUND_SECONDS, outbound_slot
+from config.api.request_limits import OUTBOUND_SECONDS, reserve_outbound_thread
 from config.db.encryption import SealedValueError
 from config.outbound import total_deadline
 
@@ -34,13 +34,13 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.read", write=False)
     if account.status == ConnectedAccount.Status.DISCONNECTED:
         return account
-    adapter = publisher(account.platform, sandbox=account.sandbox)
+    adapter = publishing_adapter(account.platform, sandbox=account.sandbox)
     try:
         grant = account.grant()
     except SealedValueError as error:
         return _mark_undecryptable(account, error)
     try:
-        with outbound_slot(account.workspace_id):
+        with reserve_outbound_thread(account.workspace_id):
             try:
                 with total_deadline(FIRST_CHECK_SECONDS):
                     identity = adapter.identify(grant)

@@ -22,7 +22,7 @@ from accounts.services.tokens import renewal_time
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
-from config.api.request_limits import outbound_slot
+from config.api.request_limits import reserve_outbound_thread
 
 NOTHING_ASKED: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -54,7 +54,7 @@ def connect_account(
     if by_oauth:
         return begin_attempt(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
-        with outbound_slot(workspace_id):
+        with reserve_outbound_thread(workspace_id):
             connection = chosen.connect(given)
     except PlatformError as error:
         raise as_api_error(error) from error

@@ -10,11 +10,11 @@ from django.utils import timezone
 from accounts import selectors
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.registry import publisher
+from accounts.platforms.registry import publishing_adapter
 from accounts.platforms.types import Grant
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist
-from config.api.request_limits import outbound_slot
+from config.api.request_limits import reserve_outbound_thread
 from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
     if grant is None:
         return _clear_secrets(caller, account, clears=clears, dry_run=dry_run)
     # The slot is entered before the secrets are deleted: without secrets, nothing can be revoked later.
-    with outbound_slot(account.workspace_id):
+    with reserve_outbound_thread(account.workspace_id):
         _clear_secrets(caller, account, clears=clears, dry_run=dry_run)
         _revoke(account, grant)
     return account
@@ -89,6 +89,6 @@ def _decrypted_grant(account: ConnectedAccount) -> Grant | None:
 
 def _revoke(account: ConnectedAccount, grant: Grant) -> None:
     try:
-        publisher(account.platform, sandbox=account.sandbox).revoke(grant)
+        publishing_adapter(account.platform, sandbox=account.sandbox).revoke(grant)
     except PlatformError as error:
         logger.warning("%s was disconnected, but not revoked at its platform: %s", account.id, error.message)

@@ -19,7 +19,7 @@ from config.api.gcra import LeakyBucket
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 
 
-def reserve_turns(wanted: Sequence[tuple[str, PostingPace]]) -> list[datetime]:
+def reserve_publishing_times(wanted: Sequence[tuple[str, PostingPace]]) -> list[datetime]:
     """Reserve for each post a time at which it may be published without exceeding the platform's rate for the account.
 
     An account may occur several times. Takes three statements for any number of posts.

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired, Transient
-from accounts.platforms.registry import publisher
+from accounts.platforms.registry import publishing_adapter
 from accounts.platforms.types import Grant
 from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
@@ -30,7 +30,7 @@ REFRESH_LEASE = timedelta(seconds=90)  # longer than a platform's answer plus a 
 CHECKS, CHECK_SECONDS = 50, 0.1  # how often, and at what interval, to check for tokens that another worker is renewing
 RETRY_SECONDS = 2.0
 AHEAD_SHARE = 0.2  # the share of a token's lifetime that is left when it is renewed: 24 minutes of two hours
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3600.0  # after failed renewals by `refresh_ahead`
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3600.0  # after failed renewals by `renew_expiring_tokens`
 
 
 class RenewalInProgress(Transient):
@@ -114,7 +114,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
     leased = ConnectedAccount.objects.filter(pk=account.pk, refresh_lease_until=lease)
     release_connection()
     try:
-        renewed = publisher(account.platform, sandbox=account.sandbox).refresh(stale)
+        renewed = publishing_adapter(account.platform, sandbox=account.sandbox).refresh(stale)
     except AccountDisconnected:
         if marks:  # before the lease ends, so that no waiting worker asks the platform again
             mark_needs_reauth(account_id=account.id, stale=stale)
@@ -137,7 +137,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
     return replace(stale, tokens=tokens, expires_at=renewed.expires_at)
 
 
-def refresh_ahead(*, limit: int = 200, seconds: float = 45.0) -> int:
+def renew_expiring_tokens(*, limit: int = 200, seconds: float = 45.0) -> int:
     """Renew OAuth tokens of connected accounts before they expire; returns the number of accounts with new tokens.
 
     Handles at most `limit` accounts and takes about `seconds`. If a platform does not answer, its other accounts wait for the
@@ -190,7 +190,7 @@ def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
     """
     if grant.expires_at and grant.expires_at > timezone.now():
         try:
-            publisher(account.platform, sandbox=account.sandbox).identify(grant)
+            publishing_adapter(account.platform, sandbox=account.sandbox).identify(grant)
         except (AccountDisconnected, TokenExpired):
             pass
         else:

@@ -9,7 +9,7 @@ from billing.plans import available_plans, has_payment_processor
 from billing.processor import ProcessorPage
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
-from config.api.request_limits import outbound_slot
+from config.api.request_limits import reserve_outbound_thread
 from workspaces.models import Workspace
 from workspaces.processor_customers import save_customer_id
 
@@ -27,7 +27,7 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
         )
     session = ProcessorPage(None, None)
     if not dry_run:
-        with outbound_slot(workspace_id, operator_chosen=True):
+        with reserve_outbound_thread(workspace_id, operator_chosen=True):
             session = _checkout_or_portal(workspace, plan)
     _record(caller, "billing.create_checkout_session", workspace_id, dry_run, plan=plan)
     return session
@@ -41,7 +41,7 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
     workspace = _require_billing_access(caller, workspace_id)
     session = ProcessorPage(None, None)
     if not dry_run:
-        with outbound_slot(workspace_id, operator_chosen=True):
+        with reserve_outbound_thread(workspace_id, operator_chosen=True):
             session = processor.create_portal_session(workspace_id, _customer_of(workspace))
     _record(caller, "billing.create_portal_session", workspace_id, dry_run)
     return session

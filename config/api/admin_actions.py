@@ -73,7 +73,7 @@ class ActionAdmin(admin.ModelAdmin):
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{get_permission_codename('change', self.opts)}")
 
-    def carry_out(
+    def run_for_each_row(
         self, request: HttpRequest, rows: Iterable[Any], operation: str, work: Callable[[Any], object], done: str
     ) -> None:
         """Run an admin action on each selected row; show and audit each refusal, and continue with the next row."""

@@ -29,13 +29,13 @@ from config.api.operation_input import (
     SAFE_METHODS,
     asked_for_preview,
     parsed_body,
-    take_dry_run,
+    pop_dry_run_flag,
     validated_body,
     validated_query,
 )
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer
-from config.api.uploads import Spool, UploadRules
+from config.api.uploads import UploadRules, UploadTempFiles
 from config.api.webhook_url import check_webhook_hosts, collected_webhook_urls
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -160,7 +160,7 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
 def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> HttpResponseBase:
     caller = Caller("nobody", "nobody") if declared.public else cast(Caller, request.user)
     call: Call | None = None
-    with Spool(declared.upload.most_bytes if declared.upload else None) as spool:
+    with UploadTempFiles(declared.upload.most_bytes if declared.upload else None) as spool:
         try:
             if any("\0" in value for value in path.values()):  # PostgreSQL text cannot contain NUL
                 raise errors.NotFound()
@@ -172,7 +172,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 with collected_webhook_urls() as webhook_urls:
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
-                call.dry_run = take_dry_run(call)
+                call.dry_run = pop_dry_run_flag(call)
                 _require_scope(caller, declared)
                 check_webhook_hosts(webhook_urls, caller)
             except INPUT_ERRORS:
@@ -227,7 +227,7 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
     )
 
 
-def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> Response | None:
+def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTempFiles) -> Response | None:
     """Return the response stored for the Idempotency-Key of a request whose input is invalid, or None if there is none.
 
     None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then

@@ -13,7 +13,7 @@ from config.api import errors
 from config.api.caller import AgentMode
 from config.api.serializers import StrictSerializer, shared_serializer
 from config.api.upload_body import read_fields
-from config.api.uploads import Spool
+from config.api.uploads import UploadTempFiles
 
 if TYPE_CHECKING:
     from config.api.operation import Call, Operation
@@ -22,7 +22,7 @@ SAFE_METHODS = ("GET", "HEAD")
 NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
-def parsed_body(declared: Operation, request: Request, spool: Spool) -> Any:
+def parsed_body(declared: Operation, request: Request, spool: UploadTempFiles) -> Any:
     """Return the parsed, not yet validated body of a request; NO_BODY if the API operation takes no body.
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
@@ -34,7 +34,7 @@ def parsed_body(declared: Operation, request: Request, spool: Spool) -> Any:
     return request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
 
 
-def validated_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
+def validated_body(declared: Operation, raw: Any, spool: UploadTempFiles) -> dict[str, Any]:
     """Return the validated body of a request to an operation; {} if the operation reads none."""
     if raw is NO_BODY:
         return {}
@@ -54,7 +54,7 @@ def validated_query(declared: Operation, request: Request) -> dict[str, Any]:
     return _checked(declared.query_serializer, request.query_params.dict())
 
 
-def take_dry_run(call: Call) -> bool:
+def pop_dry_run_flag(call: Call) -> bool:
     """Remove `dry_run` from the operation's body and query, and return whether the request is a dry run.
 
     An agent in dry_run mode can only preview. Raises AgentModeForbids when it asks for a real call, and ValidationFailed
@@ -71,7 +71,7 @@ def take_dry_run(call: Call) -> bool:
     return wanted
 
 
-def asked_for_preview(declared: Operation, request: Request, spool: Spool) -> bool:
+def asked_for_preview(declared: Operation, request: Request, spool: UploadTempFiles) -> bool:
     """Return whether a refused request asked for a dry run, as far as its query and body can be parsed."""
     if request.query_params.get("dry_run") == "true":
         return True

@@ -2,7 +2,7 @@
 
 A web process has few threads (WEB_THREADS), and a request that waits for another server occupies one of them. Each kind of
 waiting has a `ThreadLimit`: a maximum for the process and a lower one for each workspace. A request over the limit is
-refused at once and can be retried. `outbound_slot` also sets a deadline for all outbound requests of its block, and
+refused at once and can be retried. `reserve_outbound_thread` also sets a deadline for all outbound requests of its block, and
 `check_cpu_time` limits the CPU time of one request.
 """
 
@@ -71,7 +71,7 @@ operator_chosen_threads = ThreadLimit(settings.WEB_THREADS // 4)
 
 
 @contextlib.contextmanager
-def outbound_slot(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
+def reserve_outbound_thread(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
     """Return a context manager that reserves a web thread for outbound requests, which must end within OUTBOUND_SECONDS.
 
     `workspace_id` may be a user id or client address where there is no workspace. `operator_chosen` is for the identity

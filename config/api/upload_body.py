@@ -16,7 +16,7 @@ from python_multipart.multipart import MultipartParser
 
 from config.api import errors
 from config.api.request_body import parse_json
-from config.api.uploads import FILE_PART, FORM, JSON, Spool, UploadInProgress
+from config.api.uploads import FILE_PART, FORM, JSON, UploadInProgress, UploadTempFiles
 
 MAX_FIELD_BYTES = 65_536
 MAX_HEADER_BYTES = 1024
@@ -26,7 +26,7 @@ _BOUNDARY = re.compile(r"[ -~]{0,200}[!-~]")
 _WELL_FORMED = "Send a well-formed form (RFC 7578): most HTTP libraries make one out of a dictionary."
 
 
-def read_fields(request: HttpRequest, spool: Spool) -> Any:
+def read_fields(request: HttpRequest, spool: UploadTempFiles) -> Any:
     """Return the parsed, not yet validated fields of an upload's request body, including the file.
 
     Raises UnsupportedMediaType, MalformedRequest, PayloadTooLarge, and ValidationFailed for a repeated field or a file in
@@ -49,7 +49,7 @@ def _read_json(request: HttpRequest) -> Any:
     return parse_json(beginning + request.read())
 
 
-def _read_form(request: HttpRequest, spool: Spool) -> dict[str, Any]:
+def _read_form(request: HttpRequest, spool: UploadTempFiles) -> dict[str, Any]:
     boundary = (request.content_params or {}).get("boundary", "")
     if not _BOUNDARY.fullmatch(boundary):
         raise errors.MalformedRequest("The form's Content-Type names no boundary.", suggested_action=_WELL_FORMED)
@@ -84,7 +84,7 @@ def _parse(request: HttpRequest, boundary: bytes, form: _Form) -> None:
 class _Form:
     """Collects the fields of an upload's multipart form while the parser reads it."""
 
-    def __init__(self, spool: Spool) -> None:
+    def __init__(self, spool: UploadTempFiles) -> None:
         self.fields: dict[str, Any] = {}
         self.ended = False
         self._spool = spool

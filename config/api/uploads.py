@@ -132,7 +132,7 @@ def too_large_error(limit: int) -> errors.PayloadTooLarge:
     )
 
 
-class Spool(contextlib.ExitStack[None]):
+class UploadTempFiles(contextlib.ExitStack[None]):
     """The temporary files of the uploads in one request; they are deleted when the `with` block ends.
 
     `fields` is the parsed, unvalidated form or JSON object, from which the `dry_run` flag of an invalid request is read.
@@ -206,7 +206,7 @@ class Base64File(serializers.Field):
         return upload
 
 
-class NoFiles(FileUploadHandler):
+class DiscardFilesUploadHandler(FileUploadHandler):
     """Django's upload handler for all requests that may not upload files: it discards any file."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -229,7 +229,7 @@ def accept_file_uploads(request: HttpRequest) -> None:
     request.upload_handlers = [TemporaryFileUploadHandler(request)]
 
 
-def files_of(request: HttpRequest, name: str) -> list[Upload]:
+def uploaded_files_in_field(request: HttpRequest, name: str) -> list[Upload]:
     """Return the files that were uploaded in a form field; they exist until the request ends."""
     sent = [file for file in request.FILES.getlist(name) if isinstance(file, TemporaryUploadedFile)]
     return [Upload.of(Path(file.temporary_file_path()), file.name or "") for file in sent]

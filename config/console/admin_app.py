@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.contrib.admin.apps import AdminConfig
 
 
-class ConsoleConfig(AdminConfig):
+class OperatorAdminConfig(AdminConfig):
     """The app config of Django's admin, with the operators' console as its admin site."""
 
     default_site = "config.console.admin_site.OperatorConsole"

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from accounts.platforms.registry import platforms
 from billing.plans import available_plans, has_payment_processor
-from config.checks import check_production
+from config.checks import check_settings
 from config.console import status
 from config.db.clock import MAX_CLOCK_SKEW, database_time
 from media import storage
@@ -64,7 +64,7 @@ def diagnose() -> Iterator[Finding]:
 
 def _settings(name: str) -> Iterator[Finding]:
     """Report invalid settings and a missing ADMIN_TOKEN for `manage.py doctor`, but no malware scanner problems."""
-    problems = check_production(None)
+    problems = check_settings(None)
     if settings.PRODUCTION:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]
     for problem in problems:

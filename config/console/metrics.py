@@ -70,9 +70,9 @@ class DatabaseCollector(Collector):
         yield GaugeMetricFamily(
             "sps_ledger_drift_months",
             "Months whose counter differed from the sum of the ledger entries at the last nightly check.",
-            value=status.drifting_months(),
+            value=status.drifting_month_count(),
         )
-        yield GaugeMetricFamily("sps_dead_letters", "Deliveries that were given up.", value=status.dead_letters())
+        yield GaugeMetricFamily("sps_dead_letters", "Deliveries that were given up.", value=status.dead_letter_count())
         yield GaugeMetricFamily(
             "sps_accounts_needing_reauth",
             "Connected accounts that a person must reconnect.",

@@ -60,9 +60,9 @@ def service_status() -> dict[str, Any]:
             "beat_alive": is_recent(beats.get(BEAT), now, BEAT_ALIVE_WITHIN),
             "retention_at": beats.get(RETENTION),
         },
-        "dead_letters": dead_letters(),
+        "dead_letters": dead_letter_count(),
         "accounts_needing_reauth": accounts_needing_reauth(),
-        "ledger_drift_months": drifting_months(),
+        "ledger_drift_months": drifting_month_count(),
         "billing_alarms": open_billing_alarms(),
     }
 
@@ -91,7 +91,7 @@ def record_heartbeat(duty: str) -> None:
     Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
 
 
-def dead_letters() -> int:
+def dead_letter_count() -> int:
     return Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER).count()
 
 
@@ -104,7 +104,7 @@ def open_billing_alarms() -> QuerySet[BillingAlarm]:
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
-def drifting_months() -> int:
+def drifting_month_count() -> int:
     """Count the monthly spending counters that differed from the ledger of charges at the last nightly check."""
     return open_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 

@@ -41,7 +41,9 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
     ]
 
 
-def rotate(*, dry_run: bool = False, report: Callable[[RotationResult], None]) -> list[RotationResult]:
+def reencrypt_stored_secrets(
+    *, dry_run: bool = False, report: Callable[[RotationResult], None]
+) -> list[RotationResult]:
     """Encrypt stored secrets again with the newest encryption key, except those that already use this key.
 
     A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.

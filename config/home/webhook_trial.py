@@ -23,7 +23,7 @@ OUTCOMES = {
 }
 
 
-class TrialForm(forms.Form):
+class WebhookTestForm(forms.Form):
     """The form of the webhook test: the webhook URL, and whether the test post shall succeed or fail."""
 
     webhook_url = forms.CharField(
@@ -39,7 +39,7 @@ class TrialForm(forms.Form):
 @workspace_page("GET", "POST", operation=OPERATION)
 def webhook_trial(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: test a webhook URL by publishing a free sandbox post and sending its events to the URL."""
-    form = TrialForm(page.request.POST or None)
+    form = WebhookTestForm(page.request.POST or None)
     if form.is_valid():
         try:
             return _send(page, **form.cleaned_data)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 QUICK_SECONDS = 2.0
-REMEMBERED = 1000
+MAX_QUICK_HOLDERS = 1000
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,15 @@ class FairShares:
         return self._in_flight.total()
 
     @property
-    def places(self) -> int:
+    def free_job_slots(self) -> int:
         """Return how many more jobs the worker may start now within its total limit on concurrent jobs."""
         return self.shares.places - self.total
 
     @property
-    def places_for_slow(self) -> int:
+    def free_slow_job_slots(self) -> int:
         """Return how many more jobs of slow accounts or webhook receivers the worker may start now."""
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
-        return min(self.places, self.shares.slow_together - held)
+        return min(self.free_job_slots, self.shares.slow_together - held)
 
     def free_places_of_quick_holders(self) -> dict[str, int]:
         """Return how many more jobs may start for each quick account or webhook receiver that uses at most 3/4 of its limit.
@@ -67,14 +67,14 @@ class FairShares:
     def has_free_place(self, holder: str) -> bool:
         return self._in_flight[holder] < (self.shares.quick if holder in self._quick else self.shares.slow)
 
-    def take(self, holder: str) -> bool:
+    def start_job(self, holder: str) -> bool:
         """Count a new job of an account or webhook receiver as running; return False if the limit on its jobs is reached."""
         if not self.has_free_place(holder):
             return False
         self._in_flight[holder] += 1
         return True
 
-    def release(self, holder: str, seconds: float | None) -> None:
+    def end_job(self, holder: str, seconds: float | None) -> None:
         """Record that a job of an account or webhook receiver ended after `seconds`; None means that it did no work."""
         self._in_flight[holder] -= 1
         if not self._in_flight[holder]:
@@ -84,7 +84,7 @@ class FairShares:
         if seconds >= QUICK_SECONDS:
             self._quick.discard(holder)
             return
-        if len(self._quick) >= REMEMBERED:
+        if len(self._quick) >= MAX_QUICK_HOLDERS:
             self._quick.clear()  # each is classified again after its next attempt
         self._quick.add(holder)
 

@@ -24,14 +24,14 @@ class ExpiredNotices(ExpiredRows):
         return Notice.objects.filter(created_at__lt=expiry, at__lt=expiry)
 
 
-class NoticesOfPurged(ExpiredRows):
+class PurgedWorkspaceNotices(ExpiredRows):
     name = "notices_of_purged_workspaces"
 
     def expired_rows(self) -> QuerySet[Notice]:
         return Notice.objects.filter(workspace__in=workspaces_to_purge())
 
 
-class DigestsOfPurged(ExpiredRows):
+class PurgedWorkspaceDigests(ExpiredRows):
     name = "digests_of_purged_workspaces"
 
     def expired_rows(self) -> QuerySet[Digest]:

@@ -143,7 +143,7 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
         return []  # checked with the URL and when the socket is created
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
-            addresses = await asyncio.wrap_future(webhook_resolver.begin(destination.host))
+            addresses = await asyncio.wrap_future(webhook_resolver.start_lookup(destination.host))
     except TimeoutError as error:
         raise DestinationUnresolved(f"{destination.host} does not resolve in time.") from error
     require_allowed(destination.host, addresses)

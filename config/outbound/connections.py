@@ -90,7 +90,7 @@ def tls_context() -> ssl.SSLContext:
     return context
 
 
-class PinnedConnection(HTTPConnection):
+class CheckedAddressConnection(HTTPConnection):
     """An outbound HTTP connection for one request, which goes only to checked IP addresses of its destination."""
 
     def __init__(self, destination: Destination, exchange: Exchange, **kwargs: Any) -> None:
@@ -138,15 +138,15 @@ class PinnedConnection(HTTPConnection):
         return sock
 
 
-class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
+class PinnedTLSConnection(CheckedAddressConnection, HTTPSConnection):
     """An outbound HTTPS connection for one request, which checks that the certificate is valid for the host's name."""
 
     def __init__(self, destination: Destination, exchange: Exchange) -> None:
         super().__init__(destination, exchange, ssl_context=tls_context())
 
 
-def connection_to(destination: Destination, exchange: Exchange) -> PinnedConnection:
+def connection_to(destination: Destination, exchange: Exchange) -> CheckedAddressConnection:
     """Return an unopened outbound connection to a destination, with TLS if its scheme is https."""
     if destination.scheme == "https":
         return PinnedTLSConnection(destination, exchange)
-    return PinnedConnection(destination, exchange)
+    return CheckedAddressConnection(destination, exchange)

@@ -92,7 +92,7 @@ def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
     All names are resolved at once. A name that does not resolve within `seconds` is accepted: connections check again.
     """
     hosts = {destination.host for destination in map(check_url_syntax, urls) if not destination.is_ip}
-    lookups = {host: webhook_resolver.begin(host) for host in hosts}
+    lookups = {host: webhook_resolver.start_lookup(host) for host in hosts}
     wait(lookups.values(), timeout=seconds_within(seconds))
     for host, lookup in lookups.items():
         if not lookup.cancel() and lookup.exception() is None:

@@ -42,7 +42,7 @@ class Resolver:
         self._lookups_left = 0
         self._end = 0.0
 
-    def begin(self, host: str) -> Future[list[str]]:
+    def start_lookup(self, host: str) -> Future[list[str]]:
         """Start the DNS lookup of `host`, and return a future whose result is its IP addresses in order of preference.
 
         The future's exception is DestinationUnresolved. The answer to a cancelled future is ignored.
@@ -66,7 +66,7 @@ class Resolver:
 
     def look_up(self, host: str, *, seconds: float) -> list[str]:
         """Return the IP addresses of `host` from DNS; raise DestinationUnresolved if there are none within `seconds`."""
-        found = self.begin(host)
+        found = self.start_lookup(host)
         try:
             return found.result(timeout=seconds)
         except TimeoutError as error:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 from django.utils.module_loading import import_string
 
-MOST = 99  # higher counts are shown as 99+
+MAX_SHOWN_COUNT = 99  # higher counts are shown as 99+
 
 
 @dataclass(frozen=True)
@@ -74,4 +74,4 @@ def menu_links(page: _Page) -> list[MenuLink]:
 def _shown(count: int) -> str:
     if not count:
         return ""
-    return str(count) if count <= MOST else f"{MOST}+"
+    return str(count) if count <= MAX_SHOWN_COUNT else f"{MAX_SHOWN_COUNT}+"

@@ -13,8 +13,8 @@ from django.utils.deprecation import MiddlewareMixin
 # Pages with forms whose response redirects to an identity provider, a platform or the payment processor. Browsers apply
 # form-action also to the redirects after a form, and their destinations cannot be listed (Mastodon servers, a company's
 # own sign-in pages).
-FORMS_LEAD_OUT = re.compile(r"/dashboard/(sign-in|connect|workspaces/[^/]+/(accounts|usage|billing))(/|$)")
-CLOSED = "default-src 'none'; frame-ancestors 'none'"  # for responses that are not HTML
+FORMS_REDIRECTING_OFFSITE = re.compile(r"/dashboard/(sign-in|connect|workspaces/[^/]+/(accounts|usage|billing))(/|$)")
+NON_HTML_POLICY = "default-src 'none'; frame-ancestors 'none'"  # for responses that are not HTML
 PERMISSIONS = ", ".join(
     f"{feature}=()"
     for feature in (
@@ -35,8 +35,8 @@ class SecurityHeadersMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         is_page = response.get("Content-Type", "").startswith("text/html")
-        policy = page_policy(bool(FORMS_LEAD_OUT.match(request.path)), settings.OUTBOUND_ALLOW_LOOPBACK)
-        response.headers.setdefault("Content-Security-Policy", policy if is_page else CLOSED)
+        policy = page_policy(bool(FORMS_REDIRECTING_OFFSITE.match(request.path)), settings.OUTBOUND_ALLOW_LOOPBACK)
+        response.headers.setdefault("Content-Security-Policy", policy if is_page else NON_HTML_POLICY)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         return response
 

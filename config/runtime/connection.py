@@ -39,13 +39,13 @@ class MinimumClientSpeed:
     began: float = field(default_factory=time.monotonic)
     moved: int = 0
 
-    def seconds(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Return how many seconds the client has spent so far on sending the request or receiving the response."""
         return time.monotonic() - self.began
 
     def seconds_left(self) -> float:
         """Return after how many seconds without any data the client's connection will count as too slow."""
-        return self.grace + self.moved / self.rate - self.seconds()
+        return self.grace + self.moved / self.rate - self.elapsed_seconds()
 
     def restart(self) -> None:
         """Start to measure the client's speed from zero, for the next request or response."""
@@ -62,7 +62,7 @@ class AnswerWriter:
         self._file_missing = 0
 
     @property
-    def sent(self) -> bool:
+    def fully_sent(self) -> bool:
         """Return whether the whole response has been passed to the client's connection."""
         return not self._unsent and self._file is None
 
@@ -71,7 +71,7 @@ class AnswerWriter:
 
         It waits only while more than UNSENT_BYTES of earlier data are unsent.
         """
-        if self.sent:
+        if self.fully_sent:
             self.pace.restart()
         while len(self._unsent) > UNSENT_BYTES:
             writable = select.poll()
@@ -91,7 +91,7 @@ class AnswerWriter:
     def send_more(self) -> None:
         """Send as much of the buffered response as the client takes now. Raises OSError if the connection is closed."""
         with contextlib.suppress(BlockingIOError):
-            while not self.sent:
+            while not self.fully_sent:
                 if self._file and not self._unsent:
                     self._read_file(self._file)
                 count = self._socket.send(memoryview(self._unsent)[:RECEIVE_BYTES])
@@ -127,14 +127,14 @@ class UploadSlots:
         self._total, self._each = total, each
         self._holders: dict[Connection, str] = {}
 
-    def take(self, conn: Connection, holder: str) -> bool:
+    def reserve_slot(self, conn: Connection, holder: str) -> bool:
         """Reserve an upload slot; return False if the server or `holder`, a workspace or caller, has none left."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder
         return True
 
-    def give_back(self, conn: Connection) -> None:
+    def release_slot(self, conn: Connection) -> None:
         """Release the connection's upload slot, if it has one."""
         self._holders.pop(conn, None)
 
@@ -226,7 +226,7 @@ class Connection:
         self.body = request.body = IncomingBody(None if self._chunked else sum(lengths), self._folder)
         self._arrived += self.body.feed(rest)
 
-    def prepare_run(self) -> None:
+    def set_wsgi_headers(self) -> None:
         """Prepare the request's headers for the application: WSGI needs a Content-Length even for a chunked body."""
         if not self.request or not self.body:
             return

@@ -104,7 +104,7 @@ class BufferedThreadWorker(ThreadWorker):
 
     def _drop(self, conn: Connection) -> None:
         self._unwatch(conn)
-        self._upload_slots.give_back(conn)
+        self._upload_slots.release_slot(conn)
         conn.close()
         self.nr_conns -= 1
 
@@ -129,7 +129,7 @@ class BufferedThreadWorker(ThreadWorker):
         elif body.ready or conn.expects_continue or max(body.received, body.length or 0) > MEMORY_BYTES:
             due = True
         else:
-            due = conn.pace.seconds() > SMALL_BODY_SECONDS
+            due = conn.pace.elapsed_seconds() > SMALL_BODY_SECONDS
             self._expected_soon.add(conn)
         if due:
             self._unwatch(conn)
@@ -143,7 +143,7 @@ class BufferedThreadWorker(ThreadWorker):
         if body is None:
             return self._drop(conn)
         conn.pace.restart()  # do not count the run of the application
-        if body.limit > MAX_BODY_BYTES and not self._upload_slots.take(conn, holder or str(conn.client)):
+        if body.limit > MAX_BODY_BYTES and not self._upload_slots.reserve_slot(conn, holder or str(conn.client)):
             body.fault = RateLimited("Too many uploads at the same time.", headers={"Retry-After": "5"})
         elif conn.expects_continue:
             conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -153,7 +153,7 @@ class BufferedThreadWorker(ThreadWorker):
 
     def enqueue_req(self, conn: Connection) -> None:
         """Run the application for a request in a thread; the health checks /healthz and /readyz have their own thread."""
-        conn.prepare_run()
+        conn.set_wsgi_headers()
         probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
@@ -185,9 +185,9 @@ class BufferedThreadWorker(ThreadWorker):
             conn.sock.send_more()
         except OSError:
             return self._drop(conn)
-        if not conn.sock.sent:
+        if not conn.sock.fully_sent:
             return self._watch(conn, selectors.EVENT_WRITE, self._on_writable)
-        self._upload_slots.give_back(conn)
+        self._upload_slots.release_slot(conn)
         if not conn.reusable:
             return self._linger(conn)
         try:
@@ -232,7 +232,7 @@ class BufferedThreadWorker(ThreadWorker):
                 if pace.seconds_left() <= 0:
                     self._drop(conn)
             elif conn.idle:
-                if conn.pace.seconds() > self._idle_seconds(conn, now):
+                if conn.pace.elapsed_seconds() > self._idle_seconds(conn, now):
                     self._drop(conn)
             elif conn.pace.seconds_left() > 0:
                 self._run_when_due(conn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 
 from accounts.platforms.issues import Issue
-from accounts.platforms.media_check import album_issues, asset_issues
+from accounts.platforms.media_check import asset_issues, media_list_issues
 from accounts.platforms.registry import platforms
 from media.models import MediaAsset
 
@@ -24,7 +24,7 @@ def platform_errors(asset: MediaAsset) -> dict[str, list[Issue]]:
             continue
         alone = asset_issues(each.label, rules, properties, "file")
         described = [
-            issue for issue in album_issues(each.label, rules, [properties]) if issue.field.endswith("alt_text")
+            issue for issue in media_list_issues(each.label, rules, [properties]) if issue.field.endswith("alt_text")
         ]
         errors[each.label] = [issue for issue in (*alone, *described) if issue.severity == "error"]
     return errors

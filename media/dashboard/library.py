@@ -12,7 +12,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from config.api.caller import require_access
 from config.api.errors import ApiError
-from config.api.uploads import Upload, files_of
+from config.api.uploads import Upload, uploaded_files_in_field
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_usage
 from media.dashboard.forms import AltTextForm
@@ -53,7 +53,7 @@ def library(page: WorkspacePage) -> HttpResponse:
     if page.request.method != "POST":
         return _show(page)
     require_access(page.caller, page.workspace.id, "media.upload")
-    uploaded, problems = upload_files(page, files_of(page.request, "file"))
+    uploaded, problems = upload_files(page, uploaded_files_in_field(page.request, "file"))
     if not uploaded:
         return _show(page, problems or ["Choose a file first."], status=422)
     for problem in problems:

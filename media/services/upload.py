@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access, resolve_workspace_id
-from config.api.uploads import Spool, Upload, too_large_error
+from config.api.uploads import Upload, UploadTempFiles, too_large_error
 from config.jobs.wake_up import wake_after_commit
 from media import inspection, scanning, selectors, storage
 from media.backend_limits import storage_access
@@ -43,7 +43,7 @@ def upload_media(
     """
     workspace_id = resolve_workspace_id(caller, workspace_id)
     require_access(caller, workspace_id, "media.upload", body_field="workspace_id")
-    with Spool(max_upload_bytes) as spool:
+    with UploadTempFiles(max_upload_bytes) as spool:
         file = upload or fetch_from_url(source_url, spool, workspace_id=workspace_id)
         asset, file = _examine(file)
         asset.workspace_id, asset.alt_text = workspace_id, alt_text

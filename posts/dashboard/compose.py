@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from config.api.errors import ApiError, Conflict, InvalidState
-from config.api.uploads import files_of
+from config.api.uploads import uploaded_files_in_field
 from posts import services
 from posts.dashboard.composer import Composer, error_text
 from posts.dashboard.inputs import page_post_group, submitted_content_version, validated_data
@@ -66,7 +66,7 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
     """Apply a composer button that changes the form without saving it; an unknown button changes nothing."""
     match action:
         case "upload":
-            composer.add_files(files_of(composer.page.request, "file"))
+            composer.add_files(uploaded_files_in_field(composer.page.request, "file"))
         case "attach":
             composer.attach(subject)
             composer.library_open = True

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.platforms import errors
 from accounts.platforms.base import START, Platform
-from accounts.platforms.registry import publisher
+from accounts.platforms.registry import publishing_adapter
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from config.api.caller import system_caller
 from config.api.trace import set_trace_actor, start_trace
@@ -95,7 +95,7 @@ def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
     ready: list[Attempt] = []
     for target in targets:
         with log_errors(target):
-            adapter = publisher(target.platform, sandbox=target.sandbox)
+            adapter = publishing_adapter(target.platform, sandbox=target.sandbox)
             if stop := preflight(target, adapter):
                 stopped.append(Attempt(target, adapter, stop=stop))
             else:

@@ -23,7 +23,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.platforms import errors
-from accounts.platforms.types import Absent, Progress
+from accounts.platforms.types import NotPublishedProof, Progress
 from accounts.services import RenewalInProgress, mark_needs_reauth, pause_account, refresh_grant
 from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
@@ -119,7 +119,7 @@ def _search(attempt: Attempt, progress: Progress) -> Fact:
     except Exception:
         logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
         return errors.Transient("The service failed while it searched for the post.")
-    if isinstance(found, Absent):
+    if isinstance(found, NotPublishedProof):
         logger.info("%s is not at %s: %s", attempt.target.id, attempt.adapter.name, found.proof)
         return Searched(settled_at, settled_at <= timezone.now())
     return found

@@ -12,9 +12,9 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected
-from accounts.platforms.registry import PLATFORMS, publisher
+from accounts.platforms.registry import PLATFORMS, publishing_adapter
 from accounts.platforms.types import PostingPace, Progress
-from accounts.services import reserve_turns
+from accounts.services import reserve_publishing_times
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing import outcomes
@@ -128,7 +128,9 @@ def _reserve_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
     without_turn = [(target, pace) for target in targets if (pace := _pace(target)) and _needs_turn(target, pace)]
-    turns = reserve_turns([(target.account_id, pace) for target, pace in without_turn]) if without_turn else []
+    turns = (
+        reserve_publishing_times([(target.account_id, pace) for target, pace in without_turn]) if without_turn else []
+    )
     for (target, _), turn_at in zip(without_turn, turns, strict=True):
         target.turn_at = turn_at
     return [target for target, _ in without_turn if target.turn_at and target.turn_at > timezone.now()]
@@ -171,4 +173,4 @@ def _pace(target: PostTarget) -> PostingPace | None:
     """
     if target.sandbox or target.status == TargetStatus.PROCESSING:
         return None
-    return publisher(target.platform, sandbox=False).capabilities.pace
+    return publishing_adapter(target.platform, sandbox=False).capabilities.pace

@@ -117,7 +117,7 @@ class PublishLoop(WorkerLoop):
         """Claim due targets of a platform and publish them in the worker's threads; returns whether any were claimed."""
         claimed = self._claim(publishable_targets().filter(platform=platform), platform)
         with self._lock:
-            taken = [target for target in claimed if self._shares.take(target.account_id)]
+            taken = [target for target in claimed if self._shares.start_job(target.account_id)]
         attempts: list[Attempt] = []
         try:
             attempts = self._begin_or_release(claimed, taken)
@@ -127,7 +127,7 @@ class PublishLoop(WorkerLoop):
                 self._in_progress |= {id(attempt): attempt.target for attempt in attempts}
                 for target in taken:
                     if target.pk not in continuing:
-                        self._shares.release(target.account_id, None)
+                        self._shares.end_job(target.account_id, None)
         for attempt in attempts:
             self._submit(attempt)
         if len(continuing) < len(claimed):  # others can take the places that became free
@@ -146,7 +146,7 @@ class PublishLoop(WorkerLoop):
         free = self._free_places(platform)
         with self._lock:
             quick_places, excluded = self._shares.free_places_of_quick_holders(), self._shares.holders_to_skip()
-            free_for_slow = self._shares.places_for_slow
+            free_for_slow = self._shares.free_slow_job_slots
             here = [each for each in self._in_progress.values() if each.platform == platform]
             slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
             # Leases that may have expired while the database was down: this worker must not claim its own targets again.
@@ -181,7 +181,7 @@ class PublishLoop(WorkerLoop):
         target = attempt.target
         with self._all_ended:
             del self._in_progress[id(attempt)]
-            self._shares.release(target.account_id, None if attempt.stop or attempt.fault else seconds)
+            self._shares.end_job(target.account_id, None if attempt.stop or attempt.fault else seconds)
             idle = not self._in_progress
             if idle:
                 self._all_ended.notify_all()

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from accounts.platforms.registry import publisher
+from accounts.platforms.registry import publishing_adapter
 from billing import selectors as billing
 from billing.services import hold_costs
 from config.api.caller import Caller, check_account_allowlist, not_found_error
@@ -136,7 +136,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
 
 
 def _is_at_most_once(target: PostTarget) -> bool:
-    return publisher(target.platform, sandbox=target.sandbox).capabilities.retry_safety == "at_most_once"
+    return publishing_adapter(target.platform, sandbox=target.sandbox).capabilities.retry_safety == "at_most_once"
 
 
 def _preview(

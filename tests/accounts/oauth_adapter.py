@@ -59,7 +59,7 @@ class TinyPlatform(OAuthPlatform):
             pkce="S256",
         )
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """All accounts of the owner."""
         found = JsonClient(self.setting("API_BASE"), tokens["access_token"]).get("/accounts")["accounts"]
         return tuple(

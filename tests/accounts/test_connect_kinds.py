@@ -12,7 +12,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from accounts.services import refresh_ahead
+from accounts.services import renew_expiring_tokens
 from tests.accounts.oauth_calls import Granted, begin, complete
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -75,7 +75,7 @@ def test_a_profile_and_a_page_are_connected_side_by_side_and_both_renewed(
         assert [(each["external_id"], each["handle"]) for each in accounts] == [(MEMBER, "Alice"), (PAGE, "acme")]
 
         clock.shift(timedelta(days=50))
-        assert refresh_ahead() == 2
+        assert renew_expiring_tokens() == 2
 
         renewed = list(ConnectedAccount.objects.values_list("token_expires_at", flat=True))
         assert renewed == [NOON + timedelta(days=110)] * 2

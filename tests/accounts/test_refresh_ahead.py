@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from accounts.platforms import registry
-from accounts.services import refresh_ahead
+from accounts.services import renew_expiring_tokens
 from accounts.tasks import refresh_tokens_ahead
 from tests import factories
 from tests.at_once import at_once
@@ -216,5 +216,5 @@ def test_a_run_has_a_limit(
     copy_of(expiring)
     clock.shift(AHEAD)
 
-    assert refresh_ahead(limit=1) == 1
+    assert renew_expiring_tokens(limit=1) == 1
     assert ConnectedAccount.objects.filter(refresh_at__lte=NOON + AHEAD).count() == 1

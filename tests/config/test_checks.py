@@ -14,7 +14,7 @@ from django.conf import settings as configured
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
-from config.checks import check_production, require_valid_settings
+from config.checks import check_settings, require_valid_settings
 
 KEY = Fernet.generate_key().decode()
 FIT = {
@@ -34,7 +34,7 @@ def apply(settings: Settings, **changes: Any) -> list[str]:
     """Return the check's messages for valid production settings with these changes."""
     for name, value in {**FIT, **changes}.items():
         setattr(settings, name, value)
-    return [str(problem.msg) for problem in check_production(None)]
+    return [str(problem.msg) for problem in check_settings(None)]
 
 
 def manage(tmp_path: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:

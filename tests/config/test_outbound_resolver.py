@@ -96,7 +96,7 @@ def test_a_silent_name_server_is_given_up_after_the_time_out(name_server: ServeN
 def test_an_answer_after_the_cancellation_is_ignored(name_server: ServeNames) -> None:
     server = name_server(silent)
     names = Resolver()
-    given_up = names.begin("slow.example.com")
+    given_up = names.start_lookup("slow.example.com")
     server.wait_for(1)
     assert given_up.cancel()
     server.zone = lambda name: Records([PUBLIC])
@@ -108,7 +108,7 @@ def test_many_waiting_lookups_do_not_delay_others(name_server: ServeNames, monke
     monkeypatch.setattr(resolver, "FIRST_TRY_SECONDS", LONG)
     server = name_server(lambda name: Records([PUBLIC]) if name == "quick.example.com" else None)
     names = Resolver()
-    waiting = [names.begin(f"silent-{number}.example.com") for number in range(500)]
+    waiting = [names.start_lookup(f"silent-{number}.example.com") for number in range(500)]
     server.wait_for(500)
 
     assert names.look_up("quick.example.com", seconds=LONG) == [PUBLIC]
@@ -119,7 +119,7 @@ def test_a_replaced_channel_still_answers_its_lookups(name_server: ServeNames, m
     monkeypatch.setattr(resolver, "LOOKUPS_PER_CHANNEL", 2)
     name_server(lambda name: Records([PUBLIC]))
     names = Resolver()
-    lookups = [names.begin(f"host-{number}.example.com") for number in range(7)]
+    lookups = [names.start_lookup(f"host-{number}.example.com") for number in range(7)]
 
     assert [lookup.result(LONG) for lookup in lookups] == [[PUBLIC]] * 7
 
@@ -187,7 +187,7 @@ def test_hanging_webhook_lookups_do_not_delay_those_of_platforms(
     server = name_server(lambda name: Records([PUBLIC]) if name == "api.example.com" else None)
     dials = Dials(monkeypatch)
     monkeypatch.setattr(resolver, "FIRST_TRY_SECONDS", LONG)
-    hanging = [webhook_resolver.begin(f"silent-{number}.example.com") for number in range(1000)]
+    hanging = [webhook_resolver.start_lookup(f"silent-{number}.example.com") for number in range(1000)]
     server.wait_for(1000)
 
     with pytest.raises(NotSent):

@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from config.db import rotation
-from config.db.rotation import RotationResult, encrypted_fields, rotate
+from config.db.rotation import RotationResult, encrypted_fields, reencrypt_stored_secrets
 from tests import factories
 from webhooks.models import SigningSecret
 from workspaces.models import Workspace
@@ -76,7 +76,7 @@ def test_an_interrupted_rotation_can_be_continued(settings: Settings, monkeypatc
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rotate(report=cut_off)
+        reencrypt_stored_secrets(report=cut_off)
 
     assert "2 values were encrypted again" in run()
     assert read(rows) == [0, 1, 2, 3]

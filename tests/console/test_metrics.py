@@ -118,7 +118,7 @@ def test_the_lateness_of_claimed_targets_is_measured(
 
 
 def test_unknown_platform_codes_have_their_own_labels_up_to_a_limit(operator: ApiClient) -> None:
-    for number in range(metrics.MOST_CODES + 5):
+    for number in range(metrics.MAX_CODES_PER_PLATFORM + 5):
         report_unmapped_code("testing", f"400 {number}")
     report_unmapped_code("hostile", "so long a code that it would be a label of its own " * 3)
     report_unmapped_code("hostile", 'quoted "words"')

@@ -8,15 +8,15 @@ from typing import ClassVar
 from accounts.platforms.base import Platform
 from accounts.platforms.counting import utf16_units
 from accounts.platforms.types import (
-    Absent,
-    AskedById,
     Capabilities,
     Content,
     Grant,
     MediaRules,
+    NotPublishedProof,
     Progress,
     Published,
     TextRules,
+    UploadStatusProof,
 )
 
 
@@ -38,7 +38,7 @@ class ScriptedPlatform(Platform):
     irreversible = frozenset({"send"})
     send: ClassVar[Callable[[Content], Progress | Published]]
     sent: ClassVar[list[Content]]
-    search: ClassVar[Callable[[Content], Published | Absent]]
+    search: ClassVar[Callable[[Content], Published | NotPublishedProof]]
     searches: ClassVar[list[Content]]
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
@@ -47,7 +47,7 @@ class ScriptedPlatform(Platform):
         type(self).sent.append(content)
         return type(self).send(content)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | Absent:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | NotPublishedProof:
         type(self).searches.append(content)
         return type(self).search(content)
 
@@ -57,6 +57,6 @@ def publish_content(content: Content) -> Published:
     return Published(f"message-{content.key}", f"https://t.me/example/{content.key}")
 
 
-def find_nothing(content: Content) -> Absent:
+def find_nothing(content: Content) -> NotPublishedProof:
     """The default `search`: find no post, with a proof."""
-    return Absent(AskedById("not published"))
+    return NotPublishedProof(UploadStatusProof("not published"))

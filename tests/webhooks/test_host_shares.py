@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from config.jobs.fair_shares import QUICK_SECONDS, REMEMBERED
+from config.jobs.fair_shares import MAX_QUICK_HOLDERS, QUICK_SECONDS
 from webhooks.host_shares import (
     ALL,
     HOST_LIMITS,
@@ -35,7 +35,7 @@ def quick(*holders: str) -> HostShares:
     """Return shares in which these holders have answered quickly."""
     shares = HostShares()
     for holder in holders:
-        shares.take(holder)
+        shares.start_job(holder)
         shares.ended(holder, 0.1, silent=False)
     return shares
 
@@ -45,7 +45,7 @@ def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
     shares = HostShares()
     for holder in holders:
         for _ in range(times):
-            assert shares.take(holder)
+            assert shares.start_job(holder)
             shares.ended(holder, QUICK_SECONDS + 8, silent=True)
     return shares
 
@@ -54,7 +54,7 @@ def takes(shares: HostShares, *holders: str) -> int:
     """Return the number of places that the holders get when each in turn takes as many as it can."""
     taken = 0
     for holder in holders:
-        while taken < MAX_IN_FLIGHT and shares.take(holder):
+        while taken < MAX_IN_FLIGHT and shares.start_job(holder):
             taken += 1
     return taken
 
@@ -88,7 +88,7 @@ def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -
 @pytest.mark.parametrize("seconds", [QUICK_SECONDS, QUICK_SECONDS + 0.1])
 def test_a_holder_that_turned_slow_loses_its_share(seconds: float) -> None:
     shares = quick(at("a.com"))
-    shares.take(at("a.com"))
+    shares.start_job(at("a.com"))
     shares.ended(at("a.com"), seconds, silent=False)
 
     assert takes(shares, at("a.com")) == SHARES.slow
@@ -99,8 +99,8 @@ def test_slow_holders_together_leave_half_of_the_places() -> None:
     for number in range(100):
         takes(shares, *alone(200, f"slow-{number}", f"wrk_{number}"))
 
-    assert shares.places_for_slow == 0
-    assert shares.places == MAX_IN_FLIGHT - SHARES.slow_together
+    assert shares.free_slow_job_slots == 0
+    assert shares.free_job_slots == MAX_IN_FLIGHT - SHARES.slow_together
 
 
 def test_no_more_places_are_offered_to_slow_holders_than_there_are() -> None:
@@ -108,7 +108,7 @@ def test_no_more_places_are_offered_to_slow_holders_than_there_are() -> None:
     shares = quick(*holders)
     takes(shares, *holders)
 
-    assert (shares.places, shares.places_for_slow) == (0, 0)
+    assert (shares.free_job_slots, shares.free_slow_job_slots) == (0, 0)
 
 
 def test_a_place_that_is_released_is_free_again() -> None:
@@ -117,11 +117,11 @@ def test_a_place_that_is_released_is_free_again() -> None:
     shares.ended(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
 
     assert shares.has_free_place(at("a.com"))
-    assert shares.places == MAX_IN_FLIGHT - SHARES.slow + 1
+    assert shares.free_job_slots == MAX_IN_FLIGHT - SHARES.slow + 1
 
 
 def test_the_memory_of_quick_holders_is_bounded() -> None:
-    holders = alone(REMEMBERED + 1)
+    holders = alone(MAX_QUICK_HOLDERS + 1)
 
     assert quick(*holders).free_places_of_quick_holders() == {holders[-1]: SHARES.quick}
 
@@ -156,7 +156,7 @@ def test_workspaces_that_all_want_more_get_equal_parts() -> None:
 
 
 def _taken(shares: HostShares, holders: Iterable[str]) -> list[str]:
-    return [holder for holder in holders if shares.take(holder)]
+    return [holder for holder in holders if shares.start_job(holder)]
 
 
 def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> None:
@@ -210,8 +210,8 @@ def test_a_place_that_becomes_free_at_a_full_host_goes_to_a_newcomer() -> None:
     takes(shares, *hanging)
     shares.ended(hanging[0], QUICK_SECONDS + 1, silent=False)
 
-    assert not shares.take(hanging[1])
-    assert shares.take(at("hooks.example.com", "wrk_new"))
+    assert not shares.start_job(hanging[1])
+    assert shares.start_job(at("hooks.example.com", "wrk_new"))
 
 
 def test_one_quick_workspace_takes_at_most_half_of_a_host() -> None:
@@ -242,7 +242,7 @@ def test_dead_hosts_leave_places_for_a_new_one() -> None:
 def test_a_host_that_answers_again_is_no_longer_silent() -> None:
     dead = alone(MAX_IN_FLIGHT)
     shares = silent(*dead)
-    assert shares.take(dead[0])
+    assert shares.start_job(dead[0])
     shares.ended(dead[0], QUICK_SECONDS + 8, silent=False)
     takes(shares, *dead[1:])
 

@@ -25,7 +25,7 @@ from config.api import rate_limit
 from config.api.admin_actions import signed_in_operator
 from config.api.caller import is_recent_sign_in
 from config.api.errors import ApiError, Forbidden, RateLimited
-from config.api.request_limits import outbound_slot
+from config.api.request_limits import reserve_outbound_thread
 from workspaces.models import User
 from workspaces.services import sign_in_user, sign_out_everywhere
 from workspaces.sign_in import saved_form
@@ -122,7 +122,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     backend = _backend(request)
     again = request.session.pop(SIGN_IN_AGAIN, False)
     try:
-        with outbound_slot(_address_of(request), operator_chosen=True):
+        with reserve_outbound_thread(_address_of(request), operator_chosen=True):
             person = cast(User, backend.complete(user=None))
     except SignInError as error:
         return _sign_in_failed(request, error)
@@ -190,7 +190,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     request.session[NEXT_PAGE] = _local_address(request, request.POST.get(NEXT_PAGE))
     request.session[SIGN_IN_AGAIN] = again
     try:
-        with outbound_slot(_address_of(request), operator_chosen=True):
+        with reserve_outbound_thread(_address_of(request), operator_chosen=True):
             return backend.start_again() if again else backend.start()
     except SignInError as error:
         return _sign_in_failed(request, error)

@@ -138,7 +138,7 @@ class Bluesky(Platform):
         if progress.phase == "upload":
             return self._upload_next(grant, content, progress.state)
         if progress.phase == "process":
-            return self._video_service(grant).process(progress.state)
+            return self._video_service(grant).check_processing(progress.state)
         if progress.phase == "card":
             link = self.card_link(content.text, content.options, with_media=False) or ""
             return embeds.read_linked_page(link, content)

@@ -6,7 +6,7 @@ Sources: the lexicons app.bsky.feed.post and app.bsky.embed.*, Bluesky's clients
 from __future__ import annotations
 
 from accounts.platforms.chains import thread_option
-from accounts.platforms.counting import graphemes, utf8_bytes
+from accounts.platforms.counting import grapheme_length, utf8_length
 from accounts.platforms.link_cards import LINK_CARD_OPTION
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.schemas import object_schema
@@ -23,7 +23,7 @@ from accounts.platforms.types import (
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Bluesky has none
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=300, counted_as="graphemes", count=graphemes, also=(("bytes", 3000, utf8_bytes),)),
+    text=TextRules(max_length=300, counted_as="graphemes", count=grapheme_length, also=(("bytes", 3000, utf8_length),)),
     media=MediaRules(
         max_count=4,
         images=ImageRules(

@@ -29,7 +29,7 @@ from config.outbound import NoAnswer, NotSent, OutboundError
 COLLECTION = "app.bsky.feed.post"
 RESOLVE_SECONDS = 15.0  # for all mentions of a post together
 READ_SECONDS = 10.0
-ABSENT: dict[str, Any] = {}
+RECORD_NOT_FOUND: dict[str, Any] = {}
 TID_ALPHABET = "234567abcdefghijklmnopqrstuvwxyz"  # in ASCII order, so that TIDs sort as their numbers do
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -149,7 +149,7 @@ def put_record(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> 
         key_taken = error.code == "InvalidSwap"
         blobs_lost = error.status == 500 and error.code == "InternalServerError" and "embed" in record
         if error.status < 500 and not key_taken:
-            raise ERRORS.refusal(error, "this post") from error
+            raise ERRORS.content_call_error(error, "this post") from error
     existing = _read(server.address, did, rkey)
     # Without the embed: an earlier attempt may have named other blobs for the same files.
     if existing and all(existing["value"].get(key) == value for key, value in record.items() if key != "embed"):
@@ -157,7 +157,7 @@ def put_record(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> 
     if existing and key_taken:
         raise ContentRejected("Another post exists under this post's key.")
     unknown = OutcomeUnknown("Bluesky did not say whether it published the post, and the post cannot be read.")
-    if existing == ABSENT and blobs_lost:
+    if existing == RECORD_NOT_FOUND and blobs_lost:
         raise BlobsGone(unknown)
     raise unknown
 
@@ -183,7 +183,7 @@ def _read(address: str, did: str, rkey: str) -> dict[str, Any] | None:
     try:
         answer = Xrpc(address).query("com.atproto.repo.getRecord", params, timeout=READ_SECONDS)
     except XrpcError as error:
-        return ABSENT if error.code == "RecordNotFound" else None
+        return RECORD_NOT_FOUND if error.code == "RecordNotFound" else None
     except OutboundError:
         return None
     return answer if isinstance(answer.get("value"), dict) else None

@@ -16,7 +16,7 @@ import regex
 from twitter_text.regexp.valid_cctld import valid_cctld
 from twitter_text.regexp.valid_gtld import valid_gtld
 
-from accounts.platforms.counting import graphemes, utf8_bytes
+from accounts.platforms.counting import grapheme_length, utf8_length
 
 MAX_TAG_GRAPHEMES = 64
 MAX_TAG_BYTES = 640
@@ -72,8 +72,8 @@ def facets_of_spans(text: str, spans: list[Span], dids: Mapping[str, str]) -> li
     for span in spans:
         feature = _feature(span, dids)
         if feature:
-            start = utf8_bytes(text[: span.start])
-            end = start + utf8_bytes(text[span.start : span.end])
+            start = utf8_length(text[: span.start])
+            end = start + utf8_length(text[span.start : span.end])
             result.append({"index": {"byteStart": start, "byteEnd": end}, "features": [feature]})
     return result
 
@@ -110,7 +110,7 @@ def _mentions(text: str) -> Iterator[Span]:
 def _tags(text: str) -> Iterator[Span]:
     for match in _TAG.finditer(text):
         tag = _TAG_END.sub("", match[1])
-        fits = graphemes(tag) <= MAX_TAG_GRAPHEMES and utf8_bytes(tag) <= MAX_TAG_BYTES
+        fits = grapheme_length(tag) <= MAX_TAG_GRAPHEMES and utf8_length(tag) <= MAX_TAG_BYTES
         if fits and _TAG_SUBSTANCE.search(tag):
             yield Span(match.start(), match.start(1) + len(tag), "tag", tag)
 

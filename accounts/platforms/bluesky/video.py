@@ -21,7 +21,7 @@ from accounts.platforms.bluesky.embeds import blob_in
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrors, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, one_line
-from accounts.platforms.processing import ask_again
+from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import MediaFile, Progress, State
 
 TOKEN_SECONDS = 1800  # recommended by the tutorial; a server issues none for more than an hour
@@ -76,7 +76,7 @@ class VideoService:
             raise Transient("Bluesky's video service did not name the job of a video.")
         return _next_step({**state, "job": job_id, "tries": tries, "looks": 0}, job)
 
-    def process(self, state: State) -> Progress:
+    def check_processing(self, state: State) -> Progress:
         """Ask Bluesky's video service whether it has processed the video. Raises ContentRejected, Transient."""
         with VIDEO_ERRORS.platform_errors():
             try:
@@ -136,7 +136,7 @@ def _next_step(state: State, job: Mapping[str, Any]) -> Progress:
     if job.get("state") == FAILED:
         return _after_failure(state, job)
     timeout = Transient("Bluesky has not finished processing the video.")
-    return ask_again(
+    return check_again_or_give_up(
         "process", state, first=PAUSE_SECONDS, longest=PAUSE_SECONDS, max_checks=MAX_CHECKS, timeout=timeout
     )
 

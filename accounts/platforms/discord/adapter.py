@@ -14,7 +14,7 @@ from accounts.platforms.errors import AccountDisconnected, ContentRejected, Cred
 from accounts.platforms.http.responses import UnreadableAnswer, one_line
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 
-INCOMING = 1  # the type of webhook that posts messages by its token
+INCOMING_WEBHOOK_TYPE = 1  # the type of webhook that posts messages by its token
 _AVATAR = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 
@@ -45,7 +45,7 @@ class Discord(Platform):
                 error.message,
                 suggested_action="Check that the webhook still exists, copy its whole address and connect again.",
             ) from error
-        if details.get("type", INCOMING) != INCOMING:
+        if details.get("type", INCOMING_WEBHOOK_TYPE) != INCOMING_WEBHOOK_TYPE:
             raise CredentialsRejected("This webhook posts no messages: it is not an incoming webhook.")
         tokens = {key: _snowflake(details.get(key)) for key in ("channel_id", "guild_id")}
         grant = Grant(credentials=dict(credentials), tokens=tokens, external_id=hook.id)

@@ -69,7 +69,7 @@ class Facebook(MetaPlatform):
         except (TokenExpired, AccountDisconnected) as error:
             raise CredentialsRejected(error.message) from error
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the one Facebook page that a page's access token belongs to."""
         return (identity_of(self.graph(tokens).get("/me", {"fields": FIELDS})),)
 

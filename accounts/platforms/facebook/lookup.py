@@ -20,7 +20,7 @@ from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.meta.comments import FirstComments
 from accounts.platforms.meta.errors import Meaning
 from accounts.platforms.meta.graph import earliest_post_time, id_of, same_text, time_of
-from accounts.platforms.types import Absent, CompleteList, Content, Published
+from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3
 FIELDS = (
@@ -28,10 +28,14 @@ FIELDS = (
     "attachments{media_type,unshimmed_url,target{id},subattachments{target{id}}}"
 )
 MEDIA_TYPES = frozenset({"album", "photo", "video"})
-EDITED_AFTER = timedelta(seconds=30)
+MIN_EDIT_DELAY = timedelta(seconds=30)
 POSTS_ARE_LISTED = "graph-api/reference/page/published_posts: all published posts of the page"
 STORIES_ARE_LISTED = "page-stories-api: all stories of the page"
-UNREADABLE: tuple[Meaning, ...] = ("permission", "content", "app")  # errors by which a list is refused for good
+UNREADABLE_LIST_MEANINGS: tuple[Meaning, ...] = (
+    "permission",
+    "content",
+    "app",
+)  # errors by which a list is refused for good
 
 COMMENTS = FirstComments(
     ERRORS,
@@ -44,19 +48,21 @@ COMMENTS = FirstComments(
     },
     max_pages=MAX_PAGES,
     kind_evidence="graph-api/reference/object/comments, filter=stream: all comments below the post",
-    unreadable=UNREADABLE,
+    unreadable=UNREADABLE_LIST_MEANINGS,
 )
 
 
-def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | Absent:
+def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
     """Find the Facebook text post, photo post or photo story that an interrupted attempt may have published.
 
     Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
-    with ERRORS.search_errors("the page's posts", UNREADABLE):
+    with ERRORS.search_errors("the page's posts", UNREADABLE_LIST_MEANINGS):
         if kind_of(content) == "photo_story":
             story = _story(page, state["photos"][0])
-            return story or Absent(CompleteList(back_to="the first story", kind_evidence=STORIES_ARE_LISTED))
+            return story or NotPublishedProof(
+                CompleteListProof(back_to="the first story", kind_evidence=STORIES_ARE_LISTED)
+            )
         return _find_post(page, content, state)
 
 
@@ -67,7 +73,7 @@ def story_of(page: FacebookPage, media_id: str) -> Published | None:
     return None
 
 
-def _find_post(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | Absent:
+def _find_post(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
     has_doubt = False
     for post in _posts_since(page, state["since"]):
         attachments = _data(post.get("attachments"))
@@ -79,7 +85,9 @@ def _find_post(page: FacebookPage, content: Content, state: Mapping[str, Any]) -
         has_doubt |= same_words or (not has_media and not content.media and _is_edited(post))
     if has_doubt:
         raise OutcomeUnknown("A post of the page may be this one, edited.", final=True)
-    return Absent(CompleteList(back_to=earliest_post_time(state["since"]).isoformat(), kind_evidence=POSTS_ARE_LISTED))
+    return NotPublishedProof(
+        CompleteListProof(back_to=earliest_post_time(state["since"]).isoformat(), kind_evidence=POSTS_ARE_LISTED)
+    )
 
 
 def _is_the_post(
@@ -122,7 +130,7 @@ def _photo_ids(attachments: list[dict[str, Any]]) -> Iterator[str]:
 
 def _is_edited(post: Mapping[str, Any]) -> bool:
     created_at, updated_at = time_of(post, "created_time"), time_of(post, "updated_time")
-    return bool(created_at and updated_at and updated_at > created_at + EDITED_AFTER)
+    return bool(created_at and updated_at and updated_at > created_at + MIN_EDIT_DELAY)
 
 
 def _data(value: Any) -> list[dict[str, Any]]:

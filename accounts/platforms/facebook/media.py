@@ -15,7 +15,13 @@ from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink
-from accounts.platforms.facebook.post_kinds import COUNTED_ATTEMPTS, VIDEO_KINDS, PostKind, check_reel_limit, kind_of
+from accounts.platforms.facebook.post_kinds import (
+    MAX_ATTEMPTS_WITH_REEL_CHECK,
+    VIDEO_KINDS,
+    PostKind,
+    check_reel_limit,
+    kind_of,
+)
 from accounts.platforms.http.client import required_object
 from accounts.platforms.http.responses import (
     NO_REASON,
@@ -31,9 +37,9 @@ from accounts.platforms.upload_addresses import is_own_or_platform_host, open_ad
 UPLOAD_SECONDS = 600.0  # timeout of one call
 PARTS_PER_STEP = 8
 MAX_SESSIONS = 2
-EDGES: dict[PostKind, str] = {"video": "videos", "reel": "video_reels", "video_story": "video_stories"}
+VIDEO_API_PATHS: dict[PostKind, str] = {"video": "videos", "reel": "video_reels", "video_story": "video_stories"}
 DOMAIN = "facebook.com"
-OTHER_OFFSET = 1363037  # the next part begins at another byte, which the error's data names
+WRONG_OFFSET_CODE = 1363037  # the next part begins at another byte, which the error's data names
 
 State = Mapping[str, Any]
 VideoStatus = Literal["unpublished", "processing", "published", "failed"]
@@ -82,10 +88,10 @@ def announce_video(page: FacebookPage, content: Content, state: State) -> Progre
     """
     file, kind = content.media[0], kind_of(content)
     form = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if kind == "video" else {})
-    if kind == "reel" and content.attempt <= COUNTED_ATTEMPTS:
+    if kind == "reel" and content.attempt <= MAX_ATTEMPTS_WITH_REEL_CHECK:
         check_reel_limit(page, content.attempt)
     with ERRORS.content_errors(file_label(file)):
-        answer = graph_for_kind(page, kind).post_form(f"/{page.id}/{EDGES[kind]}", form)
+        answer = graph_for_kind(page, kind).post_form(f"/{page.id}/{VIDEO_API_PATHS[kind]}", form)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}
         if kind == "video":
             opened |= {"session": id_of(answer, "upload_session_id"), **_offsets(answer)}
@@ -168,7 +174,7 @@ def _send_part(page: FacebookPage, opened: BinaryIO, file: MediaFile, state: Sta
     try:
         return _offsets(page.video_graph.post_multipart(f"/{page.id}/videos", fields, timeout=UPLOAD_SECONDS))
     except GraphError as error:
-        if OTHER_OFFSET not in (error.subcode, error.number):
+        if WRONG_OFFSET_CODE not in (error.subcode, error.number):
             raise
         return _offsets(error.data)
 

@@ -24,7 +24,7 @@ from accounts.platforms.types import Connection, Grant, Identity
 SITE = "https://www.facebook.com"
 FIELDS = "id,name,username,link,picture{url}"  # fields of a page that are requested
 PAGE_SIZE, MAX_PAGES = "100", 10  # of the list of a person's pages
-MAY_PUBLISH = frozenset({"CREATE_CONTENT", "PROFILE_PLUS_CREATE_CONTENT", "PROFILE_PLUS_FULL_CONTROL"})
+PUBLISHING_TASKS = frozenset({"CREATE_CONTENT", "PROFILE_PLUS_CREATE_CONTENT", "PROFILE_PLUS_FULL_CONTROL"})
 
 _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
@@ -122,7 +122,7 @@ def permalink(address: Any, path: str) -> str:
 
 def _may_publish(page: Mapping[str, Any]) -> bool:
     tasks, token = page.get("tasks"), page.get("access_token")
-    allowed = not isinstance(tasks, list) or bool(MAY_PUBLISH & set(map(str, tasks)))
+    allowed = not isinstance(tasks, list) or bool(PUBLISHING_TASKS & set(map(str, tasks)))
     return allowed and isinstance(token, str) and bool(token)
 
 

@@ -28,12 +28,12 @@ from accounts.platforms.facebook.post_kinds import (
 )
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.graph import GraphError, id_of
-from accounts.platforms.processing import ask_again
-from accounts.platforms.types import TAKEN, Absent, AskedById, Content, Progress, Published
+from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.types import TAKEN, Content, NotPublishedProof, Progress, Published, UploadStatusProof
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether a video is processed
 MAX_CHECKS = 100  # about an hour and a half
-UPLOADS_LAST = timedelta(hours=20)  # Facebook deletes unpublished uploads after about a day
+MAX_UPLOAD_AGE = timedelta(hours=20)  # Facebook deletes unpublished uploads after about a day
 DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebook
 
 State = Mapping[str, Any]
@@ -63,17 +63,17 @@ def check_video_processing(page: FacebookPage, content: Content, state: State) -
     return _after_status(page, content, state, media.get_video_status(page, state["video"]))
 
 
-def find(page: FacebookPage, content: Content, state: State) -> Progress | Published | Absent:
+def find(page: FacebookPage, content: Content, state: State) -> Progress | Published | NotPublishedProof:
     """Find the Facebook post that an interrupted attempt may have published. Returns Absent as proof that there is none.
 
     Raises as `create`.
     """
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find(page, content, state)
-        return found if isinstance(found, Absent) else lookup.COMMENTS.next_step(content, state, found)
+        return found if isinstance(found, NotPublishedProof) else lookup.COMMENTS.next_step(content, state, found)
     video = media.get_video_status(page, state["video"])
     if video.status == "unpublished":
-        return Absent(AskedById("the video is unpublished"))
+        return NotPublishedProof(UploadStatusProof("the video is unpublished"))
     return _after_status(page, content, {**state, TAKEN: True, "looks": 0}, video)
 
 
@@ -89,7 +89,7 @@ def _after_status(
 
 
 def _wait(state: State) -> Progress:
-    return ask_again(
+    return check_again_or_give_up(
         "settle",
         state,
         first=FIRST_PAUSE_SECONDS,
@@ -112,9 +112,11 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
     video = {"upload_session_id": state["session"]} if kind == "video" else {"video_id": state["video"]}
     finish = {"upload_phase": "finish", **video}
     if kind == "video_story":
-        return media.EDGES[kind], finish
+        return media.VIDEO_API_PATHS[kind], finish
     published = {"video_state": "PUBLISHED"} if kind == "reel" else {}
-    return media.EDGES[kind], finish | published | text | ({"title": options["title"]} if "title" in options else {})
+    return media.VIDEO_API_PATHS[kind], finish | published | text | (
+        {"title": options["title"]} if "title" in options else {}
+    )
 
 
 def _after_success(
@@ -150,7 +152,7 @@ def _after_refusal(page: FacebookPage, content: Content, state: State, refused: 
     Facebook refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published
     its reels of the day; and uploads that are too old, which have to be repeated.
     """
-    refusal, is_reel = ERRORS.refusal(refused, "this post"), kind_of(content) == "reel"
+    refusal, is_reel = ERRORS.content_call_error(refused, "this post"), kind_of(content) == "reel"
     if is_reel:
         check_reel_refusal(refused, content.attempt)
     if not isinstance(refusal, ContentRejected):
@@ -158,7 +160,7 @@ def _after_refusal(page: FacebookPage, content: Content, state: State, refused: 
     is_duplicate = refused.number == DUPLICATE or refused.subcode == PHOTOS_POSTED
     if is_duplicate or kind_of(content) in VIDEO_KINDS:
         found = find(page, content, state)
-        if not isinstance(found, Absent):
+        if not isinstance(found, NotPublishedProof):
             return found
     if is_reel:
         check_reel_limit(page, content.attempt, refusal.message)
@@ -166,6 +168,6 @@ def _after_refusal(page: FacebookPage, content: Content, state: State, refused: 
         message = "Facebook says that the page has published this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused
     age = timezone.now() - datetime.fromisoformat(state["since"])
-    if content.media and age > UPLOADS_LAST and not state.get("again"):
+    if content.media and age > MAX_UPLOAD_AGE and not state.get("again"):
         return media.next_step(content, {"since": timezone.now().isoformat(), "photos": [], "again": True})
     raise refusal from refused

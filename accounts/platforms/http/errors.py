@@ -38,7 +38,7 @@ class ErrorTranslator(Generic[E]):
     documented_codes: ClassVar[frozenset[str] | None] = None  # of refusals of content; None: all codes are documented
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
-    def specific(self, error: E) -> PlatformError | None:
+    def platform_specific_error(self, error: E) -> PlatformError | None:
         """Return the PlatformError for an HTTP error with a meaning of its own at this platform; None for other errors."""
         return None
 
@@ -66,7 +66,7 @@ class ErrorTranslator(Generic[E]):
 
         `what` names the content in messages, such as "this image".
         """
-        return self._translated(lambda error: self.refusal(error, what))
+        return self._translated(lambda error: self.content_call_error(error, what))
 
     def publish_errors(self, what: str, *, final: bool = False) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for the call that publishes a post.
@@ -81,7 +81,7 @@ class ErrorTranslator(Generic[E]):
                 return OutcomeUnknown(
                     f"{self.label} answered {error.status} and may have published {what}.", final=final
                 )
-            return self.refusal(error, what)
+            return self.content_call_error(error, what)
 
         return self._translated(translate)
 
@@ -91,7 +91,7 @@ class ErrorTranslator(Generic[E]):
             return Transient(self.unreachable or f"{self.label} could not be reached.")
         return self._meaning(error) or self._undocumented(error)
 
-    def refusal(self, error: OutboundError | E, what: str) -> PlatformError:
+    def content_call_error(self, error: OutboundError | E, what: str) -> PlatformError:
         """Return the PlatformError for a failed call that sent content: ContentRejected if the content is refused."""
         if isinstance(error, OutboundError):
             return self.platform_error(error)
@@ -114,7 +114,7 @@ class ErrorTranslator(Generic[E]):
             raise translate(error) from error  # type: ignore[arg-type]
 
     def _meaning(self, error: E) -> PlatformError | None:
-        if specific := self.specific(error):
+        if specific := self.platform_specific_error(error):
             return specific
         if error.status == 429:
             return RateLimited(f"{self.label}'s rate limit is reached.", retry_after=error.retry_after)

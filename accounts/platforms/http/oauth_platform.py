@@ -28,7 +28,7 @@ class OAuthPlatform(Platform):
         """Return the operator's OAuth application at this platform, from the settings."""
         raise NotImplementedError
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the platform's accounts that the OAuth tokens give access to. Raises ApiError, OutboundError."""
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class OAuthPlatform(Platform):
         """Exchange an OAuth code for connections to the platform's accounts. Raises CredentialsRejected, Transient."""
         answer = self.application().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
-        return self.connections(answer, tokens, lambda: self.identities(tokens))
+        return self.connections(answer, tokens, lambda: self.fetch_identities(tokens))
 
     def connections(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
@@ -75,7 +75,7 @@ class OAuthPlatform(Platform):
         Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
         """
         with self.errors.platform_errors():
-            identities = self.identities(grant.tokens)
+            identities = self.fetch_identities(grant.tokens)
         for identity in identities:
             if identity.external_id == grant.external_id:
                 return identity

@@ -17,7 +17,7 @@ from accounts.platforms.meta.graph import id_of, unversioned_address, username_o
 from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
 from accounts.platforms.types import Grant, Identity
 
-TOKENS = "https://api.instagram.com"  # where codes are exchanged
+OAUTH_API_BASE = "https://api.instagram.com"  # where codes are exchanged
 SITE = "https://www.instagram.com"
 
 
@@ -51,7 +51,7 @@ class Instagram(MetaPlatform):
     default_scopes = SCOPES
     steps = {
         "start": containers.begin,
-        "container": containers.create,
+        "container": containers.create_next_container,
         "process": containers.check_containers,
         "gather": containers.create_carousel,
         "create": posts.publish_container,
@@ -64,7 +64,7 @@ class Instagram(MetaPlatform):
 
         The setting AUTH_BASE replaces the URL of Instagram's OAuth endpoints.
         """
-        site, tokens = (self.setting("AUTH_BASE", default).rstrip("/") for default in (SITE, TOKENS))
+        site, tokens = (self.setting("AUTH_BASE", default).rstrip("/") for default in (SITE, OAUTH_API_BASE))
         return InstagramApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -74,7 +74,7 @@ class Instagram(MetaPlatform):
             api=unversioned_address(self.api()),
         )
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the Instagram account of an access token. Raises CredentialsRejected if the account is a personal one."""
         fields = "user_id,username,name,account_type,profile_picture_url"
         user = self.graph(tokens).get("/me", {"fields": fields})

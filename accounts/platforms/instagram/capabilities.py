@@ -100,7 +100,7 @@ _MEDIA = MediaRules(
 _STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio=None))
 
 
-def media_with(options: Mapping[str, Any]) -> MediaRules:
+def media_rules_with_options(options: Mapping[str, Any]) -> MediaRules:
     """Return the rules for the files of an Instagram post; images of a story may have any aspect ratio."""
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
@@ -114,7 +114,7 @@ CAPABILITIES = Capabilities(
         advised=(("hashtags", 5, count_hashtags),),
     ),
     media=_MEDIA,
-    media_with=media_with,
+    media_with=media_rules_with_options,
     features=(
         "text",
         "mentions",

@@ -20,7 +20,7 @@ from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_
 from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
 from accounts.platforms.meta.graph import Account, id_of, listed_objects
-from accounts.platforms.processing import ask_again
+from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import Content, MediaFile, Progress
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether a container is ready
@@ -40,7 +40,7 @@ def begin(account: Account, content: Content, state: State) -> Progress:
     return Progress("container", _first_state(1))
 
 
-def create(account: Account, content: Content, state: State) -> Progress:
+def create_next_container(account: Account, content: Content, state: State) -> Progress:
     """Create an Instagram container (unpublished post) for the next file; before the first, check the daily quota.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited and Transient.
@@ -91,7 +91,7 @@ def create_again(state: State, reason: str) -> Progress:
 
 def check_later(state: State) -> Progress:
     """Return the step that asks Instagram later whether the unpublished post is ready. Raises Transient after MAX_CHECKS."""
-    return ask_again(
+    return check_again_or_give_up(
         "process",
         state,
         first=FIRST_PAUSE_SECONDS,

@@ -26,7 +26,7 @@ from accounts.platforms.meta.graph import (
     same_text,
     time_of,
 )
-from accounts.platforms.types import Absent, AskedById, Content, Progress, Published
+from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE = "50"
 
@@ -54,7 +54,7 @@ def publish_container(account: Account, content: Content, state: State) -> Progr
     return COMMENTS.next_step(content, state, Published(media_id, _permalink(account, media_id)))
 
 
-def find(account: Account, content: Content, state: State) -> Progress | Published | Absent:
+def find(account: Account, content: Content, state: State) -> Progress | Published | NotPublishedProof:
     """Find the Instagram post that an interrupted attempt may have published. Returns Absent as proof that there is none.
 
     Raises as `create`.
@@ -64,7 +64,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Publish
         return _after_publication(account, content, state)
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Instagram is still publishing the post.")
-    return Absent(AskedById(f"the container is {status}"))
+    return NotPublishedProof(UploadStatusProof(f"the container is {status}"))
 
 
 def _after_refusal(account: Account, content: Content, state: State, refused: GraphError) -> Progress | Published:

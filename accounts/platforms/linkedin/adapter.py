@@ -10,7 +10,13 @@ from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable
 from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, authorization, media, posts
-from accounts.platforms.linkedin.authorization import KINDS, MEMBER, SETUP, ApplicationKind, LinkedInApplication
+from accounts.platforms.linkedin.authorization import (
+    APPLICATION_KINDS,
+    MEMBER,
+    SETUP,
+    ApplicationKind,
+    LinkedInApplication,
+)
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_with_scopes
 from accounts.platforms.linkedin.client import ERRORS, Api
 from accounts.platforms.types import (
@@ -49,7 +55,7 @@ class LinkedIn(OAuthPlatform):
         """Return why no LinkedIn account can be connected (settings of the OAuth apps are missing); None if one can."""
         if self._offered():
             return None
-        missing = (f"{self._missing(kind)} for {kind.label}" for kind in KINDS.values())
+        missing = (f"{self._missing(kind)} for {kind.label}" for kind in APPLICATION_KINDS.values())
         return f"The operator of this service has not set {', nor '.join(missing)}."
 
     @property
@@ -132,14 +138,14 @@ class LinkedIn(OAuthPlatform):
 
     def _offered(self) -> list[str]:
         """Return the kinds of LinkedIn accounts (member, page) whose OAuth apps the operator has set up."""
-        return [name for name, kind in KINDS.items() if not self._missing(kind)]
+        return [name for name, kind in APPLICATION_KINDS.items() if not self._missing(kind)]
 
     def _missing(self, kind: ApplicationKind) -> str:
         keys = (f"{kind.prefix}{key}" for key in ("CLIENT_ID", "CLIENT_SECRET"))
         return " and ".join(f"LINKEDIN_{key}" for key in keys if not self.setting(key))
 
     def _application_for(self, name: str) -> LinkedInApplication:
-        kind = KINDS[name]
+        kind = APPLICATION_KINDS[name]
         if missing := self._missing(kind):
             raise ConnectionUnavailable(
                 f"The operator of this service has not set {missing}, which LinkedIn needs for {kind.label}."

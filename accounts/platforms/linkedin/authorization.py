@@ -41,7 +41,7 @@ MEMBER = ApplicationKind("member", "member profiles", "", ("openid", "profile"),
 PAGES = ApplicationKind(
     "pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE)
 )
-KINDS = {kind.name: kind for kind in (MEMBER, PAGES)}
+APPLICATION_KINDS = {kind.name: kind for kind in (MEMBER, PAGES)}
 
 PORTAL = "https://www.linkedin.com/developers/apps"
 EVERY_60_DAYS = "An owner connects again every 60 days, unless LinkedIn has granted refresh tokens to the application."
@@ -102,7 +102,7 @@ def oauth_schema(offered: list[str]) -> dict[str, Any]:
         "type": "string",
         "title": "What to connect",
         "description": "Member is the profile of the person who grants access, pages are those that they may post for.",
-        "enum": list(KINDS),
+        "enum": list(APPLICATION_KINDS),
     }
     if len(offered) == 1:
         kind["default"] = offered[0]

@@ -57,7 +57,7 @@ class Api(JsonClient):
 
     error = LinkedInError
 
-    def create(self, path: str, content: Mapping[str, Any]) -> Response:
+    def post_json(self, path: str, content: Mapping[str, Any]) -> Response:
         """Send JSON to LinkedIn's API by POST, and return the response, whose body may be empty.
 
         After NoAnswer or a status of 5xx the change may have been made.

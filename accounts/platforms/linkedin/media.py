@@ -15,14 +15,14 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import UnreadableAnswer, line_without_tokens, objects_in, one_line
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
-from accounts.platforms.processing import ask_again, check_later
+from accounts.platforms.processing import check_again_or_give_up, check_later
 from accounts.platforms.types import MediaFile, MediaKind, Progress
 from config.outbound import OutboundError
 
 COLLECTIONS: dict[MediaKind, str] = {"image": "images", "gif": "images", "video": "videos", "document": "documents"}
 PART_TRIES = 3
 VIDEO_SECONDS = 1800.0  # timeout of all parts together
-UNREADABLE_SECONDS: dict[MediaKind, int] = {"image": 5, "gif": 5, "video": 60, "document": 30}
+UNREADABLE_STATUS_WAIT_SECONDS: dict[MediaKind, int] = {"image": 5, "gif": 5, "video": 60, "document": 30}
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2, 30
 MAX_CHECKS = 60  # half an hour
 MAX_CHECKS_IF_LOST = 4  # LinkedIn may not find a recent upload everywhere yet
@@ -65,7 +65,7 @@ def check_processing(api: Api, files: Files, state: State) -> Progress:
             details = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted_urn(state['pending'])}")
         except LinkedInError as error:
             if error.status == 403:
-                seconds = UNREADABLE_SECONDS[file.kind]
+                seconds = UNREADABLE_STATUS_WAIT_SECONDS[file.kind]
                 return ready if state["looks"] else check_later("process", state, first=seconds, longest=seconds)
             if error.status != 404:
                 raise
@@ -82,7 +82,7 @@ def check_processing(api: Api, files: Files, state: State) -> Progress:
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
         report_unmapped_code("linkedin", f"media status {status}")
-    return ask_again(
+    return check_again_or_give_up(
         "process",
         state,
         first=FIRST_PAUSE_SECONDS,
@@ -109,7 +109,7 @@ def _send_video(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
         parts.append(_send_part(api, _address(part), opened.read(part["lastByte"] - part["firstByte"] + 1)))
     token = value.get("uploadToken")
     finished = {"video": urn, "uploadToken": token if isinstance(token, str) else "", "uploadedPartIds": parts}
-    api.create("/rest/videos?action=finalizeUpload", {"finalizeUploadRequest": finished})
+    api.post_json("/rest/videos?action=finalizeUpload", {"finalizeUploadRequest": finished})
     return urn
 
 

@@ -39,7 +39,7 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
     """Create the LinkedIn post from its text and the uploaded media. Raises PlatformError."""
     with ERRORS.publish_errors("the post"):
         try:
-            response = api.create("/rest/posts", _body(author, content, state))
+            response = api.post_json("/rest/posts", _body(author, content, state))
         except LinkedInError as error:
             is_media_lost = any(urn in error.reason for urn in state["media"])
             again = media.restart_uploads(content.media, state) if is_media_lost and error.status < 500 else None
@@ -59,7 +59,7 @@ def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
     with ERRORS.publish_errors("the first comment"):
         try:
-            api.create(f"/rest/socialActions/{quoted_urn(urn)}/comments", comment_body)
+            api.post_json(f"/rest/socialActions/{quoted_urn(urn)}/comments", comment_body)
         except LinkedInError as error:
             if error.status == 404:
                 raise Transient("LinkedIn does not find the post yet that is to be commented on.") from error
@@ -72,7 +72,7 @@ def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -
 def _body(author: str, content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
     body = {
         "author": author,
-        "commentary": little_text(content.text),
+        "commentary": escape_little_text(content.text),
         "visibility": content.options.get("visibility", "PUBLIC"),
         "distribution": {"feedDistribution": "MAIN_FEED", "targetEntities": [], "thirdPartyDistributionChannels": []},
         "lifecycleState": "PUBLISHED",
@@ -107,7 +107,7 @@ def _title(file: MediaFile, title: str) -> dict[str, str]:
     return {"title": title} if title and file.kind == "video" else {}
 
 
-def little_text(text: str) -> str:
+def escape_little_text(text: str) -> str:
     """Escape characters like `*` and `@` in a LinkedIn post's text, so that LinkedIn shows them unchanged.
 
     LinkedIn cuts a post at such a character if it is not escaped, without an error. Mentions in the text,

@@ -21,11 +21,10 @@ from accounts.platforms.mastodon.capabilities import (
     OAUTH_SCHEMA,
     REQUIRED_SCOPES,
     SETUP,
-    capabilities_with,
+    capabilities_with_limits,
 )
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, web_url
 from accounts.platforms.types import (
-    Absent,
     AccountDetails,
     Authorization,
     Capabilities,
@@ -33,6 +32,7 @@ from accounts.platforms.types import (
     Content,
     Grant,
     Identity,
+    NotPublishedProof,
     Progress,
     Published,
 )
@@ -66,7 +66,7 @@ class Mastodon(Platform):
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """Return the capabilities of a Mastodon account, with the limits that its server has announced."""
-        return capabilities_with(**account.limits)
+        return capabilities_with_limits(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Connect a Mastodon account with an access token that its owner pasted. Raises CredentialsRejected, Transient."""
@@ -103,7 +103,7 @@ class Mastodon(Platform):
     def identify(self, grant: Grant) -> Identity:
         """Ask the Mastodon server which account the access token belongs to. Raises AccountDisconnected, Transient."""
         with ERRORS.platform_errors():
-            identity = _identity(Server.of(grant))
+            identity = _identity(Server.for_grant(grant))
         if identity.external_id != grant.external_id:
             raise AccountDisconnected("The token opens another account than the one that was connected.")
         return identity
@@ -120,7 +120,7 @@ class Mastodon(Platform):
         Raises Transient.
         """
         if "client_id" in grant.tokens:
-            server = Server.of(grant)
+            server = Server.for_grant(grant)
             authorization.application_at(server.address, grant.tokens).revoke(server.token)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
@@ -128,7 +128,7 @@ class Mastodon(Platform):
 
         Raises as Platform.publish, but never TokenExpired.
         """
-        server = Server.of(grant)
+        server = Server.for_grant(grant)
         if progress.phase == "create":
             return statuses.create(server, content, progress.state)
         with ERRORS.platform_errors():
@@ -136,18 +136,18 @@ class Mastodon(Platform):
                 return media.upload_next(server, content.media, progress.state)
             if progress.phase == "process":
                 return media.check_processing(server, progress.state)
-            limits = capabilities_with(**grant.limits)
+            limits = capabilities_with_limits(**grant.limits)
             check_segments(content, limits, "the account's server")
             polls.check_poll(content, limits, "the account's server")
             return statuses.begin(server, content)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search the Mastodon account's newest statuses for the one that an interrupted attempt may have published.
 
         Raises as Platform.find, but never TokenExpired.
         """
         with ERRORS.platform_errors():
-            return statuses.find(Server.of(grant), content, progress.state)
+            return statuses.find(Server.for_grant(grant), content, progress.state)
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.chains import thread_option
-from accounts.platforms.counting import URL_LENGTH, graphemes, mastodon_length
+from accounts.platforms.counting import URL_LENGTH, grapheme_length, mastodon_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option
@@ -90,10 +90,10 @@ _POLL_SWITCHES = {
 
 def _spoiler_length(options: Mapping[str, Any]) -> int:
     """Return the length of a Mastodon content warning, which counts towards the character limit of the status."""
-    return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
+    return grapheme_length(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 
-def capabilities_with(
+def capabilities_with_limits(
     *,
     characters: int = 500,
     media: int = 4,
@@ -111,7 +111,7 @@ def capabilities_with(
         max_choices=min(max(poll_choices, 2), MAX_POLL_CHOICES),
         max_choice_length=min(poll_choice_length, MAX_CHOICE_TEXT),
         counted_as="graphemes",
-        count=graphemes,
+        count=grapheme_length,
         min_duration_minutes=-(-poll_min_seconds // 60),
         max_duration_minutes=max(poll_max_seconds // 60, 1),
         distinct=True,
@@ -144,7 +144,7 @@ def capabilities_with(
     )
 
 
-CAPABILITIES = capabilities_with()
+CAPABILITIES = capabilities_with_limits()
 
 SCOPES = ("read:accounts", "read:statuses", "write:statuses", "write:media")
 WIDE_SCOPES = ("read", "write")  # these include the others, for servers without narrower ones

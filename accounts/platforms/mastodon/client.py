@@ -60,7 +60,7 @@ class Server(JsonClient):
     requires_objects = True
 
     @classmethod
-    def of(cls, grant: Grant) -> Server:
+    def for_grant(cls, grant: Grant) -> Server:
         """Return the API client of a connected account's Mastodon server, with the account's access token."""
         token = grant.tokens.get("access_token") or grant.credentials["access_token"]
         return cls(grant.tokens["instance"], token, grant.tokens["account"])

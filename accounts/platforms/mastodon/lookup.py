@@ -22,12 +22,12 @@ from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.mastodon.client import MastodonError, Server, entity_id
 from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
-from accounts.platforms.types import Absent, CompleteList, Content
+from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof
 
 PAGE = 40
 MAX_PAGES = 3
 MAX_HTML_LENGTH = 200_000
-ALWAYS_IN_LISTS = frozenset({"public", "unlisted"})
+ALWAYS_LISTED_VISIBILITIES = frozenset({"public", "unlisted"})
 
 Statuses = list[dict[str, Any]]
 
@@ -49,7 +49,7 @@ def newest_status(server: Server) -> str | None:
     return entity_id(page[0]) if page else ""
 
 
-def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
+def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | NotPublishedProof:
     """Find the Mastodon status that an interrupted attempt may have created, among the account's newest statuses.
 
     Returns Absent if there is certainly none. Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
@@ -80,7 +80,9 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
     if not reaches_back:
         raise OutcomeUnknown("The account's server does not list what was posted before this post.", final=True)
     back_to = parent or state["after"] or "the account's first status"
-    return Absent(CompleteList(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer])))
+    return NotPublishedProof(
+        CompleteListProof(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer]))
+    )
 
 
 def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
@@ -108,7 +110,7 @@ def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
     Raises OutcomeUnknown if there is no evidence.
     """
     visibility = content.options.get("visibility") or _default_visibility(server)
-    if visibility in ALWAYS_IN_LISTS:
+    if visibility in ALWAYS_LISTED_VISIBILITIES:
         return f"{visibility} statuses are listed by all servers"
     for status in statuses:
         if visibility and status.get("visibility") == visibility:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.client import required_object
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id
-from accounts.platforms.processing import ask_again
+from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import MediaFile, Progress, State
 from config.outbound import multipart
 
@@ -68,7 +68,7 @@ def status_of(server: Server, identifier: str) -> Literal["ready", "processing",
 
 
 def _check_later(state: State) -> Progress:
-    return ask_again(
+    return check_again_or_give_up(
         "process",
         state,
         first=FIRST_PAUSE_SECONDS,

@@ -13,7 +13,7 @@ from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, web_url
 from accounts.platforms.polls import OPTION as POLL
 from accounts.platforms.polls import poll_of
-from accounts.platforms.types import Absent, Content, Progress, Published, State
+from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, State
 
 SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that apply to every segment
 
@@ -56,13 +56,13 @@ def create(server: Server, content: Content, state: State) -> Progress | Publish
     return _after_refusal(server, content, state, refusal)
 
 
-def find(server: Server, content: Content, state: State) -> Progress | Published | Absent:
+def find(server: Server, content: Content, state: State) -> Progress | Published | NotPublishedProof:
     """Find out whether an interrupted attempt has created the Mastodon status. Returns Absent if it certainly has not.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
     found = lookup.find(server, content, state)
-    return found if isinstance(found, Absent) else _next_step(content, state, found)
+    return found if isinstance(found, NotPublishedProof) else _next_step(content, state, found)
 
 
 def _newest_status(server: Server) -> str | None:
@@ -109,7 +109,7 @@ def _after_refusal(server: Server, content: Content, state: State, refusal: Mast
             raise Transient("The server has not finished processing the media.")
         if "gone" in statuses:
             found = find(server, content, state)
-            if not isinstance(found, Absent):
+            if not isinstance(found, NotPublishedProof):
                 return found
             if not state.get("again"):
                 return Progress("upload", {**state, "media": [], "pending": [], "again": True})

@@ -13,7 +13,7 @@ from typing import Any
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown
 from accounts.platforms.meta.errors import Meaning, MetaErrors
 from accounts.platforms.meta.graph import Account, id_of, same_text
-from accounts.platforms.types import OUT, Absent, CompleteList, Content, Progress, Published
+from accounts.platforms.types import OUT, CompleteListProof, Content, NotPublishedProof, Progress, Published
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class FirstComments:
             raise ContentRejected(f"The first comment was not created. {error.message}") from error
         return Published(**state[OUT])
 
-    def find(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published | Absent:
+    def find(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
         """Find the first comment that an interrupted attempt may have added to a Meta post. Returns Absent without one."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
         path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
@@ -57,4 +57,6 @@ class FirstComments:
                 by_account = not isinstance(author, dict) or author.get("id") == account.id
                 if by_account and same_text(each.get(self.text_field), text):
                     return Published(**state[OUT])
-        return Absent(CompleteList(back_to="the first comment below the post", kind_evidence=self.kind_evidence))
+        return NotPublishedProof(
+            CompleteListProof(back_to="the first comment below the post", kind_evidence=self.kind_evidence)
+        )

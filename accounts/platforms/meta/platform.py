@@ -17,12 +17,12 @@ from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import MetaErrors
 from accounts.platforms.meta.graph import VERSION, Account, Graph, GraphError, listed_objects, versioned_address
-from accounts.platforms.types import Absent, Content, Grant, Progress, Published
+from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from config.outbound import OutboundError
 
 Method = Literal["GET", "POST"]
 Step = Callable[[Any, Content, Mapping[str, Any]], Progress | Published]
-Search = Callable[[Any, Content, Mapping[str, Any]], Progress | Published | Absent]
+Search = Callable[[Any, Content, Mapping[str, Any]], Progress | Published | NotPublishedProof]
 
 
 class MetaPlatform(OAuthPlatform):
@@ -40,7 +40,7 @@ class MetaPlatform(OAuthPlatform):
         """Run the step of publishing at a Meta platform that `progress.phase` names, such as an upload."""
         return self.steps[progress.phase](self.account(grant), content, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search the Meta platform for the post that an interrupted attempt may have published."""
         return self.searches[progress.phase](self.account(grant), content, progress.state)
 

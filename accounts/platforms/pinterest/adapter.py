@@ -45,7 +45,7 @@ class Pinterest(OAuthPlatform):
             scopes=SCOPES,
         )
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the one Pinterest account that an access token gives access to."""
         user = self._api(tokens).get("/user_account")
         username = text_in(user, "username", _USERNAME, "user name")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
-from accounts.platforms.processing import ask_again
+from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import MediaFile, Progress, State
 from config.outbound import OutboundError, multipart, request
 
@@ -52,7 +52,7 @@ def check_processing(api: Api, state: State) -> Progress:
     if status == "failed":
         raise ContentRejected("Pinterest could not process the video.")
     timeout = Transient("Pinterest has not finished processing the video.")
-    return ask_again(
+    return check_again_or_give_up(
         "process",
         state,
         first=FIRST_PAUSE_SECONDS,

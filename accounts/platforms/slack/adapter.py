@@ -20,13 +20,13 @@ from accounts.platforms.slack.client import ERRORS, WebApi
 from accounts.platforms.slack.installation import SlackApplication
 from accounts.platforms.slack.webhook import Webhook
 from accounts.platforms.types import (
-    Absent,
     AccountDetails,
     Capabilities,
     Connection,
     Content,
     Grant,
     Identity,
+    NotPublishedProof,
     Progress,
     Published,
 )
@@ -78,7 +78,7 @@ class Slack(OAuthPlatform):
             scopes=SCOPES,
         )
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the Slack channels of the workspace that the app may post to."""
         return installation.fetch_channels(self._web_api(tokens))
 
@@ -127,7 +127,7 @@ class Slack(OAuthPlatform):
         }[progress.phase]
         return step(api, channel, content, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search Slack for the message of an interrupted attempt by its files; a message without files cannot be found.
 
         Raises OutcomeUnknown for a message without files.

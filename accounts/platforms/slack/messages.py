@@ -22,11 +22,19 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, text_in
-from accounts.platforms.processing import ask_again
+from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.slack import webhook
 from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrors, WebApi
 from accounts.platforms.slack.webhook import Webhook
-from accounts.platforms.types import TAKEN, Absent, AskedById, Content, MediaFile, Progress, Published
+from accounts.platforms.types import (
+    TAKEN,
+    Content,
+    MediaFile,
+    NotPublishedProof,
+    Progress,
+    Published,
+    UploadStatusProof,
+)
 from accounts.platforms.upload_addresses import is_own_or_platform_host
 from config.outbound import request
 
@@ -133,11 +141,11 @@ def find_shared_message(api: WebApi, channel: Channel, content: Content, state: 
     return _message(channel, content, state, _first_file(api, state) or {})
 
 
-def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published | Absent:
+def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published | NotPublishedProof:
     """Find the Slack message of an interrupted attempt by its first file; return proof (an Absent) if Slack lacks it."""
     file = _first_file(api, state)
     if file is None:
-        return Absent(AskedById("file_not_found"))
+        return NotPublishedProof(UploadStatusProof("file_not_found"))
     return _message(channel, content, _accepted(state).state, file)
 
 
@@ -219,7 +227,7 @@ def _message(channel: Channel, content: Content, state: State, file: Mapping[str
     """Return the published Slack message if Slack shows its file in the channel; otherwise, the step that checks later."""
     if timestamp := _shared_at(file, channel):
         return _published(channel, timestamp, content)
-    return ask_again(
+    return check_again_or_give_up(
         "settle",
         state,
         first=FIRST_PAUSE_SECONDS,

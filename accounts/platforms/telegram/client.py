@@ -115,7 +115,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         if error.status in (401, 404):
             return AccountDisconnected("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN_ADVICE)
         if error.status == 403 or (error.status == 400 and _ABOUT_THE_BOT.search(error.reason)):
-            return self.bot_refused(error)
+            return self.missing_bot_permission_error(error)
         return None
 
     def platform_error(self, error: OutboundError | BotApiError) -> PlatformError:
@@ -124,10 +124,10 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         A bad request then concerns the bot or the chat.
         """
         if isinstance(error, BotApiError) and error.from_api and error.status == 400:
-            return self.bot_refused(error)
+            return self.missing_bot_permission_error(error)
         return super().platform_error(error)
 
-    def bot_refused(self, error: BotApiError) -> AccountDisconnected:
+    def missing_bot_permission_error(self, error: BotApiError) -> AccountDisconnected:
         """Return the error for a Telegram bot that lacks a permission in its chat, such as the permission to post."""
         return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=ADD_BOT_ADVICE)
 

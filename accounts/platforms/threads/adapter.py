@@ -66,7 +66,7 @@ class Threads(MetaPlatform):
             api=api,
         )
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the one Threads profile that an access token gives access to."""
         user = self.graph(tokens).get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
         username = username_of(user)

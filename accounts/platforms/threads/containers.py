@@ -13,7 +13,7 @@ from accounts.platforms.chains import segment_texts
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.graph import Account, GraphError, id_of
-from accounts.platforms.processing import ask_again
+from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import Content, MediaFile, Progress
 
@@ -94,7 +94,7 @@ def check_later(state: State, waiting: Sequence[str]) -> Progress:
 
     Raises Transient after MAX_CHECKS.
     """
-    return ask_again(
+    return check_again_or_give_up(
         "wait",
         {**state, "waiting": [*waiting]},
         first=FIRST_PAUSE_SECONDS,

@@ -20,7 +20,7 @@ from accounts.platforms.meta.graph import Account, GraphError, earliest_post_tim
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
-from accounts.platforms.types import OUT, Absent, AskedById, Content, MediaFile, Progress, Published
+from accounts.platforms.types import OUT, Content, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts
 MAX_MISSES = 4  # how often Threads may not find a container that it called ready; two and a half minutes
@@ -69,7 +69,7 @@ def publish(account: Account, content: Content, state: State) -> Progress:
             return _after_miss(state)
 
 
-def find(account: Account, content: Content, state: State) -> Progress | Absent:
+def find(account: Account, content: Content, state: State) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has published the Threads post; return proof (an Absent) if it has not.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
@@ -81,7 +81,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Absent:
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Threads is still publishing the post.")
     if status != "UNKNOWN":
-        return Absent(AskedById(f"the container is {status}"))
+        return NotPublishedProof(UploadStatusProof(f"the container is {status}"))
     found = _find_segment(account, content, state)
     if found is None:
         raise OutcomeUnknown("Threads no longer knows whether the post was published.", final=True)

@@ -11,7 +11,7 @@ from accounts.platforms.http.responses import https_url, object_or_empty, one_li
 from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokApplication, profile_url
-from accounts.platforms.types import Absent, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Content, Grant, Identity, NotPublishedProof, Progress, Published
 
 _OPEN_ID = re.compile(r"[\w-]{1,128}", re.ASCII)
 
@@ -49,7 +49,7 @@ class TikTok(OAuthPlatform):
             pkce=self.setting("PKCE"),
         )
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the one TikTok creator that an access token gives access to."""
         api = self._api(tokens)
         user = object_or_empty(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
@@ -70,7 +70,7 @@ class TikTok(OAuthPlatform):
             posts.check_photo_urls(content, self.setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
         """Ask TikTok whether an interrupted attempt has uploaded the whole video, so that TikTok publishes the video."""
         return publishing.find(self._api(grant.tokens), content, progress.state)
 

@@ -20,7 +20,7 @@ from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import ApiError, UnreadableAnswer, text_in
 from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
-from accounts.platforms.types import Absent, AskedById, Content, MediaFile, Progress
+from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, UploadStatusProof
 from accounts.platforms.upload_addresses import is_own_or_platform_host, open_address, seal_address
 
 CHUNKS_PER_STEP = 4
@@ -101,7 +101,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
     return _next_chunk(content, {**state, "chunks": last})
 
 
-def finish(api: Api, content: Content, state: State) -> Progress:
+def upload_last_part(api: Api, content: Content, state: State) -> Progress:
     """Upload the last part of a video to TikTok, which then publishes the video.
 
     Raises OutcomeUnknown if the part may have arrived.
@@ -118,7 +118,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
     return status.first_check(state, state["publish_id"])
 
 
-def create(api: Api, content: Content, state: State) -> Progress:
+def publish_photos(api: Api, content: Content, state: State) -> Progress:
     """Ask TikTok to publish photos, which TikTok fetches by URL. Raises OutcomeUnknown if TikTok may publish them."""
     body = posts.photo_body(content, comment_disabled=state["comment_disabled"])
     with ERRORS.publish_errors("the photos"):
@@ -126,10 +126,16 @@ def create(api: Api, content: Content, state: State) -> Progress:
     return status.first_check(state, publish_id)
 
 
-STEPS = {"start": start, "upload": upload, "finish": finish, "create": create, "poll": status.check_published}
+STEPS = {
+    "start": start,
+    "upload": upload,
+    "finish": upload_last_part,
+    "create": publish_photos,
+    "poll": status.check_published,
+}
 
 
-def find(api: Api, content: Content, state: State) -> Progress | Absent:
+def find(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has uploaded a whole video to TikTok; return proof (an Absent) if it has not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
@@ -143,7 +149,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
     received = _required(_received(api, content, state))
     size = content.media[0].size_bytes
     if received < size:
-        return Absent(AskedById(f"the upload has {received} of {size} bytes"))
+        return NotPublishedProof(UploadStatusProof(f"the upload has {received} of {size} bytes"))
     return _continue_at(content, state, received)
 
 

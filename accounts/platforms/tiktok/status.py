@@ -20,7 +20,7 @@ from accounts.platforms.errors import (
     report_unmapped_code,
 )
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
-from accounts.platforms.processing import ask_again, check_later, step_after_pause
+from accounts.platforms.processing import check_again_or_give_up, check_later, step_after_pause
 from accounts.platforms.tiktok.capabilities import PUBLIC
 from accounts.platforms.tiktok.client import ERRORS, Api, profile_url
 from accounts.platforms.types import OUT, TAKEN, Content, Progress, Published
@@ -136,7 +136,7 @@ def _failed(state: State, reason: str) -> Progress:
 def _ask_again(content: Content, state: State) -> Progress | Published:
     if OUT in state:
         return _published(content, state, None)
-    return ask_again(
+    return check_again_or_give_up(
         "poll",
         state,
         first=FIRST_CHECK_SECONDS,

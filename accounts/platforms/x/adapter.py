@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import https_url, one_line, text_in
-from accounts.platforms.types import Absent, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media, posts
 from accounts.platforms.x.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.x.client import ERRORS, SITE, Api, XApplication, data_of, id_of
@@ -36,7 +36,7 @@ class X(OAuthPlatform):
     # Longer than any request takes, because a published post appears in the account's list of posts only after a while.
     settles_seconds = 180.0
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the one X account that an access token gives access to. Source: docs.x.com, users/me."""
         api = Api(self._api_address(), tokens["access_token"])
         user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
@@ -74,7 +74,7 @@ class X(OAuthPlatform):
             return posts.create(self._api(grant), content, progress.state)
         return media.STEPS[progress.phase](self._api(grant), content.media, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search the X account's newest posts for the one that an interrupted attempt may have published."""
         return posts.find(self._api(grant), content, progress.state)
 

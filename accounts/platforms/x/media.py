@@ -12,7 +12,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, object_or_empty
-from accounts.platforms.processing import ask_again
+from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from accounts.platforms.x.client import ERRORS, Api, XError, data_of, id_of
 from config.outbound import multipart
@@ -141,7 +141,7 @@ def _after_check(files: Files, state: State, data: Mapping[str, Any]) -> Progres
     asked = info.get("check_after_secs")
     pause = min(max(asked, 1), LONGEST_PAUSE_SECONDS) if type(asked) is int else LONGEST_PAUSE_SECONDS
     timeout = Transient("X has not finished processing the media.")
-    return ask_again("process", state, first=pause, longest=pause, max_checks=MAX_CHECKS, timeout=timeout)
+    return check_again_or_give_up("process", state, first=pause, longest=pause, max_checks=MAX_CHECKS, timeout=timeout)
 
 
 def _uploaded(files: Files, state: State, media_id: str) -> Progress:

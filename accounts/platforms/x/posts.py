@@ -25,7 +25,7 @@ from accounts.platforms import polls
 from accounts.platforms.chains import check_segments, segment_texts
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
-from accounts.platforms.types import Absent, CompleteList, Content, Progress, Published
+from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media
 from accounts.platforms.x.capabilities import CAPABILITIES
 from accounts.platforms.x.client import ERRORS, SITE, Api, XError, data_of, id_of
@@ -65,14 +65,14 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
             return _after_refusal(api, content, state, error)
 
 
-def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
+def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | NotPublishedProof:
     """Find the X post that an interrupted attempt may have created; return proof (an Absent) if there is none.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
     with ERRORS.platform_errors():
         found = _earlier_post_id(api, content, state)
-    return found if isinstance(found, Absent) else _after_post(api, content, state, found)
+    return found if isinstance(found, NotPublishedProof) else _after_post(api, content, state, found)
 
 
 def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused
     The media are uploaded again once, because X deletes them after a day.
     """
     found = find(api, content, state)
-    if not isinstance(found, Absent):
+    if not isinstance(found, NotPublishedProof):
         return found
     if refused.is_about_media and not state.get("again"):
         return media.next_step(content.media, {**state, "media": [], "described": 0, "again": True})
@@ -111,7 +111,7 @@ def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: s
     return Published(sent[0], f"{SITE}/{api.username}/status/{sent[0]}")
 
 
-def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> str | Absent:
+def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> str | NotPublishedProof:
     """Search for the X post that an interrupted attempt has created. Returns the post's id, or proof (an Absent).
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
@@ -136,7 +136,7 @@ def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> st
         is_doubtful |= _letters(sent_text) == _letters(text) or len(_list(post.get("edit_history_tweet_ids"))) > 1
     if is_doubtful:
         raise OutcomeUnknown("The account has a post that may be this one with changes.", final=True)
-    return Absent(CompleteList(back_to=parent or newer["start_time"], kind_evidence=DOCUMENTED_LIST))
+    return NotPublishedProof(CompleteListProof(back_to=parent or newer["start_time"], kind_evidence=DOCUMENTED_LIST))
 
 
 def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:

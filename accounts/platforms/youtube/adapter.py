@@ -8,7 +8,7 @@ from typing import Any
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import https_url, object_or_empty, one_line
-from accounts.platforms.types import Absent, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Connection, Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.youtube import videos
 from accounts.platforms.youtube.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeApplication, id_of, items_of
@@ -52,7 +52,7 @@ class YouTube(OAuthPlatform):
             pkce="S256",
         )
 
-    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+    def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the YouTube channels of an access token, usually the one that the owner chose at Google's consent page."""
         answer = self._api(tokens).get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
         return tuple(_identity(channel) for channel in items_of(answer))
@@ -71,7 +71,7 @@ class YouTube(OAuthPlatform):
         """Take the next step of a YouTube publication: upload the video, set the thumbnail, or ask about processing."""
         return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
         """Ask YouTube whether the upload of an interrupted attempt has created the video."""
         return videos.find(self._api(grant.tokens), content, progress.state)
 

@@ -7,7 +7,7 @@ developers.google.com/youtube/v3 (videos, thumbnails.set).
 
 from __future__ import annotations
 
-from accounts.platforms.counting import utf8_bytes
+from accounts.platforms.counting import utf8_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, MediaRules, TextRules, VideoRules
@@ -33,7 +33,7 @@ CAPABILITIES = Capabilities(
     text=TextRules(
         max_length=5000,
         counted_as="bytes",
-        count=utf8_bytes,
+        count=utf8_length,
         also=(("angle brackets", 0, count_angle_brackets),),
     ),
     media=MediaRules(

@@ -53,7 +53,7 @@ class UploadSession:
     address: str = field(repr=False)
     size_bytes: int
 
-    def uploaded(self) -> UploadState:
+    def query_progress(self) -> UploadState:
         """Ask YouTube how many bytes of the video's upload have arrived.
 
         Raises SessionEnded, YouTubeError, NotSent, NoAnswer.
@@ -63,7 +63,7 @@ class UploadSession:
     def send(self, piece: bytes, start: int) -> UploadState:
         """Upload to YouTube the piece of a video's file that begins at byte `start`.
 
-        Raises the same errors as `uploaded`.
+        Raises the same errors as `query_progress`.
         """
         return self._put(piece, f"bytes {start}-{start + len(piece) - 1}/{self.size_bytes}", PIECE_SECONDS)
 

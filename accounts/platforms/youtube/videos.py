@@ -22,7 +22,15 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.http.responses import line_without_tokens, object_or_empty
 from accounts.platforms.processing import check_later, step_after_pause
-from accounts.platforms.types import TAKEN, Absent, AskedById, Content, MediaFile, Progress, Published
+from accounts.platforms.types import (
+    TAKEN,
+    Content,
+    MediaFile,
+    NotPublishedProof,
+    Progress,
+    Published,
+    UploadStatusProof,
+)
 from accounts.platforms.upload_addresses import open_address, seal_address
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
@@ -73,7 +81,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
     with ERRORS.content_errors(THE_VIDEO):
         try:
             session = _session(api, content, state)
-            uploaded = session.uploaded()
+            uploaded = session.query_progress()
             with file.open() as opened:
                 for _ in range(PIECES_PER_STEP):
                     if uploaded.video_id or _is_last_piece(file, uploaded):
@@ -87,7 +95,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
     return _next_step(content, state, uploaded)
 
 
-def finish(api: Api, content: Content, state: State) -> Progress:
+def upload_last_piece(api: Api, content: Content, state: State) -> Progress:
     """Upload the last piece of a video, with which YouTube creates the video.
 
     Raises OutcomeUnknown if the piece may have arrived.
@@ -96,7 +104,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
     try:
         with ERRORS.content_errors(THE_VIDEO):
             session = _session(api, content, state)
-            before = session.uploaded()
+            before = session.query_progress()
         if before.video_id or not _is_last_piece(file, before):
             return _next_step(content, state, before)
         with file.open() as opened:
@@ -110,11 +118,11 @@ def finish(api: Api, content: Content, state: State) -> Progress:
     return _next_step(content, state, after)
 
 
-def find(api: Api, content: Content, state: State) -> Progress | Absent:
+def find(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has created the YouTube video; return proof (an Absent) if it has not."""
     with ERRORS.platform_errors():
         try:
-            uploaded = _session(api, content, state).uploaded()
+            uploaded = _session(api, content, state).query_progress()
         except SessionEnded as error:
             raise OutcomeUnknown(
                 "YouTube no longer knows the upload. Look at the channel: resolve the target with the video's address, "
@@ -122,12 +130,14 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
                 final=True,
             ) from error
         except YouTubeError as error:
-            refusal = ERRORS.refusal(error, THE_VIDEO)
+            refusal = ERRORS.content_call_error(error, THE_VIDEO)
             if isinstance(refusal, ContentRejected):  # the session's status was refused, not the video
                 refusal = OutcomeUnknown(f"YouTube does not say whether it has the whole video: {error.reason}")
             raise refusal from error
     if uploaded.video_id is None:
-        return Absent(AskedById(f"the upload session has {uploaded.received} of {content.media[0].size_bytes} bytes"))
+        return NotPublishedProof(
+            UploadStatusProof(f"the upload session has {uploaded.received} of {content.media[0].size_bytes} bytes")
+        )
     return _next_step(content, state, uploaded)
 
 
@@ -174,7 +184,13 @@ def check_processing(api: Api, content: Content, state: State) -> Progress | Pub
     return Published(state["video"], f"{SITE}/watch?v={state['video']}", note=_note(content, state, status))
 
 
-STEPS = {"start": start, "upload": upload, "finish": finish, "thumbnail": set_thumbnail, "process": check_processing}
+STEPS = {
+    "start": start,
+    "upload": upload,
+    "finish": upload_last_piece,
+    "thumbnail": set_thumbnail,
+    "process": check_processing,
+}
 
 
 def _check(content: Content) -> None:

@@ -102,7 +102,7 @@ class SecondStep(FormView):
     def pending(self) -> dict[str, Any]:
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
-    def check(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
+    def verified_second_factor(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
         """Return the operator's second factor if the entered code is right; else add a form error and return None."""
         problem = "This code is wrong or was already used."
         with transaction.atomic():
@@ -131,7 +131,7 @@ class CodeStep(SecondStep):
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
         next_page = self.pending["next"]
-        device = self.check(form, confirmed=True)
+        device = self.verified_second_factor(form, confirmed=True)
         if device is None:
             return self.form_invalid(form)
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
@@ -162,7 +162,7 @@ class SetUpStep(SecondStep):
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
         next_page = self.pending["next"]
-        device = self.check(form, confirmed=False, pk=self._device().pk)
+        device = self.verified_second_factor(form, confirmed=False, pk=self._device().pk)
         if device is None:
             return self.form_invalid(form)
         codes = device.confirm()

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.db.rotation import rotate
+from config.db.rotation import reencrypt_stored_secrets
 
 
 class Command(BaseCommand):
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, dry_run: bool, **options: Any) -> None:
-        found = rotate(dry_run=dry_run, report=lambda field: self.stderr.write(str(field)))
+        found = reencrypt_stored_secrets(dry_run=dry_run, report=lambda field: self.stderr.write(str(field)))
         for field in found:
             self.stdout.write(str(field))
         left = sum(field.renewed for field in found)

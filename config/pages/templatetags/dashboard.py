@@ -21,13 +21,13 @@ from config.pages.navigation import page_entries
 register = template.Library()
 
 # The CSS class of each status: success, problem, needs attention, in progress. All other statuses are shown as "over".
-TONES = {
+STATUS_CSS_CLASSES = {
     "good": ("published", "active", "delivered", "ready", "clean", "confirmed", "succeeded"),
     "bad": ("failed", "needs_reauth", "dead_letter", "refused", "revoked", "expired"),
     "wait": ("pending_confirmation", "unconfirmed", "partial", "retrying", "paused", "retiring", "past_due"),
     "busy": ("scheduled", "publishing", "processing", "pending", "unclaimed"),
 }
-_TONE_OF = {state: tone for tone, states in TONES.items() for state in states}
+_TONE_OF = {state: tone for tone, states in STATUS_CSS_CLASSES.items() for state in states}
 _WORDS = {
     "pending_confirmation": "Awaiting approval",
     "needs_reauth": "Reconnect",

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from accounts.platforms.base import START, Platform
-from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Content, Grant, MediaFile, NotPublishedProof, Progress, Published
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Account:
             result = self.step(content, result)
         return result
 
-    def find(self, content: Content, progress: Progress) -> Progress | Published | Absent:
+    def find(self, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Find the post that an earlier attempt of the step may have published."""
         return self.adapter.find(self.grant, content, _stored(progress))
 

@@ -16,11 +16,11 @@ from twitter_text.regexp.emoji import emoji_list
 from accounts.platforms.counting import (
     code_points,
     cut_to_limit,
-    graphemes,
+    grapheme_length,
     has_linked_url,
     mastodon_length,
     threads_length,
-    utf8_bytes,
+    utf8_length,
     utf16_units,
     x_weighted_length,
 )
@@ -30,7 +30,7 @@ from tests.hostile.texts import SHAPES, hostile_text
 
 FAMILY = "👨‍👩‍👧‍👦"
 FLAG = "🇩🇪"
-COUNTERS = [graphemes, utf8_bytes, utf16_units, code_points, x_weighted_length, mastodon_length, threads_length]
+COUNTERS = [grapheme_length, utf8_length, utf16_units, code_points, x_weighted_length, mastodon_length, threads_length]
 HOST_PIECES = ["a", "b.", ".com", ".co", ".jp", ".рф", ".app", "日", "я", "é", "-", "_", ".", "..", "@", "#", "$", "/"]
 URL_PIECES = ["http://", "https://", "t.co/ab", ":80", "?", "=", "(", ")", "!", " ", "\r\n", "xn--a", ".xn--p1ai", "。"]
 url_like = st.lists(st.sampled_from(HOST_PIECES + URL_PIECES), max_size=12).map("".join)
@@ -60,7 +60,7 @@ postings = st.lists(
 def test_each_unit_is_counted_as_unicode_defines_it(
     text: str, clusters: int, utf8: int, utf16: int, length: int
 ) -> None:
-    assert (graphemes(text), utf8_bytes(text), utf16_units(text), code_points(text)) == (
+    assert (grapheme_length(text), utf8_length(text), utf16_units(text), code_points(text)) == (
         clusters,
         utf8,
         utf16,
@@ -153,13 +153,13 @@ def test_threads_counts_emoji_by_their_bytes(text: str, length: int) -> None:
         ("one two three", 12, code_points, "one two…"),
         ("one two  three", 9, code_points, "one two…"),
         ("one two three", 8, code_points, "one two…"),
-        ("日本語日本語", 4, graphemes, "日本語…"),
-        ("ab 日本語日本語日本語", 8, graphemes, "ab 日本語日…"),
+        ("日本語日本語", 4, grapheme_length, "日本語…"),
+        ("ab 日本語日本語日本語", 8, grapheme_length, "ab 日本語日…"),
         ("look https://example.com/" + "a" * 50, 20, code_points, "look…"),
-        (FLAG * 5, 20, utf8_bytes, FLAG * 2 + "…"),
+        (FLAG * 5, 20, utf8_length, FLAG * 2 + "…"),
         (FAMILY * 3, 5, x_weighted_length, FAMILY + "…"),
         ("read example.com now please", 30, x_weighted_length, "read example.com…"),
-        ("no space", 2, utf8_bytes, ""),
+        ("no space", 2, utf8_length, ""),
         ("no space", 0, code_points, ""),
         ("no space", 1, code_points, "…"),
     ],

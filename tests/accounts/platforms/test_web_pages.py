@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from accounts.platforms.counting import graphemes
+from accounts.platforms.counting import grapheme_length
 from accounts.platforms.web_pages import PageMetadata, PageUnavailable, page_address, read_page
 from tests.fakes.http_server import Answer
 from tests.fakes.web_pages import WebPages, html, open_graph
@@ -94,8 +94,8 @@ def test_a_page_is_read_in_its_own_encoding(web: WebPages, content: bytes, conte
 def test_long_words_of_a_page_are_cut(web: WebPages) -> None:
     page = read(web, open_graph("word " * 2000, "x" * 100_000))
 
-    assert (graphemes(page.title) <= 300, page.title[-1]) == (True, "…")
-    assert graphemes(page.description) == 1000
+    assert (grapheme_length(page.title) <= 300, page.title[-1]) == (True, "…")
+    assert grapheme_length(page.description) == 1000
 
 
 @pytest.mark.parametrize("unit", ["<", "<a ", '<a b="', "<!--", "<meta property=og:title content=", "<script>"])

@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from auditlog.models import AuditEntry
 from billing.models import BillingAlarm, Subscription
-from config.pages.security_headers import FORMS_LEAD_OUT
+from config.pages.security_headers import FORMS_REDIRECTING_OFFSITE
 from tests.billing.rows import MARCH
 from tests.billing.test_usage import spend
 from tests.fakes.payment_processor import FakePaymentProcessor
@@ -48,7 +48,7 @@ def test_checkout_and_portal_lead_to_the_processor_and_back_to_this_page(
 
     assert (checkout.status_code, checkout["Location"]) == (303, "https://checkout.example/cs_test_2")
     assert (portal.status_code, portal["Location"]) == (303, "https://portal.example/bps_3")
-    assert FORMS_LEAD_OUT.match(pages.address("usage"))
+    assert FORMS_REDIRECTING_OFFSITE.match(pages.address("usage"))
     back = f"https://posts.example.com{pages.address('usage')}"
     [asked] = processor.form("/v1/checkout/sessions")
     assert asked["success_url"].partition("?")[0] == back

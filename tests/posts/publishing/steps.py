@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from accounts.platforms.registry import publisher
+from accounts.platforms.registry import publishing_adapter
 from accounts.platforms.types import Content, Progress, Published
 from config.jobs.due import claim_due
 from config.jobs.fenced_updates import FencedUpdate, update_rows
@@ -35,7 +35,7 @@ def do(target: PostTarget) -> Progress | Published:
     """Take the step that was begun; the result is not stored."""
     media = adapter_media_files(target.group)
     content = Content(target.id, target.shown_text, target.options, target.round_attempts, media)
-    adapter = publisher(target.platform, sandbox=target.sandbox)
+    adapter = publishing_adapter(target.platform, sandbox=target.sandbox)
     return adapter.publish(target.account.grant(), content, Progress(target.phase, target.progress))
 
 
@@ -56,6 +56,6 @@ def await_platform(target: PostTarget, progress: Progress) -> None:
 
 def finish(target: PostTarget, fact: Fact) -> None:
     """Write what the publisher decides after this fact, for a target without attempts left."""
-    adapter = publisher(target.platform, sandbox=target.sandbox)
+    adapter = publishing_adapter(target.platform, sandbox=target.sandbox)
     state = target_state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
     outcomes.record_decision(target, decide(replace(state, attempts_left=False), fact))

@@ -13,7 +13,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import START
 from accounts.platforms.registry import platform
-from accounts.platforms.types import Absent, Progress, Published
+from accounts.platforms.types import NotPublishedProof, Progress, Published
 from billing import selectors as billing
 from posts.models import PostTarget
 from posts.publishing.engine import LEASE
@@ -85,7 +85,7 @@ def test_a_post_whose_workers_die_after_every_step_is_there_once_and_whole(world
             result = adapter.publish(grant, given, stored)
         elif world.finds and kind not in world.finds_no:
             found = adapter.find(grant, given, stored)
-            assert not isinstance(found, Absent)
+            assert not isinstance(found, NotPublishedProof)
             result = found
 
     assert world.posts() == [shown(world, "Hello", kind)]

@@ -9,7 +9,7 @@ import time_machine
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.facebook.adapter import Facebook
-from accounts.platforms.types import Absent, Content, Grant, Progress, Published
+from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.accounts.platforms.meta.steps import find_post, go_to, post, step
 from tests.fakes.facebook import FINISH_REEL, POSTS, FakeFacebook
@@ -42,7 +42,7 @@ def test_a_post_is_published_once_although_workers_die_after_every_step(
         step(facebook, grant, content, result)  # its worker dies before the result is stored
         if result.phase in facebook.irreversible:
             found = find_post(facebook, grant, content, result)
-            assert not isinstance(found, Absent)
+            assert not isinstance(found, NotPublishedProof)
             result = found
         else:
             result = step(facebook, grant, content, result)
@@ -62,7 +62,7 @@ def test_a_post_that_was_not_published_is_absent(
     searched_step = "comment" if "first_comment" in content.options else "create"
     progress = go_to(searched_step, facebook, grant, content)
 
-    assert isinstance(find_post(facebook, grant, content, progress), Absent)
+    assert isinstance(find_post(facebook, grant, content, progress), NotPublishedProof)
 
 
 def test_a_post_is_recognized_by_its_photos_not_by_its_text(
@@ -91,7 +91,7 @@ def test_a_text_is_not_confused_with_a_photo_of_the_same_text_or_an_older_post(
         step(facebook, grant, illustrated, go_to("create", facebook, grant, illustrated))
         progress = go_to("create", facebook, grant, post("Look"))
 
-        assert isinstance(find_post(facebook, grant, post("Look"), progress), Absent)
+        assert isinstance(find_post(facebook, grant, post("Look"), progress), NotPublishedProof)
 
 
 @pytest.mark.parametrize("text", ["Read this", ""])
@@ -138,7 +138,7 @@ def test_more_posts_than_are_read_leave_the_outcome_unknown(
     progress = go_to("create", facebook, grant, post())
     for number in range(150):
         server.post(page_id, f"Post {number}")
-    assert isinstance(find_post(facebook, grant, post(), progress), Absent)
+    assert isinstance(find_post(facebook, grant, post(), progress), NotPublishedProof)
 
     for number in range(200):
         server.post(page_id, f"Further {number}")

@@ -60,4 +60,4 @@ def test_the_platform_error_has_the_waiting_time_and_the_reason() -> None:
     limited = ERRORS.platform_error(answered(429))
     assert isinstance(limited, RateLimited)
     assert limited.retry_after == 7.0
-    assert ERRORS.refusal(answered(400), "this image").message == "Example does not accept this image: no"
+    assert ERRORS.content_call_error(answered(400), "this image").message == "Example does not accept this image: no"

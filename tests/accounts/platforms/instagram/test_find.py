@@ -8,7 +8,7 @@ import pytest
 
 from accounts.platforms.errors import OutcomeUnknown, Transient
 from accounts.platforms.instagram.adapter import Instagram
-from accounts.platforms.types import Absent, Content, Grant, Progress, Published
+from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.instagram.files import image, video
 from tests.accounts.platforms.meta.steps import connect, find_post, go_to, post, step
 from tests.fakes.http_server import Answer
@@ -40,7 +40,7 @@ def test_a_post_is_published_once_although_workers_die_after_every_step(
         step(instagram, grant, content, result)  # its worker dies before the result is stored
         if result.phase in instagram.irreversible:
             found = find_post(instagram, grant, content, result)
-            assert not isinstance(found, Absent)
+            assert not isinstance(found, NotPublishedProof)
             result = found
         else:
             result = step(instagram, grant, content, result)
@@ -60,7 +60,7 @@ def test_a_post_that_was_not_published_is_absent(
     server.post("alice", "Hello #bread")
     progress = go_to("comment" if kind == "commented" else "create", instagram, grant, content)
 
-    assert isinstance(find_post(instagram, grant, content, progress), Absent)
+    assert isinstance(find_post(instagram, grant, content, progress), NotPublishedProof)
 
 
 @pytest.mark.parametrize("lists", ["two that fit", "cannot be read"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Absent, Authorization, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Authorization, Content, Grant, MediaFile, NotPublishedProof, Progress, Published
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 REDIRECT = "https://publish.example/dashboard/connect/callback"
@@ -59,7 +59,9 @@ def publish(mastodon: Mastodon, grant: Grant, content: Content, progress: Progre
     return result
 
 
-def find(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+def find(
+    mastodon: Mastodon, grant: Grant, content: Content, progress: Progress
+) -> Progress | Published | NotPublishedProof:
     """Search for the Mastodon status that an earlier attempt at the step may have published."""
     return mastodon.find(grant, content, stored(progress))
 

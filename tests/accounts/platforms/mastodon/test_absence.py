@@ -8,7 +8,7 @@ import pytest
 
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Absent, CompleteList, Content, Grant, Progress, Published
+from accounts.platforms.types import CompleteListProof, Content, Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ALICE, ScriptedServer
 from tests.accounts.platforms.mastodon.steps import BEGUN, find, go_to, image, post, step
 from tests.accounts.platforms.mastodon.test_find import lose_response, status
@@ -53,8 +53,8 @@ def test_a_private_status_is_absent_if_the_server_lists_others(
 
     seen = server.post("alice", "Another", visibility=visibility)
     absent = find(mastodon, grant, content, progress)
-    assert isinstance(absent, Absent)
-    assert isinstance(absent.proof, CompleteList)
+    assert isinstance(absent, NotPublishedProof)
+    assert isinstance(absent.proof, CompleteListProof)
     assert seen in absent.proof.kind_evidence
 
 
@@ -68,7 +68,7 @@ def test_a_public_status_that_is_not_in_the_list_is_absent(
     content = post("Hello", visibility=visibility)
     progress = lose_response(mastodon, server, grant, content, published=False)
 
-    assert isinstance(find(mastodon, grant, content, progress), Absent)
+    assert isinstance(find(mastodon, grant, content, progress), NotPublishedProof)
     step(mastodon, grant, content, progress)
     assert isinstance(find(mastodon, grant, content, progress), Published)
 
@@ -85,7 +85,7 @@ def test_a_status_that_names_no_visibility_has_the_accounts_own(
     progress = lose_response(mastodon, server, grant, post(), published=False)
 
     if is_public:
-        assert isinstance(find(mastodon, grant, post(), progress), Absent)
+        assert isinstance(find(mastodon, grant, post(), progress), NotPublishedProof)
     else:
         assert_outcome_unknown(mastodon, grant, post(), progress)
 
@@ -117,7 +117,7 @@ def test_a_segment_in_the_list_proves_that_the_next_one_is_absent(
     progress = step(mastodon, grant, content, go_to("create", mastodon, grant, content))
     assert isinstance(progress, Progress)
 
-    assert isinstance(find(mastodon, grant, content, progress), Absent)
+    assert isinstance(find(mastodon, grant, content, progress), NotPublishedProof)
 
     server.delete(server.statuses("alice")[0]["id"])
     assert_outcome_unknown(mastodon, grant, content, progress)
@@ -128,7 +128,7 @@ def test_an_empty_list_proves_nothing_if_the_account_had_posts(
 ) -> None:
     before = server.post("alice", "Before")
     progress = lose_response(mastodon, server, grant, post(), published=False)
-    assert isinstance(find(mastodon, grant, post(), progress), Absent)
+    assert isinstance(find(mastodon, grant, post(), progress), NotPublishedProof)
 
     server.delete(before)
 
@@ -151,7 +151,7 @@ def test_the_outcome_is_unknown_if_the_server_does_not_name_the_default_visibili
     scripted.answers |= {LIST: Answer.of_json([status("5", "")]), VERIFY: Answer.of_json({**ALICE, "source": source})}
 
     assert_outcome_unknown(mastodon, scripted_grant, post(), BEGUN)
-    assert isinstance(find(mastodon, scripted_grant, post(visibility="public"), BEGUN), Absent)
+    assert isinstance(find(mastodon, scripted_grant, post(visibility="public"), BEGUN), NotPublishedProof)
 
 
 def test_a_segment_without_its_parent_leaves_the_outcome_unknown(

@@ -7,7 +7,7 @@ import pytest
 
 from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError, RateLimited, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Absent, Content, Grant, Progress, Published
+from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
 from tests.accounts.platforms.mastodon.steps import BEGUN, find, go_to, image, post, publish, step
 from tests.fakes.http_server import Answer
@@ -67,7 +67,7 @@ def test_a_status_that_was_not_published_is_not_found_and_sent_again(
     server.post("alice", text, media=[server.upload("alice")])
     server.post("alice", "", reblog_of=server.post("alice", "Of somebody else"))
 
-    assert isinstance(find(mastodon, grant, post(text), progress), Absent)
+    assert isinstance(find(mastodon, grant, post(text), progress), NotPublishedProof)
 
     published = publish(mastodon, grant, post(text), progress)
     assert published.external_id == server.statuses("alice")[-1]["id"]
@@ -92,7 +92,7 @@ def test_a_text_under_another_warning_is_another_status(mastodon: Mastodon, serv
     progress = lose_response(mastodon, server, grant, post("Hello", spoiler_text="Greeting"), published=False)
     server.post("alice", "Hello")
 
-    assert isinstance(find(mastodon, grant, post("Hello", spoiler_text="Greeting"), progress), Absent)
+    assert isinstance(find(mastodon, grant, post("Hello", spoiler_text="Greeting"), progress), NotPublishedProof)
 
 
 def test_the_servers_own_choice_of_audience_does_not_hide_a_status(
@@ -201,7 +201,7 @@ def test_a_list_that_ignores_the_marker_is_read_to_the_same_point(
     page = [status("3", "<p>Hello</p>", pinned=True), status("10", "<p>Other</p>"), status("6", "<p>Hello</p>")]
     scripted.answers[LIST] = Answer.of_json(page)
 
-    assert isinstance(find(mastodon, scripted_grant, post(), BEGUN), Absent)
+    assert isinstance(find(mastodon, scripted_grant, post(), BEGUN), NotPublishedProof)
 
     scripted.answers[LIST] = Answer.of_json([*page[:1], status("11", "<p>Hello</p>"), *page[1:]])
     found = find(mastodon, scripted_grant, post(), BEGUN)
@@ -246,7 +246,7 @@ def test_a_rendering_of_another_text_is_another_status(
 ) -> None:
     scripted.answers[LIST] = Answer.of_json([status("10", html, spoiler_text=warning), status("5", "")])
 
-    assert isinstance(find(mastodon, scripted_grant, post(text), BEGUN), Absent)
+    assert isinstance(find(mastodon, scripted_grant, post(text), BEGUN), NotPublishedProof)
 
 
 def test_the_source_outweighs_the_rendering(
@@ -261,7 +261,7 @@ def test_the_source_outweighs_the_rendering(
     assert isinstance(find(mastodon, scripted_grant, post(text), BEGUN), Published)
     with pytest.raises(OutcomeUnknown):  # some servers make the source out of the HTML
         find(mastodon, scripted_grant, post("one two"), BEGUN)
-    assert isinstance(find(mastodon, scripted_grant, post("one and two"), BEGUN), Absent)
+    assert isinstance(find(mastodon, scripted_grant, post("one and two"), BEGUN), NotPublishedProof)
 
 
 @pytest.mark.parametrize("call", [LIST, SOURCE])

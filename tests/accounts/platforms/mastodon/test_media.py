@@ -8,7 +8,7 @@ import time_machine
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.mastodon.media import MAX_CHECKS
-from accounts.platforms.types import Absent, Grant, Progress, Published
+from accounts.platforms.types import Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
 from tests.accounts.platforms.mastodon.steps import find, go_to, image, post, publish, step, video
 from tests.fakes.http_server import Answer
@@ -110,7 +110,7 @@ def test_the_next_attempt_uses_the_same_uploads(mastodon: Mastodon, server: Fake
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, content, progress)
 
-    assert isinstance(find(mastodon, grant, content, progress), Absent)
+    assert isinstance(find(mastodon, grant, content, progress), NotPublishedProof)
     publish(mastodon, grant, content, progress)
 
     assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]

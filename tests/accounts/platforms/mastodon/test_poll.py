@@ -9,8 +9,8 @@ import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.mastodon.capabilities import CAPABILITIES, capabilities_with
-from accounts.platforms.types import Absent, AccountDetails, Content, Grant, Progress, Published
+from accounts.platforms.mastodon.capabilities import CAPABILITIES, capabilities_with_limits
+from accounts.platforms.types import AccountDetails, Content, Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.mastodon.steps import find, go_to, image, post, publish, step
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE
@@ -75,7 +75,7 @@ def test_a_servers_own_limits_are_those_of_the_account(mastodon: Mastodon, serve
     ],
 )
 def test_the_limits_that_a_server_announces_are_bounded(announced: dict[str, int], limits: tuple[int, ...]) -> None:
-    rules = capabilities_with(**announced).poll
+    rules = capabilities_with_limits(**announced).poll
     assert rules is not None
     numbers = (rules.max_choices, rules.max_choice_length, rules.min_duration_minutes, rules.max_duration_minutes)
     assert numbers == limits
@@ -134,7 +134,7 @@ def test_a_poll_that_was_not_published_is_sent_again(mastodon: Mastodon, server:
     progress = lose_response(mastodon, server, grant, poll(), published=False)
     server.post("alice", "Something else", poll=Poll(("The bench", "The lathe"), 3600, False, False))
 
-    assert isinstance(find(mastodon, grant, poll(), progress), Absent)
+    assert isinstance(find(mastodon, grant, poll(), progress), NotPublishedProof)
 
 
 @pytest.mark.parametrize("theirs", [None, Poll(("Tea", "Coffee"), 3600, False, False)])
@@ -155,4 +155,4 @@ def test_a_text_is_not_taken_for_the_same_text_with_a_poll(
     progress = lose_response(mastodon, server, grant, post("What next?"), published=False)
     server.post("alice", "What next?", poll=Poll(("Tea", "Coffee"), 3600, False, False))
 
-    assert isinstance(find(mastodon, grant, post("What next?"), progress), Absent)
+    assert isinstance(find(mastodon, grant, post("What next?"), progress), NotPublishedProof)

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Absent, Content, Grant, Progress, Published
+from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.mastodon.steps import find, go_to, image, post, publish, step
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
@@ -75,8 +75,8 @@ def test_a_thread_continues_after_a_lost_response(
 
     found = find(mastodon, grant, THREE, progress)
 
-    assert isinstance(found, Absent) is not accepted
-    following = progress if isinstance(found, Absent) else found
+    assert isinstance(found, NotPublishedProof) is not accepted
+    following = progress if isinstance(found, NotPublishedProof) else found
     published = following if isinstance(following, Published) else publish(mastodon, grant, THREE, following)
     ours = [status for status in server.statuses("alice") if status["in_reply_to_id"] != "1"]
     assert [status["text"] for status in ours] == ["One", "Two", "Three"]

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pytest_django import Settings
 
 from accounts.platforms.base import START, Platform
-from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Connection, Content, Grant, MediaFile, NotPublishedProof, Progress, Published
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer
 
@@ -77,7 +77,9 @@ def publish(platform: Platform, grant: Grant, content: Content, progress: Progre
     return result
 
 
-def find_post(platform: Platform, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+def find_post(
+    platform: Platform, grant: Grant, content: Content, progress: Progress
+) -> Progress | Published | NotPublishedProof:
     """Search for the post that an earlier attempt of the step may have published."""
     return platform.find(grant, content, stored(progress))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.slack.adapter import Slack
-from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Connection, Content, Grant, MediaFile, NotPublishedProof, Progress, Published
 from tests.fakes.http_server import Answer
 from tests.fakes.slack import FakeSlack
 
@@ -61,7 +61,7 @@ def publish(slack: Slack, grant: Grant, content: Content, progress: Progress = S
     return result
 
 
-def find(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+def find(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Find the Slack message that an earlier attempt of the step may have posted."""
     return slack.find(grant, content, stored(progress))
 

@@ -9,7 +9,7 @@ import time_machine
 
 from accounts.platforms.errors import OutcomeUnknown, TokenExpired, Transient
 from accounts.platforms.threads.adapter import Threads
-from accounts.platforms.types import Absent, Grant, Progress, Published
+from accounts.platforms.types import Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.media_files import picture
 from tests.accounts.platforms.meta.steps import connect, error, find_post, go_to, post, publish, step
 from tests.accounts.platforms.threads.steps import after, chain, hosted
@@ -37,7 +37,7 @@ def test_a_thread_continues_after_a_lost_response(
 
     found = find_post(threads, grant, THREE, progress)
 
-    assert isinstance(found, Absent) is not taken
+    assert isinstance(found, NotPublishedProof) is not taken
     published = publish(threads, grant, THREE, found if isinstance(found, Progress) else progress)
     assert texts_of(server) == ["One", "Two", "Three"]
     assert published.external_id == server.posts("alice")[0]["id"]
@@ -100,7 +100,7 @@ def test_a_published_post_that_is_not_in_the_list_yet_is_searched_for_again(
         find_post(threads, grant, post("Hello"), progress)
 
     server.list_nothing(False)
-    assert not isinstance(find_post(threads, grant, post("Hello"), progress), Absent)
+    assert not isinstance(find_post(threads, grant, post("Hello"), progress), NotPublishedProof)
 
 
 def test_the_last_segment_needs_no_list(threads: Threads, server: FakeThreads, grant: Grant) -> None:
@@ -118,10 +118,10 @@ def test_the_last_segment_needs_no_list(threads: Threads, server: FakeThreads, g
 def test_a_container_that_is_shown_as_a_post_was_published(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     server.show_posts_only()
     progress = go_to("publish", threads, grant, post("Hello"))
-    assert isinstance(find_post(threads, grant, post("Hello"), progress), Absent)
+    assert isinstance(find_post(threads, grant, post("Hello"), progress), NotPublishedProof)
     step(threads, grant, post("Hello"), progress)
 
-    assert not isinstance(find_post(threads, grant, post("Hello"), progress), Absent)
+    assert not isinstance(find_post(threads, grant, post("Hello"), progress), NotPublishedProof)
 
 
 @pytest.mark.parametrize("taken", [True, False])
@@ -134,7 +134,7 @@ def test_the_profile_is_searched_if_the_container_no_longer_exists(
     server.forget_containers()
 
     if taken:
-        assert not isinstance(find_post(threads, grant, post("Hello"), progress), Absent)
+        assert not isinstance(find_post(threads, grant, post("Hello"), progress), NotPublishedProof)
     else:
         with pytest.raises(OutcomeUnknown) as caught:
             find_post(threads, grant, post("Hello"), progress)
@@ -148,7 +148,7 @@ def test_an_expired_container_was_not_published_and_is_created_again(threads: Th
         progress = go_to("publish", threads, grant, content)
         clock.shift(timedelta(hours=25))
 
-        assert isinstance(find_post(threads, grant, content, progress), Absent)
+        assert isinstance(find_post(threads, grant, content, progress), NotPublishedProof)
         publish(threads, grant, content, progress)
 
     assert [len(made["media"]) for made in server.posts("alice")] == [1]

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.platforms.base import START
 from accounts.platforms.errors import OutcomeUnknown
-from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Content, Grant, MediaFile, NotPublishedProof, Progress, Published
 from accounts.platforms.x.adapter import X
 from tests.fakes.x import FakeX
 from tests.fakes.x_methods import CREATE
@@ -47,7 +47,7 @@ def publish(grant: Grant, content: Content, progress: Progress = START) -> Publi
     return result
 
 
-def find(grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+def find(grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Search for what an earlier attempt of the step may have published."""
     return X().find(grant, content, stored(progress))
 

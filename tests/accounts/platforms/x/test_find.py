@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, TokenExpired, Transient
-from accounts.platforms.types import Absent, Grant, Progress, Published
+from accounts.platforms.types import Grant, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.x.steps import find, go_to, lose_response, post, publish, step, thread
 from tests.fakes.http_server import Answer
@@ -54,7 +54,7 @@ def test_a_post_that_x_did_not_receive_is_absent_and_costs_nothing(server: FakeX
     clock.shift(timedelta(minutes=6))
     progress = lose_response(server, grant, post(), published=False)
 
-    assert isinstance(find(grant, post(), progress), Absent)
+    assert isinstance(find(grant, post(), progress), NotPublishedProof)
     assert server.posts_read == 0
 
 
@@ -71,7 +71,7 @@ def test_a_post_is_found_if_x_has_another_time(server: FakeX, grant: Grant, cloc
 def test_a_post_with_another_text_is_not_taken_for_the_post(server: FakeX, grant: Grant, text: str) -> None:
     for sent in ("Hello world", "🎈"):
         list_posts(server, {"id": "8", "text": text}, {"id": "7", "text": "🎉"})
-        assert isinstance(find(grant, post(sent), BEGUN), Absent)
+        assert isinstance(find(grant, post(sent), BEGUN), NotPublishedProof)
 
 
 def test_a_post_with_media_is_found_by_its_media_even_if_its_text_was_edited(server: FakeX, grant: Grant) -> None:
@@ -94,7 +94,7 @@ def test_a_post_with_media_or_a_reply_is_not_taken_for_a_text(server: FakeX, gra
     publish(grant, post("Look", media_file(picture())))
     server.post("alice", "Look", reply_to=server.posts("alice")[0]["id"])
 
-    assert isinstance(find(grant, post("Look"), progress), Absent)
+    assert isinstance(find(grant, post("Look"), progress), NotPublishedProof)
 
 
 def test_a_segment_is_found_by_the_post_that_it_replies_to(server: FakeX, grant: Grant) -> None:
@@ -102,7 +102,7 @@ def test_a_segment_is_found_by_the_post_that_it_replies_to(server: FakeX, grant:
     progress = step(grant, content, go_to("create", grant, content))
     assert isinstance(progress, Progress)
     server.post("alice", "Two")
-    assert isinstance(find(grant, content, progress), Absent)
+    assert isinstance(find(grant, content, progress), NotPublishedProof)
 
     answer = server.post("alice", "Two", reply_to=progress.state["sent"][0])
 
@@ -209,7 +209,7 @@ def test_a_duplicate_is_tried_again_if_the_posts_cannot_be_listed(server: FakeX,
 def test_a_duplicate_of_an_unlisted_post_leaves_the_outcome_unknown(server: FakeX, grant: Grant) -> None:
     progress = lose_response(server, grant, post())
     server.list_nothing()
-    assert isinstance(find(grant, post(), progress), Absent)
+    assert isinstance(find(grant, post(), progress), NotPublishedProof)
 
     with pytest.raises(OutcomeUnknown) as caught:
         step(grant, replace(post(), attempt=2), progress)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown
-from accounts.platforms.types import Absent, Grant
+from accounts.platforms.types import Grant, NotPublishedProof
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.x.steps import find, lose_response, post, publish, step
 from tests.fakes.x import FakeX
@@ -59,7 +59,7 @@ def test_a_post_with_a_poll_is_not_taken_for_one_without(server: FakeX, grant: G
     progress = lose_response(server, grant, content, published=False)
     server.post("alice", "What next?", poll=dict(POLL))
 
-    assert isinstance(find(grant, content, progress), Absent)
+    assert isinstance(find(grant, content, progress), NotPublishedProof)
 
 
 def test_the_same_question_without_a_poll_leaves_the_outcome_unknown(server: FakeX, grant: Grant) -> None:

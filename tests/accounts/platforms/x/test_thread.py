@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown
-from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Content, Grant, MediaFile, NotPublishedProof, Progress, Published
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.x.steps import find, go_to, post, publish, step, thread
 from tests.fakes.x import FakeX
@@ -65,9 +65,9 @@ def test_a_thread_continues_after_a_lost_response(
 
     found = find(grant, content, progress)
 
-    assert isinstance(found, Absent) is not published
+    assert isinstance(found, NotPublishedProof) is not published
     if not isinstance(found, Published):
-        publish(grant, content, progress if isinstance(found, Absent) else found)
+        publish(grant, content, progress if isinstance(found, NotPublishedProof) else found)
     assert chain_of(server) == [("One", None), ("Two at example.com", 0), ("Three", 1)]
     assert [len(made["media"]) for made in server.posts("alice")] == [len(media), 0, 0]
     assert server.posts_read == int(published)
