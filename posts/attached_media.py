@@ -39,7 +39,7 @@ class MediaGone(Exception):
 
 
 def attached_assets_by_id(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
-    """Return a dictionary from ids to the media assets that API requests name in their `media` arrays.
+    """Return the media assets that the `media` array of a post request names, in a dictionary by asset id.
 
     Runs at most one query.
     """

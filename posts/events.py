@@ -36,9 +36,10 @@ def build_group_event(group: PostGroup, kind: str | None = None, target_id: str 
 
 
 def build_outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
-    """Return the webhook events for finished post targets, and for their post group if it is finished, too (`ended`).
+    """Return the webhook events of post targets that finished publishing, and of their post group if that finished, too.
 
-    Raises `event_sequence` on the group. The caller holds the group's row lock, stores the sequence and emits the events.
+    `ended`: the group's status has changed. Raises `event_sequence` on the group. The caller holds the group's row lock,
+    stores the sequence and emits the events.
     """
     kinds: list[tuple[str, str | None]] = []
     if len(group.targets.all()) > 1:

@@ -14,7 +14,7 @@ SECOND = timedelta(seconds=1)
 
 
 def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
-    """Return the UTC instants at which a local day and the following day begin.
+    """Return the UTC instants at which a calendar day of a time zone begins and ends.
 
     Raises ValidationFailed near the years 1 and 9999.
     """
@@ -26,7 +26,7 @@ def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
 
 
 def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
-    """Return the UTC instant at which a local day begins.
+    """Return the UTC instant at which a calendar day begins in a time zone.
 
     The first of two if midnight occurs twice; the instant of the clock change if midnight is skipped.
     """
@@ -60,5 +60,5 @@ def instants_at_local_time(local_time: datetime, zone: ZoneInfo) -> list[datetim
 
 
 def shift_past_clock_change(local_time: datetime, zone: ZoneInfo) -> datetime:
-    """Return the local time, moved forward by the length of the clock change if clocks skip the time."""
+    """Return a local time with its time zone; a time that clocks skip is moved forward by the length of the clock change."""
     return local_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

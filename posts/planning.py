@@ -75,7 +75,7 @@ def plan_post(
     dry_run: bool = False,
     assets: Mapping[str, MediaAsset] | None = None,
 ) -> PostPlan:
-    """Plan a new post group: check scopes, the agent's mode, times, accounts and content.
+    """Plan a new post group without saving it: check the caller's permissions, the accounts, the time and the content.
 
     The caller checks the spend limits. `assets` are preloaded media assets, for callers that plan several groups. Drafts may
     have invalid content. Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed,
@@ -117,7 +117,7 @@ def build_plan(
     validation: Validation,
     existing_ids: Mapping[str, str] | None = None,
 ) -> PostPlan:
-    """Build the plan of a post group, with the rows of its targets.
+    """Build the plan of a new or edited post group: its target rows, their charges, and when they are due.
 
     If the group is released, its targets are due at the group's time, or now. `existing_ids` are the ids of existing targets
     by account id, which an edit reuses.
@@ -156,7 +156,7 @@ def check_schedule(scheduled_at: datetime | None) -> None:
 
 
 def find_target_accounts(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
-    """Return a dictionary from ids to the workspace's accounts that a request names as targets of posts.
+    """Return the workspace's accounts that a post request names as targets, in a dictionary by account id.
 
     Runs one query.
     """
@@ -172,7 +172,10 @@ def resolve_targets(
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
 ) -> list[TargetInput]:
-    """Build a TargetInput for each target in the request for a post. Raises ValidationFailed, AccountNotAllowed."""
+    """Combine each target of a post request with its account, text, options and media for validation.
+
+    Raises ValidationFailed, AccountNotAllowed.
+    """
     problems, seen = [], set()
     for index, target in enumerate(targets):
         account = accounts.get(target["connected_account_id"])
@@ -224,7 +227,7 @@ def targets_as_request_data(group: PostGroup) -> list[dict[str, Any]]:
 
 
 def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
-    """Return a stored post group's targets with their current accounts and media, so that it can be validated again.
+    """Return a stored post group's targets with current accounts and media, so that the content can be validated again.
 
     Raises ValidationFailed for a deleted asset.
     """

@@ -39,7 +39,7 @@ _targets = Prepared(lambda group_id: PostTarget.objects.filter(group_id=group_id
 
 
 def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
-    """Make these rows the loaded targets of a post group, so that reading `targets` runs no query."""
+    """Set the given rows as a post group's prefetched targets, so that reading `group.targets` runs no query."""
     rows = group.targets.all()
     rows._result_cache = list(targets)
     vars(group).setdefault("_prefetched_objects_cache", {})["targets"] = rows
@@ -60,7 +60,7 @@ def get_post_group(
 def find_duplicate_posts(
     *, contents: Iterable[tuple[str, str, bool]], ignored_group_id: str = ""
 ) -> dict[tuple[str, str, bool], str]:
-    """Find earlier posts with the same content that were sent to the same account within the last 24 hours.
+    """Find posts with the given contents that were sent to the same accounts within the last 24 hours.
 
     `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
     The group `ignored_group_id` is ignored.
@@ -141,7 +141,7 @@ def calendar_days(
     agent_id: str | None = None,
     per_day: int,
 ) -> list[PostGroup]:
-    """Return the first `per_day` post groups of each day that the dashboard's calendar shows, in local time.
+    """Return the first posts of each day that the dashboard's calendar shows, at most `per_day` for a local day.
 
     Annotates the group's local `day` and `on_day`, the number of groups on it, besides what `calendar_day` annotates. Raises
     ScopeMissing, NotFound.
@@ -164,7 +164,7 @@ def posts_awaiting_approval(
 
 
 def selectable_accounts(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
-    """Return the accounts that the composer offers for a post: up to 200 connected accounts, and those in `chosen`.
+    """Return the accounts that a person can choose for a post: up to 200 connected accounts, and those in `chosen`.
 
     Real accounts come before sandbox accounts. `chosen` accounts are included even if disconnected. Raises ScopeMissing,
     NotFound.
@@ -211,7 +211,7 @@ def search_posts(
 
 
 def workspace_timezone_name(*, workspace_id: str) -> str:
-    """Return the workspace's default time zone, which lists of posts use for local times."""
+    """Return the name of the workspace's default time zone, in which lists of posts give local times."""
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
 

@@ -63,14 +63,14 @@ UNFINISHED_TARGET_STATUSES = frozenset(
 
 
 def statuses_before(*after: str) -> list[str]:
-    """Return the statuses from which a post target may change to each of the statuses `after`."""
+    """Return the statuses from which a post target may change to each of the given statuses."""
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
 
 
 def roll_up(targets: Iterable[str]) -> GroupStatus:
-    """Return the status of a released post group, which follows from its targets' statuses.
+    """Return the status that a post group has because of the statuses of its targets.
 
-    Cancelled targets count only if all are cancelled.
+    The group has been released for publishing. Cancelled targets count only if all are cancelled.
     """
     statuses = {status for status in targets if status != TargetStatus.CANCELLED}
     if not statuses:

@@ -16,7 +16,7 @@ SUMMARY_COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_a
 
 
 class TargetSummary(NamedTuple):
-    """The summary of a post target: the columns that lists show."""
+    """The summary of a post target for lists of posts, with only the columns that the lists show."""
 
     id: str
     platform: str
@@ -25,7 +25,7 @@ class TargetSummary(NamedTuple):
 
 
 class PostSummary(NamedTuple):
-    """The summary of a post group: the columns that lists show, with the summaries of its targets."""
+    """The summary of a post group for lists of posts: the columns that the lists show, and summaries of its targets."""
 
     id: str
     status: str

@@ -27,7 +27,7 @@ from posts.attached_media import AttachedMedia
 
 @dataclass(frozen=True)
 class TargetInput:
-    """One target of a post to validate, with its account, its content and the group's media."""
+    """One target of a post to validate: an account with the text, options and media to publish there."""
 
     account: ConnectedAccount
     text: str | None
@@ -39,33 +39,33 @@ class TargetInput:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """Return what the target's account accepts: the platform's limits for the account's server and OAuth scopes."""
+        """Return what a post target's account accepts: the platform's limits for the account's server and OAuth scopes."""
         return platform(self.account.platform).capabilities_for(self.account.details())
 
     @property
     def text_length(self) -> int:
-        """Return the length of the target's text as its platform counts it."""
+        """Return the length of a post target's text as the platform counts it."""
         return self.cached(self.capabilities.text.count, self.shown_text)
 
     @property
     def text_limit(self) -> int:
-        """Return the maximum length of the target's text, which may depend on its media and platform options."""
+        """Return the maximum length of a post target's text, which may depend on its media and platform options."""
         return text_limit(self.capabilities.text, self.options, self.media_kinds)
 
     @property
     def media_kinds(self) -> list[MediaKind]:
-        """Return the kinds of media attached to the target, in order."""
+        """Return the kinds of media, such as image or video, that are attached to a post target, in order."""
         return [attached.properties.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
-        """Return the URL in the target's text for which the service makes a link card; None if it makes no card."""
+        """Return the URL in a post target's text for which the service makes a link card, or None if it makes no card."""
         adapter = platform(self.account.platform)
         return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
     def poll(self) -> dict[str, Any] | None:
-        """Return the poll of the target to validate as {choices, duration_minutes, multiple}, or None."""
+        """Return the poll of a post target as {choices, duration_minutes, multiple}, or None without a supported poll."""
         poll = poll_of(self.options)
         if poll is None or self.capabilities.poll is None:
             return None
@@ -78,7 +78,7 @@ class TargetInput:
 
     @property
     def duplicate_sha256(self) -> str:
-        """Return the hash of the target's texts, poll choices and media ids, by which repeated posts are recognized."""
+        """Return the hash of a post target's texts, poll choices and media ids, by which repeated posts are recognized."""
         texts = [self.shown_text, *further_segment_texts(self.options), *choices_of(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
@@ -90,17 +90,17 @@ class TargetInput:
 
     @property
     def url_posts(self) -> int:
-        """Return how many of the posts billed for this target contain a URL; 0 for a simulated target."""
+        """Return how many of a post target's billed posts (several for a thread) contain a URL; 0 for a simulated target."""
         return sum(self._billed)
 
     @property
     def price_cents(self) -> int:
-        """Return the price in cents of all posts that are billed for this target, such as the posts of a thread."""
+        """Return the price of a post target in cents, which for a thread may be the sum of its posts' prices."""
         return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed)
 
     @cached_property
     def _billed(self) -> list[bool]:
-        """Return one boolean for each post that is billed for this target: True if the post contains a URL."""
+        """Return for each billed post of a post target (several for a thread) whether the post contains a URL."""
         if self.sandbox:
             return []
         links_url = self.capabilities.links_url
@@ -146,7 +146,7 @@ class Validation:
 
 
 def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validation:
-    """Validate each target of a post against its platform's capabilities.
+    """Validate each target of a post against what its platform and account accept.
 
     One query finds duplicates of earlier posts. `group_id` is the group that has this content already; it does not count as
     sent before. Raises PayloadTooLarge if the validation takes too much CPU time.
@@ -164,7 +164,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
 
 
 def _target_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
-    """Return all validation issues of one target; `path` says where the request has the target, such as `targets[0]`."""
+    """Return all validation issues of one post target; `path` is the target's place in the request, such as `targets[0]`."""
     name, capabilities, options = target.account.platform, target.capabilities, target.options
     where, with_media = f"{path}.options", bool(target.media)
     return [

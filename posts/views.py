@@ -55,12 +55,12 @@ RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "W
 
 
 def _replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response data for a repeated API request that has already changed a post group: its current state."""
+    """Return the response to a repeated API request (same idempotency key): the changed post group as it is now."""
     return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
 
 
 def _replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response data for a repeated API request that has already created a batch: the current post groups."""
+    """Return the response to a repeated batch request (same idempotency key): the created post groups as they are now."""
     ids: list[str] = record.body or []
     found = selectors.groups_with_targets().in_bulk(ids)
     return {"post_groups": [found[group_id] for group_id in ids]}

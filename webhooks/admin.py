@@ -21,9 +21,9 @@ REPLAY_OPERATION = "ops.replay_deliveries"
 
 
 def _groups_of(trace_id: str) -> Any:
-    """Return the post groups that the audit log names for a trace id, for the search of webhook events in the admin.
+    """Return the ids of the post groups that a trace concerned, by which the admin searches for webhook events of the trace.
 
-    Webhook events themselves have no index by trace id.
+    The ids are from the audit log. Webhook events themselves have no index by trace id.
     """
     entries = AuditEntry.objects.filter(trace_id=trace_id, resource_type="post_group")
     return entries.order_by().values("resource_id")

@@ -1,4 +1,4 @@
-"""Fair shares of the webhook sender's connections for each host, so that slow receivers do not delay other deliveries.
+"""Fair shares of the webhook sender's connections for workspaces and hosts, so that slow receivers do not delay others.
 
 A holder is one workspace sending to one host. The sender's places are shared among workspaces and among domains, and each
 host's places among the workspaces that send to it, by one rule: nobody may hold more than half of what the others leave.
@@ -35,7 +35,7 @@ EVERYONE: Group = ("", "")
 
 
 def holder_key(delivery: Delivery) -> str:
-    """Return the workspace and host of a webhook delivery as one text.
+    """Return the key by which running webhook attempts are counted: the delivery's workspace id and host.
 
     In queries, HOLDER_EXPRESSION computes the same text.
     """
@@ -74,7 +74,7 @@ class HostShares(FairShares):
         self._tally: Tally | None = None
 
     def free_places_of_quick_holders(self) -> dict[str, int]:
-        """Return how many more webhook attempts may begin for each pair of a workspace and a fast host.
+        """Return how many more webhook attempts each workspace may begin to each host that answers fast.
 
         Pairs are left out unless at least a quarter of their share is free.
         """
@@ -87,7 +87,10 @@ class HostShares(FairShares):
         return free_places
 
     def total_free_places(self, free_places: Mapping[str, int]) -> int:
-        """Return how many more webhook attempts may begin in total for the given pairs of a workspace and a fast host."""
+        """Return how many more webhook attempts may begin in total to hosts that answer fast.
+
+        `free_places` are the numbers for each pair of workspace and host.
+        """
         tally = self._counted()[ALL]
         workspaces: Counter[Group] = Counter()
         hosts: Counter[Group] = Counter()
@@ -100,7 +103,7 @@ class HostShares(FairShares):
         return min(self.free_job_slots, within_workspaces, within_hosts)
 
     def full(self) -> FullShares:
-        """Return the shares whose webhook deliveries are skipped when deliveries to slow hosts are claimed.
+        """Return the workspaces, domains and hosts to skip when webhook deliveries to slow hosts are claimed.
 
         These are the full shares, and those of fast hosts, whose deliveries are claimed separately.
         """
@@ -128,7 +131,7 @@ class HostShares(FairShares):
         return taken
 
     def ended(self, holder: str, seconds: float, *, silent: bool) -> None:
-        """Count a webhook attempt that ended after `seconds`; `silent` means that the host did not answer at all."""
+        """Record that a webhook attempt ended after `seconds`; `silent` means that the host did not answer at all."""
         self.end_job(holder, seconds)
         self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
         if not silent:
@@ -149,7 +152,7 @@ class HostShares(FairShares):
             yield SILENT
 
     def _free_places(self, holder: str) -> int:
-        """Return how many more webhook attempts may begin for a pair of workspace and host, by the tightest of its shares."""
+        """Return how many more webhook attempts a workspace may begin to one host, by the tightest share that applies."""
         workspace, domain, host = _groups_of(holder)
         own = self._in_flight[holder]
         tally = self._counted()

@@ -1,4 +1,7 @@
-"""Retention rules of webhook events and deliveries: 30 days, and 3 days for events of the sandbox (CONTRACT, section 8)."""
+"""Retention rules of webhook events and deliveries: 30 days, but 3 days for events of the sandbox.
+
+The periods are those of CONTRACT, section 8.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ class ExpiredEvents(ExpiredRows):
         return Event.objects.filter(Q(**_expired(sandbox=True)) | Q(**_expired(sandbox=False))).exclude(_UNDELIVERED)
 
     def deletable_rows(self) -> QuerySet[Event]:
-        """Return expired webhook events, oldest first: those of the sandbox if there are any, otherwise all others."""
+        """Return the expired webhook events to delete next, oldest first: events of the sandbox before all others.
+
+        All others are returned only if no event of the sandbox has expired.
+        """
         sandbox, real = (
             Event.objects.filter(**_expired(sandbox=which)).exclude(_UNDELIVERED).order_by("created_at")
             for which in (True, False)

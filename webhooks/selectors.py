@@ -49,7 +49,7 @@ def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -
 
 
 def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | None:
-    """Return until when webhooks are also signed with the previous secret, or None. Raises ScopeMissing, NotFound."""
+    """Return when the previous webhook signing secret expires, or None if there is none. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     until = SigningSecret.objects.filter(pk=workspace_id).values_list("previous_until", flat=True).first()
     return until if until and until > timezone.now() else None

@@ -42,7 +42,7 @@ class DeliveryRequest:
 
 @dataclass(frozen=True)
 class AttemptOutcome:
-    """The outcome of one attempt to send a webhook delivery, such as the verdict and the response's status code.
+    """The outcome of one attempt to send a webhook delivery: delivered, to be retried or refused, with the response's data.
 
     `retry_after` is the number of seconds that the receiver asks to wait, and `seconds` is the attempt's duration. `silent`:
     the receiver did not answer at all.

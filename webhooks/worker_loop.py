@@ -96,7 +96,7 @@ class DeliverLoop(WorkerLoop):
             self._unrecorded.append((row.pk, prepared))
 
     def _record_finished(self) -> None:
-        """Record the outcomes of finished webhook attempts; until the database has stored them, they stay in memory."""
+        """Save the outcomes of finished webhook attempts; if the database fails, they stay in memory until the next call."""
         self._unrecorded += self._sending.finished()
         deliveries.record_outcomes([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:

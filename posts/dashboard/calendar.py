@@ -85,7 +85,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
 
 
 def _days(groups: Sequence[PostGroup], view: str, span: CalendarSpan, today: date) -> dict[str, Any]:
-    """Return the calendar's days for the month and week templates, each day with its first posts."""
+    """Return the days of the calendar's month or week for the template, each with its first posts and number of posts."""
     posts: dict[date, list[PostGroup]] = {}
     totals: dict[date, int] = {}
     for group in groups:

@@ -63,7 +63,10 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
 
 
 def _apply_button(composer: Composer, action: str, subject: str) -> None:
-    """Apply a composer button that changes the form without saving it; an unknown button changes nothing."""
+    """Change the composer's form as the clicked button says, for example attach a file, without saving the post.
+
+    An unknown button changes nothing.
+    """
     match action:
         case "upload":
             composer.add_files(uploaded_files_in_field(composer.page.request, "file"))
@@ -124,7 +127,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
 
 
 def _changed_scheduled_at(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
-    """Return the composer's publishing time as API request data, or no data if the time was not changed."""
+    """Return the publishing time chosen in the composer as API request data, or an empty dictionary if it is unchanged."""
     if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
         return _scheduled_at_field(timezone.now())
     if how == SCHEDULE or at != group.scheduled_at:

@@ -89,7 +89,7 @@ class Preview:
 
 @dataclass
 class Composer:
-    """The state of the composer page while it is rendered once.
+    """The data from which the composer page is rendered: content, accounts, media, publishing time and error messages.
 
     `group` is the post being edited, or None for a new post.
     """
@@ -140,7 +140,7 @@ class Composer:
         self.media_problems += problems
 
     def repair(self, name: str) -> None:
-        """Apply the repair hint of a validation issue to the composer's content, if the content still has that issue."""
+        """Correct a validation issue in the composer's content by its suggested repair; do nothing if the issue is gone."""
         issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
@@ -151,7 +151,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """Validate the composer's content like POST /posts/validate; None without accounts, or if the API refuses it."""
+        """Validate the composer's content like POST /posts/validate; None if no account is chosen or an API error occurs."""
         if not self.composition.targets:
             return None
         try:
@@ -209,7 +209,7 @@ class Composer:
 
     @property
     def stays_simulated(self) -> bool:
-        """Return whether the composer warns that the edited post remains a simulation although real accounts are chosen."""
+        """Return whether to warn in the composer that the post is only simulated, although real accounts are chosen."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
         return simulated and not real.isdisjoint(self.composition.chosen)
@@ -229,7 +229,7 @@ class Composer:
         )
 
     def _drop_deleted_media(self) -> None:
-        """Remove deleted media from the composer's content, and alternative texts that only repeat the asset's own."""
+        """Remove deleted media from the composer's content, and alt texts that equal the one stored with the media asset."""
         attached = []
         for each in self.composition.media:
             asset = self.assets.get(each["media_id"])
@@ -267,7 +267,7 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
 
 
 def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
-    """Return the composer's preview of each distinct text of the post.
+    """Return the previews on the composer page, one for each different version of the post's text.
 
     All previews together have at most MAX_PREVIEW_CHARACTERS.
     """
@@ -294,6 +294,6 @@ def _poll_choices(target: TargetInput) -> tuple[str, ...]:
 
 
 def _requested_time(page: WorkspacePage) -> datetime | None:
-    """Return the publishing time in the query string of the composer page, as links from the calendar page set it."""
+    """Return the publishing time that a link from the calendar to the composer page contains, or None."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
     return form.at if form.is_valid() else None

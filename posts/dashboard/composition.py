@@ -43,7 +43,7 @@ class Composition:
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
-        """Read the content from the composer's submitted form, without targets at accounts that are not in `accounts`."""
+        """Read a post's content from the composer's submitted form, ignoring chosen accounts that are not in `accounts`."""
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_text(sent.get("text", "")),
@@ -74,7 +74,7 @@ class Composition:
             self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
 
     def repair(self, issue: Issue) -> None:
-        """Apply the repair hint of a validation issue to the composer's content, if it is a hint that a button can apply."""
+        """Correct a validation issue in the composer's content, if its suggested repair is one that a button can make."""
         hint = issue.repair_hint
         if hint is None or not is_repairable(issue):
             return
@@ -112,7 +112,7 @@ def find_issue(validation: Validation, name: str) -> Issue | None:
 
 
 def issue_key(issue: Issue) -> str:
-    """Return the name (field and code) by which a repair button of the composer refers to a validation issue."""
+    """Return the identifier, made of field and code, by which the composer's repair buttons name a validation issue."""
     return f"{issue.field}|{issue.code}"
 
 

@@ -78,7 +78,7 @@ class ScheduleForm(forms.Form):
 
 @dataclass(frozen=True)
 class OptionGroup:
-    """Fields of the options form that are shown together, such as all parts of one option that is a JSON object."""
+    """The form fields of one platform option of a post; an option that is a JSON object has one field for each property."""
 
     legend: str
     help_text: str
@@ -91,7 +91,7 @@ class LinesField(forms.CharField):
     widget = forms.Textarea({"rows": 4, "class": "short"})
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
-        """Convert the text submitted in the form field to a list of its lines, without surrounding spaces."""
+        """Convert the submitted text of a form field for lists to its non-empty lines, without surrounding spaces."""
         return _lines(normalize_text(str(value or "")))
 
 
@@ -119,14 +119,14 @@ class OptionsForm(forms.Form):
 
     @property
     def groups(self) -> list[OptionGroup]:
-        """Return the fields of the options form grouped by option, in the order of the JSON Schema."""
+        """Return the form's fields for platform options, grouped by option, in the order of the platform's JSON Schema."""
         return [
             OptionGroup(legend, help_text, [self[name] for name in names]) for legend, help_text, names in self._groups
         ]
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the platform options submitted in the form, converted to the types of the JSON Schema.
+        """Return the platform options of a post that were submitted in a form, converted to the types of the JSON Schema.
 
         Invalid values remain text.
         """
@@ -144,7 +144,7 @@ class OptionsForm(forms.Form):
 
 
 def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], dict[str, forms.Field]]]:
-    """Return the platform options that the form can show, each with its JSON Schema and its form fields.
+    """Return the platform options of a post that can be edited in a form, each with its JSON Schema and its form fields.
 
     An option that is a JSON object can be shown only if there is a field for each of its parts.
     """
@@ -207,7 +207,7 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
 
 
 def _can_show(rule: Mapping[str, Any], value: Any) -> bool:
-    """Return whether form fields can show a platform option's stored value, so that saving the form does not change it."""
+    """Return whether form fields can represent a platform option's stored value, so that saving the form keeps the value."""
     match rule.get("type"):
         case "object":
             parts = rule["properties"]
@@ -241,7 +241,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in a hidden field of the options form, or an empty object if the field is invalid."""
+    """Parse the JSON object in the hidden field of the form for platform options; invalid JSON gives an empty object."""
     try:
         value = parse_json(text.encode()) if text else {}
     except MalformedRequest:

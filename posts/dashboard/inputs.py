@@ -26,7 +26,7 @@ def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) 
 
 
 def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
-    """Return the post group in the URL of a dashboard page. Raises NotFound for a post group of another workspace."""
+    """Return the post group whose id is in a dashboard page's URL. Raises NotFound for a post group of another workspace."""
     group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
         raise not_found_error(None, "post group")

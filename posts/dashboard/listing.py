@@ -1,4 +1,4 @@
-"""The dashboard page that lists all posts of a workspace, and the account and agent filters of this and the calendar page."""
+"""The dashboard's list of all posts of a workspace, and its filters by account and agent, which the calendar uses, too."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def posts(page: WorkspacePage) -> HttpResponse:
 
 
 def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
-    """Return the account and agent that the query string of the list page or calendar page filters by."""
+    """Return the account id and agent id in the query string of the post list or calendar, by which posts are filtered."""
     query = page.request.GET
     return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
 
 
 def filter_choices(page: WorkspacePage) -> dict[str, Any]:
-    """Return the choices of the list page's filter form: the workspace's accounts with their labels, and its agents."""
+    """Return the choices of the post list's filter form: the workspace's accounts with their labels, and its agents."""
     accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id)
     agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     return {"accounts": [(account, _account_label(account)) for account in accounts], "agents": agents}

@@ -67,7 +67,7 @@ def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.resolve")
 def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Dashboard action on a post's page that records a person's finding whether an unconfirmed target was published.
+    """Dashboard action that marks an unconfirmed post target as published or failed, as a person has found out.
 
     A published target may get its URL.
     """
@@ -134,7 +134,7 @@ def creator_name(group: PostGroup) -> str:
 
 
 def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
-    """Return the actions that the page of this post offers as buttons.
+    """Return which actions, such as cancelling or retrying the post, a post's dashboard page offers as buttons.
 
     The services check the permissions again.
     """

@@ -1,4 +1,4 @@
-"""Post groups as the dashboard shows them: each version of the text with its accounts, the media, and platform options."""
+"""Display data of post groups for dashboard pages: versions of the text with their accounts, media, and platform options."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class AttachedPicture:
 
     @property
     def thumbnail(self) -> str:
-        """Return the URL of the asset's preview picture, or an empty text if there is none."""
+        """Return the URL of an attached media asset's preview image, or an empty string if there is none."""
         return preview_link(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
-        """Return the URL of the attached asset's file, or an empty text if the asset was deleted."""
+        """Return the URL of an attached media asset's file, or an empty string if the asset was deleted."""
         return file_link(self.asset) if self.asset else ""
 
 
@@ -45,19 +45,19 @@ class ShownTarget:
 
     @property
     def label(self) -> str:
-        """Return the display name of the platform on which the dashboard shows this target."""
+        """Return the display name of a post target's platform for dashboard pages."""
         return platform(self.target.platform).label
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """Return the names and values of the target's platform options for display, without the further texts of a thread."""
+        """Return a post target's platform options as names and values for display, except for a thread's further texts."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
         return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
 
 
 @dataclass
 class TextVersion:
-    """One version of a shown post's text, with the accounts that publish this version."""
+    """One version of a post's text on a dashboard page, with the accounts that publish this version."""
 
     text: str
     further: tuple[str, ...]  # the texts of a thread after the first
@@ -66,7 +66,7 @@ class TextVersion:
 
 @dataclass(frozen=True)
 class ShownGroup:
-    """A post group with its targets and pictures, as dashboard pages show it."""
+    """A post group as dashboard pages show it, with its targets (accounts) and attached media."""
 
     group: PostGroup
     targets: list[ShownTarget]
@@ -74,7 +74,7 @@ class ShownGroup:
 
     @property
     def versions(self) -> list[TextVersion]:
-        """Return the distinct versions of the shown post's text, in the order in which the post's accounts use them."""
+        """Return the distinct versions of a post's text for a dashboard page, in the order of the post's accounts."""
         found: dict[tuple[str, ...], TextVersion] = {}
         for shown in self.targets:
             text, further = shown.target.shown_text, further_segment_texts(shown.target.options)
@@ -83,12 +83,12 @@ class ShownGroup:
 
     @property
     def length(self) -> int:
-        """Return the number of characters in all versions of the shown post's text together."""
+        """Return the number of characters in all versions of a post's text together."""
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 
 def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[AttachedPicture]:
-    """Return the pictures of a shown post, one for each attached media asset.
+    """Return the media attached to a post, for display on a dashboard page, each with its alt text.
 
     If the post has no alt text for an asset, the picture has the asset's own.
     """

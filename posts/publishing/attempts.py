@@ -60,14 +60,14 @@ class Attempt:
         return Content(target.id, target.shown_text, target.options, target.round_attempts, self.media)
 
     def state(self, progress: Progress) -> TargetState:
-        """Return what is known about the target before the publishing step `progress`, as the input of a decision."""
+        """Return what is known so far about publishing a post target, as the input for deciding what to do next."""
         state = target_state_of(self.target, self.adapter, progress, unanswered=self.unanswered)
         return replace(state, tokens_renewed=self.tokens_renewed)
 
 
 @contextmanager
 def log_errors(target: PostTarget) -> Iterator[None]:
-    """Run a part of an attempt to publish a target; for an exception, log the error and postpone the target.
+    """Return a context manager that logs errors while a post is published, and postpones it after unexpected ones.
 
     When the database fails, the claim's lease expires and another worker continues.
     """
@@ -86,7 +86,7 @@ def log_errors(target: PostTarget) -> Iterator[None]:
 
 
 def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
-    """Begin attempts to publish targets that this worker has claimed; returns the attempts to continue.
+    """Begin attempts to publish the post targets that this worker has claimed; returns the attempts to continue.
 
     The targets are prepared, and their first publishing steps are committed. Raises OperationalError, InterfaceError if the
     database is down; no attempt has begun then.
@@ -123,7 +123,7 @@ def _commit_first_steps(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def _prepared_attempt(target: PostTarget, adapter: Platform) -> Attempt:
-    """Build the attempt to publish a target, with the account's credentials and the post's media.
+    """Build an attempt to publish a post target, with the account's credentials and the post's media files.
 
     `fault` is an error in preparing these.
     """
@@ -137,9 +137,9 @@ def _prepared_attempt(target: PostTarget, adapter: Platform) -> Attempt:
 
 
 def count_attempt(target: PostTarget) -> None:
-    """Increase the target's number of publishing attempts in memory; `begin_attempts` stores the number.
+    """Increase a post target's number of publishing attempts in memory, without saving the target.
 
-    Also counts dead workers, and sets the target's first phase.
+    `begin_attempts` stores the number. Also counts dead workers, and sets the target's first phase.
     """
     is_new_attempt = int(target.status != TargetStatus.PROCESSING)
     target.worker_losses = worker_losses(target)
@@ -148,7 +148,7 @@ def count_attempt(target: PostTarget) -> None:
 
 
 def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformError:
-    """Return the platform error for an attempt to publish whose credentials cannot be decrypted or media were deleted."""
+    """Return the publishing error for credentials that cannot be decrypted, or for attached media that were deleted."""
     if isinstance(fault, SealedValueError):
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         return errors.Transient("The service cannot read the account's credentials at the moment.")
@@ -160,7 +160,7 @@ def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformErr
 
 
 def begin_step(target: PostTarget, progress: Progress) -> None:
-    """Commit that the target's next publishing step begins. Raises ClaimLost if another worker has claimed the target.
+    """Commit that a post's next publishing step begins. Raises ClaimLost if another worker has claimed the post target.
 
     Extends this worker's lease of the target. `step_begun_at` in memory remains the time of the previous attempt at this
     step.

@@ -1,4 +1,4 @@
-"""Completes the publishing of post targets: settles money, updates post groups and emits events in one transaction."""
+"""Completes the publishing of post targets in one transaction: charges or refunds, updates post groups, emits events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from webhooks.services import NewEvent, emit_events
 
 
 def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
-    """Write the final outcomes of published or failed targets; returns for each whether this worker still owned it."""
+    """Save the final outcomes of finished post targets, except for those that another worker has claimed in the meantime.
+
+    Returns for each target whether it was saved.
+    """
     with transaction.atomic():
         groups = lock_groups(target.group_id for target, _ in outcomes)
         now = timezone.now()
@@ -34,12 +37,12 @@ def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]
 
 
 def lock_groups(group_ids: Iterable[str]) -> list[PostGroup]:
-    """Lock the post groups of finished targets in a fixed order, so that workers which finish targets cannot deadlock."""
+    """Lock the post groups of finished post targets in a fixed order, so that publishing workers cannot deadlock."""
     return list(PostGroup.objects.filter(pk__in=set(group_ids)).order_by("pk").select_for_update())
 
 
 def finish_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -> list[PostGroup]:
-    """Charge or refund finished targets, update the status of their post groups, and emit events; returns the groups.
+    """Charge or refund finished post targets, update the status of their post groups, and emit events; returns the groups.
 
     `locked` are the locked groups of the targets, and may contain others.
     """

@@ -1,4 +1,4 @@
-"""Decides what happens to a target that is being published, from what was known about it and a newly learnt fact.
+"""Decides what the publisher does next with a post, from what it knew and a new fact, such as the platform's answer.
 
 `decide(state, fact)` is a pure function: it uses no database, no clock and no platform names. engine.py collects the facts
 and outcomes.py writes the decisions. "May be out" means that the post may be at the platform: the last attempt at the next
@@ -58,7 +58,7 @@ MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried 
 
 
 def decide(state: TargetState, fact: Fact) -> Decision:
-    """Decide what to do next with a target that is being published, after a newly learnt fact.
+    """Decide what the publisher does next with a post after a new fact, such as the platform's answer or an error.
 
     The module's docstring has a table of all cases.
     """
@@ -128,7 +128,7 @@ def _worker_died(state: TargetState, fact: WorkerDied) -> Decision:
 
 
 def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Finish:
-    """Decide what follows when the platform refused a step of publishing a post, or the step failed otherwise.
+    """Decide whether to retry or to end publishing a post, after the platform refused a step or the step failed otherwise.
 
     A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
     """
@@ -154,7 +154,7 @@ def _applies_to_earlier_attempts(state: TargetState) -> bool:
 
 
 def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple[str, bool]:
-    """Return the API error code for a platform's error, and whether a retry would be pointless."""
+    """Return the API error code for a platform's error in publishing a post, and whether a retry would be pointless."""
     match error:
         case errors.ContentRejected():
             return "PLATFORM_REJECTED", True
@@ -168,7 +168,7 @@ def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple
 
 
 def _failed(state: TargetState, problem: TargetProblem, *, disproves: bool = False) -> Finish:
-    """Decide that a target failed, or that it is unconfirmed if the post may be published.
+    """Decide that publishing a post has failed, or that its outcome is unconfirmed if the post may be published after all.
 
     `disproves`: the problem rules out that the post is published.
     """
@@ -182,7 +182,7 @@ def _failed(state: TargetState, problem: TargetProblem, *, disproves: bool = Fal
 
 
 def unconfirmed(state: TargetState, message: str, *, in_doubt: bool = True) -> Finish:
-    """Decide that a target is unconfirmed, because its outcome is unknown or only some posts of its thread are published.
+    """Decide that publishing ends unconfirmed: whether the post was published is unknown, or only part of its thread was.
 
     `in_doubt` is False for a thread whose next segment was certainly not published.
     """
@@ -192,6 +192,6 @@ def unconfirmed(state: TargetState, message: str, *, in_doubt: bool = True) -> F
 
 
 def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> TargetProblem:
-    """Return the error of an unconfirmed target; for a thread, `segments` is the number of its published posts."""
+    """Return the error of a post target with an unconfirmed outcome; `segments` counts the published posts of a thread."""
     message = with_published_segments(segments, message, in_doubt=in_doubt)
     return TargetProblem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_action(segments))

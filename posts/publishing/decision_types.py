@@ -1,4 +1,4 @@
-"""The types of decision.py: what is known about a target (State), newly learnt facts, and the decisions that follow."""
+"""Types for the publisher's decisions: what is known about a post target, new facts about it, and the decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posts.states import TargetStatus
 
 @dataclass(frozen=True)
 class TargetState:
-    """What is known about a target that is being published, before its next publishing step.
+    """What the publisher knows about a post target when it decides on the target's next publishing step.
 
     `publishes`: the next step publishes, so it must not be repeated carelessly. `unanswered`: the last attempt at the step
     got no clear answer. `maybe_sent`: an attempt of an earlier round, before a person's retry, may have published the post or
@@ -35,23 +35,23 @@ class TargetState:
 
     @property
     def in_doubt(self) -> bool:
-        """Return whether the last attempt at the next publishing step may have published the post."""
+        """Return whether the last attempt may have published the post, because the platform gave no clear answer."""
         return self.unanswered and self.publishes
 
     @property
     def must_search(self) -> bool:
-        """Return whether the platform must be asked whether it already has the post, before the post is sent again."""
+        """Return whether to ask the platform if it already has the post, before the post is sent again."""
         return self.in_doubt and self.retry_safety == "verifiable"
 
     @property
     def may_be_out(self) -> bool:
-        """Whether the post may be published already, so that the target must not be marked as failed."""
+        """Return whether the post may be published already, so that publishing must not end as failed."""
         return self.in_doubt or self.maybe_sent or self.accepted
 
 
 @dataclass(frozen=True)
 class TargetProblem:
-    """The error that a decision gives to a target: its API code, a message, and what a person can do."""
+    """An error in publishing a post, as the API reports it: a code, a message, and what a person can do."""
 
     code: str
     message: str
@@ -60,7 +60,7 @@ class TargetProblem:
 
 @dataclass(frozen=True)
 class Searched:
-    """The fact that the service searched the platform for a post without finding it.
+    """The fact that a search at the platform did not find a post whose last attempt to publish got no clear answer.
 
     If `error` is set, that proves nothing. Until `settled_at` the platform may still carry out the request of the last
     attempt; `settled`: that time has passed.
@@ -85,7 +85,7 @@ class TokensBeingRenewed:
 
 @dataclass(frozen=True)
 class WorkerDied:
-    """The fact that an earlier worker died while publishing the target, or that the platform gave it no clear answer.
+    """The fact that publishing a post was interrupted before: a worker died, or the platform gave no clear answer.
 
     `losses` counts the workers that died.
     """
@@ -95,14 +95,14 @@ class WorkerDied:
 
 @dataclass(frozen=True)
 class Stopped:
-    """The fact that the post may no longer be published, because of its workspace, its account or its schedule."""
+    """The fact that a post must not be published any more, because of its workspace, its account or its schedule."""
 
     problem: TargetProblem
 
 
 @dataclass(frozen=True)
 class BelongsToOther:
-    """The fact that a published post, as the platform named it, is already recorded as the result of another target."""
+    """The fact that the post found at the platform is already recorded as the published post of another post target."""
 
 
 Fact = (
@@ -120,9 +120,10 @@ Fact = (
 
 @dataclass(frozen=True)
 class TakeStep:
-    """The decision to take a publishing step now: the step `progress`, or the previous step again if `progress` is None.
+    """The decision to take the next step of publishing a post now, or to take the previous step again.
 
-    `sends_again`: the step sends the post again, which a search at the platform has allowed.
+    `progress` is the next step; if it is None, the previous step is taken again. `sends_again`: the step sends the post
+    again, which a search at the platform has allowed.
     """
 
     maybe_sent: bool
@@ -133,21 +134,24 @@ class TakeStep:
 
 @dataclass(frozen=True)
 class RenewTokens:
-    """The decision to renew the account's OAuth tokens, and then to decide again."""
+    """The decision to renew an account's OAuth tokens and then to decide again how publishing a post continues."""
 
 
 @dataclass(frozen=True)
 class Postpone:
-    """The decision to postpone a target until `until` and let any worker claim it then; no attempt has begun yet."""
+    """The decision to postpone a post target until the time `until`, before an attempt to publish it begins.
+
+    Any worker may claim the target then.
+    """
 
     until: datetime
 
 
 @dataclass(frozen=True)
 class AwaitPlatform:
-    """The decision to wait until `progress.ready_at`, because the platform is still processing the post.
+    """The decision to wait while the platform processes a post, such as its video, and to continue at a given time.
 
-    The claim on the target is released.
+    The time is `progress.ready_at`. The claim on the target is released.
     """
 
     progress: Progress
@@ -156,7 +160,7 @@ class AwaitPlatform:
 
 @dataclass(frozen=True)
 class TryUncounted:
-    """The decision to try to publish again at the time `at`, without counting this attempt against the limit of retries.
+    """The decision to try publishing a post again at the time `at`, without counting this attempt as one of its retries.
 
     `unanswered`: it is still in doubt whether a step was carried out.
     """
@@ -167,7 +171,7 @@ class TryUncounted:
 
 @dataclass(frozen=True)
 class Retry:
-    """The decision to schedule another attempt to publish the target, at the earliest in `retry_after` seconds.
+    """The decision to retry publishing a post target after a failed attempt, at the earliest in `retry_after` seconds.
 
     `unanswered`: the step that failed may have published the post.
     """
@@ -179,7 +183,7 @@ class Retry:
 
 @dataclass(frozen=True)
 class Finish:
-    """The decision that publishing a target has ended, with the target's final status.
+    """The decision to end the publishing of a post target with a final status, such as published or failed.
 
     A published target has `published`; a failed or unconfirmed target has `problem`.
     """

@@ -1,4 +1,4 @@
-"""The engine that publishes one claimed post target: it calls the platform step by step, and records the outcomes.
+"""The engine that publishes a post to one account: it calls the platform step by step, and records the outcomes.
 
 1. `claim_due` (config/jobs/due.py) leases due targets to this worker, called by the worker loop (worker_loop.py).
 2. `preflight` (preconditions.py) ends or postpones those that must not be published now.
@@ -56,19 +56,19 @@ def publishable_targets() -> QuerySet[PostTarget]:
 
 
 def publish_target(target: PostTarget) -> None:
-    """Publish a target claimed by this worker as far as is possible now, until publishing ends or has to wait."""
+    """Publish a post target that this worker has claimed, until publishing ends or has to wait, for example for a retry."""
     for attempt in begin_attempts([target]):
         continue_attempt(attempt)
 
 
 def continue_attempt(attempt: Attempt) -> None:
-    """Continue an attempt to publish a target until publishing ends or has to wait; logs errors instead of raising."""
+    """Continue an attempt to publish a post until publishing ends or has to wait; logs errors instead of raising them."""
     with log_errors(attempt.target):
         _record(attempt, attempt.stop or _take_steps(attempt))
 
 
 def _take_steps(attempt: Attempt) -> Decision:
-    """Take publishing steps until the target is finished or has to wait; returns this decision without storing it."""
+    """Take the steps of publishing a post until publishing ends or has to wait; returns that decision without saving it."""
     target, progress = attempt.target, attempt.target.steps_done
     while True:
         state = attempt.state(progress)
@@ -91,7 +91,7 @@ def _take_steps(attempt: Attempt) -> Decision:
 
 
 def _step(attempt: Attempt, progress: Progress) -> Fact:
-    """Take one publishing step at the platform and return the result.
+    """Take one step of publishing a post at the platform; returns the platform's result or error.
 
     If it raises an unexpected error while publishing, the outcome is unknown.
     """
@@ -107,7 +107,7 @@ def _step(attempt: Attempt, progress: Progress) -> Fact:
 
 
 def _search(attempt: Attempt, progress: Progress) -> Fact:
-    """Ask the platform whether the last attempt has published the post, although no clear answer was received."""
+    """Ask the platform whether the last attempt, which got no clear answer, has published the post."""
     now = timezone.now()
     settled_at = (attempt.target.step_begun_at or now) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
@@ -126,7 +126,7 @@ def _search(attempt: Attempt, progress: Progress) -> Fact:
 
 
 def _renew_tokens(attempt: Attempt) -> Fact:
-    """Renew the OAuth tokens of the account to which a post is published; returns the result as a fact for a decision."""
+    """Renew the OAuth tokens of a post's account during publishing; returns TokensRenewed, or why this did not succeed."""
     attempt.tokens_renewed = True
     try:
         attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
@@ -145,7 +145,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
 
 
 def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
-    """Mark the target's account after an error that concerns all of its posts: refused tokens or a rate limit."""
+    """Mark an account as needing reconnection if the platform refused its tokens, or pause it after a rate limit."""
     if attempt.target.sandbox:
         return
     account_id = attempt.target.account_id
@@ -156,7 +156,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
 
 
 def _stop_before(attempt: Attempt, step: TakeStep, state: TargetState) -> Decision | None:
-    """Return the decision that stops publishing a target before its next step; None if the next step may begin.
+    """Check before a publishing step whether the post may still be published; returns the decision to stop, or None.
 
     Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
     """
@@ -171,7 +171,7 @@ def _stop_before(attempt: Attempt, step: TakeStep, state: TargetState) -> Decisi
 
 
 def _record(attempt: Attempt, decision: Decision) -> None:
-    """Store the engine's decision about a target.
+    """Save the publisher's decision about a post target, such as a retry or the final status.
 
     If the claim was lost or the post is another target's, store what is true instead.
     """

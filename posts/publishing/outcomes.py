@@ -1,4 +1,4 @@
-"""Writes the publisher's decisions to the rows of targets.
+"""Saves the publisher's decisions about post targets to the database.
 
 For finished targets, completion.py adds money, group status and events. Every write is guarded by the claim's fence;
 ClaimLost means that another worker took over and nothing was written.
@@ -40,13 +40,13 @@ _ANSWERED: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # writt
 
 
 class ClaimLost(Exception):
-    """Raised if this worker cannot write a target's outcome because another worker has claimed the target since."""
+    """Raised if a worker cannot save a post target's outcome, because another worker has claimed the target since."""
 
 
 def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
-    """Commit that the next publishing steps of several targets begin; returns for each whether this worker still owns it.
+    """Commit that the next publishing steps of several post targets begin, except for those claimed by another worker.
 
-    A scheduled group becomes publishing with its first target.
+    Returns for each whether this worker still owns it. A scheduled group becomes publishing with its first target.
     """
     now = timezone.now()
     writes = [FencedUpdate(target, _columns_of_beginning(target, now), _MAY_BEGIN) for target in targets]
@@ -85,7 +85,7 @@ _MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def commit_next_step(target: PostTarget) -> None:
-    """Commit that a target's next publishing step begins. Raises ClaimLost if another worker has claimed the target.
+    """Commit that a post target's next publishing step begins. Raises ClaimLost if another worker has claimed the target.
 
     The row is written in a batch with other threads' writes.
     """
@@ -94,7 +94,7 @@ def commit_next_step(target: PostTarget) -> None:
 
 
 def record_decision(target: PostTarget, decision: Decision) -> None:
-    """Write a decision about a target to the target's row. Raises ClaimLost if another worker has claimed the target.
+    """Save the publisher's decision about a post target. Raises ClaimLost if another worker has claimed the target.
 
     The row is written in a batch with other threads' writes. Raises IntegrityError if the post already belongs to another
     target.
@@ -176,14 +176,14 @@ def _final_values(decision: Finish) -> dict[str, Any]:
 
 
 def postpone_to_turns(targets: Sequence[PostTarget]) -> None:
-    """Postpone targets to `turn_at`, the time at which the posting rate of their accounts lets them be published."""
+    """Postpone each post target to the time at which its account's posting rate lets it be published (`turn_at`)."""
     update_rows(
         [FencedUpdate(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
     )
 
 
 def record_late_publication(target: PostTarget, decision: Finish) -> None:
-    """Mark an unconfirmed target as published, because the platform answered after another worker had claimed the target."""
+    """Mark an unconfirmed post target as published, because the platform's answer arrived after another worker took over."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():
         groups = lock_groups([target.group_id])
@@ -194,13 +194,13 @@ def record_late_publication(target: PostTarget, decision: Finish) -> None:
 
 
 def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
-    """Return the error of an unconfirmed target whose retry was cancelled: the earlier attempt may be published."""
+    """Return the error of a post target whose retry was cancelled, while an earlier attempt may have published the post."""
     message = "The retry was cancelled. The attempt before it may have been published."
     return _error(unconfirmed_problem(target.steps_done.segments, message))
 
 
 def not_published_error() -> dict[str, Any]:
-    """Return the error of an unconfirmed target after a person has found that the post was not published."""
+    """Return the error of a post target for which a person has found that the post was not published."""
     message = "A person checked: the post was not published."
     return _error(TargetProblem("PLATFORM_REJECTED", message, "Retry the post to send it again."))
 
@@ -211,7 +211,7 @@ def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) ->
 
 
 def _write(target: PostTarget, **changes: Any) -> None:
-    """Update a target's row. Raises ClaimLost if another worker has claimed the target or its status forbids the change."""
+    """Update a post target's row. Raises ClaimLost if another worker has claimed it or its status forbids the change."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
     if not write_batched(update_rows, FencedUpdate(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost

@@ -36,7 +36,7 @@ TURN_VALIDITY = timedelta(seconds=2)  # a missed turn expires then, so that miss
 
 
 def target_state_of(target: PostTarget, adapter: Platform, progress: Progress, *, unanswered: bool) -> TargetState:
-    """Return what is known about a target before the publishing step `progress`, as the input of a decision."""
+    """Summarize what is known about a post target before a publishing step, as the input for deciding what to do next."""
     return TargetState(
         retry_safety=adapter.capabilities.retry_safety,
         publishes=progress.phase in adapter.irreversible,
@@ -51,7 +51,7 @@ def target_state_of(target: PostTarget, adapter: Platform, progress: Progress, *
 
 
 def worker_losses(target: PostTarget) -> int:
-    """Return how many workers have died in the target's current publishing step.
+    """Return how many workers have died while they took a post target's current publishing step.
 
     A target that is still being published when it is claimed counts the worker that claimed it before.
     """
@@ -59,7 +59,7 @@ def worker_losses(target: PostTarget) -> int:
 
 
 def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
-    """Return the decision that ends or postpones a target before an attempt to publish; None if it may be published."""
+    """Check whether an attempt to publish a post target may begin; returns the decision to end or postpone it, or None."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
     state = target_state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
@@ -82,7 +82,7 @@ def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
 
 
 def stop_if_not_allowed(target: PostTarget, state: TargetState, *, untried: bool) -> Decision | None:
-    """Return the decision that stops a target because its workspace, account or schedule forbids publishing, or None.
+    """Return the decision to stop publishing a post if its workspace, account or schedule forbids that, or else None.
 
     `untried`: nothing was sent since the release or the last retry. Only then a missed schedule ends the target.
     """
@@ -111,7 +111,7 @@ def _too_late(target: PostTarget) -> TargetProblem | None:
 
 
 def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    """Reserve publishing times for targets by the posting rate of their accounts; returns the targets to publish now.
+    """Reserve publishing times for post targets by the posting rate of their accounts; returns those to publish now.
 
     The claims of the others are released until their turn. Targets that something else stops take no turn.
     """
@@ -120,7 +120,7 @@ def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _reserve_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    """Reserve a publishing time for each target that has none, and postpone the targets that have to wait."""
+    """Reserve a publishing time for each post target that has none, and postpone the targets whose time is later."""
     waiting = _with_later_turns(targets)
     outcomes.postpone_to_turns(waiting)
     return waiting
@@ -137,7 +137,7 @@ def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _postpone_until_turn(target: PostTarget) -> Postpone | None:
-    """Return the decision to postpone a target until its account's posting rate allows it; None if it is allowed now."""
+    """Return the decision to wait until the account's posting rate allows another post, or None if it allows one now."""
     if _is_held_back(target) and target.account.held_until:
         return Postpone(target.account.held_until)
     waits = _with_later_turns([target])
@@ -145,7 +145,7 @@ def _postpone_until_turn(target: PostTarget) -> Postpone | None:
 
 
 def _is_unhindered(target: PostTarget) -> bool:
-    """Return whether nothing but the posting rate can delay a target.
+    """Return whether a post target could be published now, apart from the limit of its account's posting rate.
 
     Its account and workspace are active, and no publishing step has begun.
     """
@@ -167,7 +167,7 @@ def _needs_turn(target: PostTarget, pace: PostingPace) -> bool:
 
 
 def _pace(target: PostTarget) -> PostingPace | None:
-    """Return the platform's limit for the rate of posts to a target's account.
+    """Return the platform's limit on how often the account of a post target may post.
 
     None for simulated posts and for posts that the platform is already processing.
     """

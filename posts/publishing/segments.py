@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 def with_published_segments(count: int, message: str, *, in_doubt: bool) -> str:
-    """Begin an error's message with how many posts of a thread were published.
+    """Return an error message that begins with how many posts of a thread were published.
 
     `in_doubt`: the next post may be published, too.
     """

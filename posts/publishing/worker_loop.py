@@ -1,4 +1,4 @@
-"""The publishing worker's loop: claims due targets of each platform and publishes them in a pool of threads."""
+"""The publishing worker's loop: claims due post targets of each platform and publishes them in a pool of threads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a cla
 
 
 class PublishLoop(WorkerLoop):
-    """The publishing worker's loop, which claims no more due targets than the worker has free threads.
+    """The publishing worker's loop, which claims no more due post targets than the worker has free threads.
 
     A target frees its place when it ends, and wakes the loop when many places are free.
     """
@@ -80,7 +80,7 @@ class PublishLoop(WorkerLoop):
         return False
 
     def finish(self, seconds: float) -> None:
-        """Stop the publishing worker: wait for targets that are being published, and release targets that were not begun.
+        """Wait up to `seconds` until the worker has published the posts that it is publishing, then stop its threads.
 
         Work that takes longer continues until the process exits, and its leases are renewed until then.
         """
@@ -93,7 +93,7 @@ class PublishLoop(WorkerLoop):
             self._stopped.set()
 
     def _platforms_with_due(self) -> list[str]:
-        """Return the platforms that have targets due for publishing.
+        """Return the platforms for which post targets are due for publishing.
 
         The loop queries them at each poll, or if it wakes and knows of none.
         """
@@ -105,7 +105,7 @@ class PublishLoop(WorkerLoop):
         return self._due
 
     def _free_places(self, platform: str) -> int:
-        """Return how many more targets of one platform the worker may publish now.
+        """Return how many more posts to one platform the publishing worker may begin now.
 
         One platform may use half of the threads that the other platforms leave.
         """
@@ -114,7 +114,7 @@ class PublishLoop(WorkerLoop):
             return (THREADS - (len(self._in_progress) - here)) // 2 - here
 
     def _publish_some(self, platform: str) -> bool:
-        """Claim due targets of a platform and publish them in the worker's threads; returns whether any were claimed."""
+        """Claim due post targets of a platform and publish them in the worker's threads; returns whether there were any."""
         claimed = self._claim(publishable_targets().filter(platform=platform), platform)
         with self._lock:
             taken = [target for target in claimed if self._shares.start_job(target.account_id)]
@@ -135,14 +135,14 @@ class PublishLoop(WorkerLoop):
         return bool(claimed)
 
     def _begin_or_release(self, claimed: Sequence[PostTarget], taken: Sequence[PostTarget]) -> list[Attempt]:
-        """Begin to publish the claimed targets for which the worker has threads (`taken`), and release the other targets."""
+        """Begin to publish those claimed post targets for which threads are free (`taken`), and release the others."""
         pks = set() if self.stopping else {target.pk for target in taken}
         release_claims([target for target in claimed if target.pk not in pks])
         ready = take_account_turns([target for target in taken if target.pk in pks])
         return copy_context().run(begin_attempts, ready)  # a copy, because the trace context changes with each target
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
-        """Claim due targets of a platform for this worker: first those of accounts that publish quickly, then the others."""
+        """Claim due post targets of a platform: first those of accounts that publish quickly, then the others."""
         free = self._free_places(platform)
         with self._lock:
             quick_places, excluded = self._shares.free_places_of_quick_holders(), self._shares.holders_to_skip()
@@ -189,7 +189,7 @@ class PublishLoop(WorkerLoop):
             self.wake()
 
     def _keep_leases(self) -> None:
-        """Extend this worker's reservations (leases) of the targets that it is publishing, so that each lease can be short.
+        """Regularly extend the publishing worker's reservations (leases) of the post targets that it is publishing.
 
         A killed worker's targets are taken over within seconds, and a slow step retains its claim. Runs in a separate
         thread, since the loop may wait for a lock.
@@ -224,7 +224,7 @@ def _record_lateness(target: PostTarget) -> None:
 
 
 def publish_due(*, limit: int = 100) -> int:
-    """Publish due targets in the current thread, without a worker, for commands and tests; returns the number of targets."""
+    """Publish due post targets in the current thread, without a worker, for commands and tests; returns how many."""
     claimed = claim_due(publishable_targets(), limit=limit, lease=LEASE)
     for target in take_account_turns(claimed):
         publish_target(target)

@@ -33,7 +33,7 @@ _of_thread = threading.local()
 
 @dataclass
 class WriteRequest:
-    """One item that a publishing thread asks the writer thread to write to the database.
+    """A request to the publishing worker's writer thread to write one item, such as a post's outcome, to the database.
 
     The future receives the result.
     """
@@ -59,7 +59,7 @@ class BatchWriter:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Stop the writer thread after all pending writes."""
+        """Stop the publishing worker's writer thread after all pending writes."""
         self._requests.put(None)
         self._thread.join(seconds)
 
@@ -67,9 +67,9 @@ class BatchWriter:
         _of_thread.writer = self
 
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
-        """Write an item to the database in one batch with other threads' items; returns the item's result.
+        """Have the writer thread save one item, such as a post's outcome, in a batch with other threads' items.
 
-        Raises the database's error.
+        Returns the item's result. Raises the database's error.
         """
         request = WriteRequest(write_all, item)
         self._requests.put(request)
@@ -86,7 +86,7 @@ class BatchWriter:
         connection.close()
 
     def _gather(self) -> list[WriteRequest]:
-        """Wait for requests of threads to write to the database.
+        """Wait for write requests of the publishing threads, and return those that have arrived.
 
         If there are many, collect more for some milliseconds to write them together.
         """
@@ -104,7 +104,7 @@ class BatchWriter:
 
 
 def _write_requests(requests: Sequence[WriteRequest]) -> None:
-    """Write the items of all write requests to the database, and give each waiting thread its result or error."""
+    """Write the items that publishing threads want to save, and give each waiting thread its result or error."""
     try:
         close_old_connections()
         skip_recent_health_check()
@@ -121,7 +121,7 @@ def _write_requests(requests: Sequence[WriteRequest]) -> None:
 
 
 def all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-    """Write items to the database in one batch, or one by one if the batch fails.
+    """Save several items, such as outcomes of posts, to the database in one batch, or one by one if the batch fails.
 
     The result of a failed item is its exception. Raises OperationalError, InterfaceError if the database is down.
     """
@@ -148,12 +148,15 @@ def _each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> list[Resu
 
 
 def _database_answers() -> bool:
-    """Return whether the database still answers after a failed write, which may be caused by a locked row only."""
+    """Return whether the publisher's database connection still works after a write failed.
+
+    If it does, perhaps only a row was locked.
+    """
     return connection.is_usable()
 
 
 def write_batched(write_all: WriteAll[Item, Result], item: Item) -> Result:
-    """Write one item to the database through the writer thread that serves this thread, or directly without a writer.
+    """Save one item, such as a post's outcome, to the database, in a batch with other publishing threads' items if possible.
 
     Raises the database's error.
     """
@@ -162,7 +165,7 @@ def write_batched(write_all: WriteAll[Item, Result], item: Item) -> Result:
 
 
 def run_on_writer(call: Callable[..., Result], *args: Any, **named: Any) -> Result:
-    """Run a short database call alone on the connection of the writer thread.
+    """Run a short database call in the publishing worker's writer thread, if there is one, separately from batched writes.
 
     The call has the trace context of the calling thread.
     """

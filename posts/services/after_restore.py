@@ -32,7 +32,7 @@ MESSAGE = "The service was restored from a backup older than this post's time, s
 
 @dataclass(frozen=True)
 class RestoreReport:
-    """The report on a restored database: how many targets may be published already, are due later, or need a person.
+    """The report on a restored database: how many posts may be published already, are due later, or await approval.
 
     `database_time` is the time of its last audit entry, about when it was dumped; None without entries.
     `possibly_published` counts by platform the targets that may have been published since, and `claimed` is how many of them
@@ -47,7 +47,7 @@ class RestoreReport:
 
 
 def inspect_restored_database(*, stopped_at: datetime) -> RestoreReport:
-    """Count the targets of a restored database that may already be published, without changing anything."""
+    """Count the post targets of a restored database that may already be published, without changing anything."""
     targets = _possibly_published(PostTarget.objects.all(), stopped_at)
     by_platform = targets.order_by("platform").values_list("platform").annotate(count=Count("pk"))
     waiting = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
@@ -63,7 +63,7 @@ def inspect_restored_database(*, stopped_at: datetime) -> RestoreReport:
 
 
 def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], None]) -> int:
-    """Mark targets of a restored database that may already be published as unconfirmed; returns how many.
+    """Mark post targets of a restored database as unconfirmed if they may already be published; returns how many.
 
     The money stays held and events are sent. Targets claimed by a worker are skipped. An interrupted run can be repeated.
     `report` is called with the number done so far.
@@ -92,7 +92,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
 
 
 def _possibly_published(targets: QuerySet[PostTarget], stopped_at: datetime) -> QuerySet[PostTarget]:
-    """Filter a restored database's targets to those that the old service may have published before it stopped."""
+    """Filter a restored database's post targets to those that may have been published before the old service stopped."""
     return targets.filter(status__in=UNFINISHED_TARGET_STATUSES, due_at__lte=stopped_at, sandbox=False).exclude(
         group__workspace__status=WorkspaceStatus.DELETED
     )

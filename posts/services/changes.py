@@ -1,4 +1,4 @@
-"""Shared parts of the services that change a stored post group: stopping targets, refusing changes, and audit entries."""
+"""Helpers for services that change a stored post group: stop its pending targets, refuse changes, write audit entries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 
 
 def withdraw_pending_targets(group: PostGroup, *, cancel: bool) -> None:
-    """Stop all pending targets of a post group before a change, and release the money held for them.
+    """Stop all pending targets of a post group before it is edited or cancelled, and release the money held for them.
 
     If `cancel` is set, the targets are cancelled. Competes with the publisher for the target rows. Raises InvalidState if the
     publisher has started one; the caller's transaction is then rolled back.
@@ -29,7 +29,7 @@ def withdraw_pending_targets(group: PostGroup, *, cancel: bool) -> None:
 
 
 def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
-    """Stop the pending targets that no publishing worker has claimed, so that their post can be changed; returns their ids.
+    """Stop the given post targets that are pending and not claimed by a worker; returns the ids of the stopped targets.
 
     A target that was unconfirmed before a retry becomes unconfirmed again when cancelled; its money stays held, since the
     earlier attempt may have published it.

@@ -34,7 +34,7 @@ _REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION
 
 @dataclass(frozen=True)
 class CreationPreview:
-    """The result of a dry run of creating post groups: the plans, and what creating them would leave of the spend cap."""
+    """The result of a dry run of creating posts: the planned posts, and what they would leave of the spend cap."""
 
     plans: list[PostPlan]
     spend_cap: SpendCap
@@ -62,10 +62,11 @@ def validate_post(
 
 
 def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> PostGroup | CreationPreview:
-    """Create a post group from `content`, which are the parameters of `plan_post`, such as text and targets.
+    """Create a post group, or in a dry run only return a preview of the post and of the spend cap.
 
-    Holds the money and writes rows, event and audit entry in one transaction, then wakes the publisher. Raises the errors of
-    `plan_post`, and SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded.
+    `content` are the parameters of `plan_post`, such as text and targets. Holds the money and writes rows, event and audit
+    entry in one transaction, then wakes the publisher. Raises the errors of `plan_post`, and SpendCapExceeded,
+    SocialUrlPostCapExceeded, PostsPerDayCapExceeded.
     """
     plan = plan_post(caller=caller, dry_run=dry_run, **content)
     if dry_run:
@@ -155,9 +156,9 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
 
 
 def _hold_money(plans: Sequence[PostPlan]) -> None:
-    """Hold the price of created posts against the spend caps, always in the order of time to avoid deadlocks.
+    """Hold (reserve) the price of new posts against the spend caps, in the order of their publishing days.
 
-    Concurrent batches then lock the spend counters in one order.
+    Concurrent batches then lock the spend counters in one order, so that they cannot deadlock.
     """
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
     for _, of_day in groupby(paying, key=lambda plan: utc_day_of(plan.due)):
@@ -183,7 +184,7 @@ def _naming_post_in_errors(index: int) -> Iterator[None]:
 
 
 def _with_prefix(where: str, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry of an API error's `details` with a prefix, such as `posts[2]`, before its field names."""
+    """Return an entry of an API error's `details` with a prefix, such as `posts[2]` in a batch, before its field names."""
     moved = {**row, "field": f"{where}.{row['field']}"}
     if hint := row.get("repair_hint"):
         moved["repair_hint"] = {**hint, "field": f"{where}.{hint['field']}"}

@@ -1,4 +1,4 @@
-"""Resolving unconfirmed post targets: recording a person's finding whether the post was published."""
+"""Resolution of unconfirmed post targets: a person reports whether the post was published."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from posts.states import FINISHED, TargetStatus, roll_up
 def resolve_post(
     *, caller: Caller, post_group_id: str, target_id: str, permalink: str | None = None, dry_run: bool = False
 ) -> PostGroup:
-    """Mark an unconfirmed target as published at `permalink`; without a permalink, as failed and not charged.
+    """Mark an unconfirmed post target as published if a `permalink` is given, or else as failed and not charged.
 
     Raises NotFound, ScopeMissing, AgentModeForbids, AccountNotAllowed, ValidationFailed (target_id), InvalidState.
     """

@@ -109,7 +109,7 @@ def _retry(
 
 
 def _reset(target: PostTarget, due: datetime) -> None:
-    """Set a target to pending for a person's retry, which may make as many attempts to publish as a new post.
+    """Reset a post target for a retry by a person: it becomes pending and may be attempted as often as a new post.
 
     A failed target starts from the beginning. An unconfirmed one continues at the step that had begun, so that an idempotent
     platform ignores a repetition and a verifiable one is asked first. At other platforms that step is sent again as if it had

@@ -33,7 +33,7 @@ def confirm_post(
     scheduled_at: datetime | None = None,
     dry_run: bool = False,
 ) -> PostGroup:
-    """Approve a draft or a post group awaiting approval: it is published at `scheduled_at`, at its own time, or now.
+    """Approve a draft or a post awaiting approval, which is then published at `scheduled_at`, at its own set time, or now.
 
     `content_version` is the version that the person has read. Validates the content again and holds the money. Raises
     Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (another version is current), ValidationFailed,

@@ -122,7 +122,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
 
 
 def _write_targets(group: PostGroup, plan: PostPlan) -> None:
-    """Save the targets of an edited post group; a target whose account was not removed keeps its id."""
+    """Save the targets of an edited post group: create, update and delete rows; remaining targets keep their ids."""
     before, after = {each.id for each in group.targets.all()}, {row.id for row in plan.targets}
     PostTarget.objects.filter(pk__in=before - after).delete()
     for row in plan.targets:
@@ -132,7 +132,7 @@ def _write_targets(group: PostGroup, plan: PostPlan) -> None:
 
 
 def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
-    """Check the spend limits for an edited post group, without counting the money held for the version before the edit."""
+    """Check the spend limits for an edited post group, without counting the money held for the post before the edit."""
     if plan.released:
         billing.check_charges(
             workspace_id=group.workspace_id,

@@ -23,7 +23,7 @@ _stopping = threading.Event()
 
 
 def stop_waiting() -> None:
-    """End the waiting of all API requests for post groups, because the server process is stopping.
+    """Let all API requests that wait for a post to be finished return now, because the server process is stopping.
 
     The requests return the current state of their post groups.
     """

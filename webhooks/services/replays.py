@@ -26,7 +26,7 @@ REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence"
 
 @dataclass(frozen=True)
 class ReplayCounts:
-    """The numbers of webhook deliveries that a replay restarted, skipped as already being sent, and left as dead letters."""
+    """How many webhook deliveries a replay restarted, skipped because they are being sent, and left for a further call."""
 
     replayed: int
     in_flight: int

@@ -1,4 +1,4 @@
-"""Services of webhook signing secrets: creation on first use, reading, and rotation; then both secrets sign for a day."""
+"""Services that create, read and rotate webhook signing secrets; after a rotation, both secrets sign for a day."""
 
 from __future__ import annotations
 

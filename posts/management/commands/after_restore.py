@@ -12,7 +12,7 @@ from posts.services.after_restore import RestoreReport, inspect_restored_databas
 
 
 class Command(BaseCommand):
-    """Management command that lists posts which may have been published after the restored database dump was taken.
+    """Management command for a restored database: counts, or marks as unconfirmed, posts that may be published already.
 
     With --apply, it marks these posts as unconfirmed. Fails while a worker is running, since it could be publishing them.
     """
