@@ -1,4 +1,4 @@
-"""The admin tables of agents, API keys and claim tokens in the operators' console. Tokens are never shown."""
+"""The Django admin tables of agents, their one-time claim tokens, and API keys. The tokens' values are never shown."""
 
 from __future__ import annotations
 

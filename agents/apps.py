@@ -1,4 +1,4 @@
-"""App configuration of agents."""
+"""The Django app configuration of `agents`, the app for agents and API keys."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ CLIENT_NAMES = ("cli", "mcp", "agent_runtime")
 
 
 class BearerAuthentication(BaseAuthentication):
-    """Bearer authentication of API requests: sets `request.user` to the Caller who sent the token.
+    """The bearer authentication of API requests, which sets `request.user` to the Caller (a user, an agent or an API key).
 
     Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked, Forbidden (from a network that the key does not allow),
     ServiceUnavailable.
@@ -107,7 +107,7 @@ def _record_use(caller: Caller, key: ApiKey) -> None:
 
 
 def _claim_caller(token: str) -> Caller:
-    """Return the agent that sent its one-time claim token. With this token, only POST /agents/claim may be called.
+    """Return the caller for an agent's one-time claim token, with which only POST /agents/claim may be called.
 
     That operation checks whether the token has expired or was used.
     """
@@ -128,7 +128,7 @@ def _claim_caller(token: str) -> Caller:
 
 
 def _user_caller(token: str) -> Caller:
-    """Return the user of a user token that this service signed itself, as it does only in development without a provider."""
+    """Return the caller for a development user's token; refused in production or if OpenID Connect is configured."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Unauthenticated("User tokens of this service are for development; use the identity provider's.")
     user = User.objects.filter(pk=tokens.read_user_token(token), is_active=True).first()

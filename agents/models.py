@@ -15,7 +15,7 @@ KEY_OVERLAP_HOURS = 24  # period in which a rotated key still works beside the n
 
 
 class Agent(TimestampedModel):
-    """An agent: a registered program that creates posts. Its `default_mode` limits what it may do, such as only drafts.
+    """An agent: a registered program that creates posts. Its `default_mode` may restrict it, for example to writing drafts.
 
     A null cap means that only the workspace's cap applies.
     """
@@ -52,7 +52,7 @@ class Agent(TimestampedModel):
 
     @property
     def effective_rate_limit(self) -> int | None:
-        """Return how many API requests per minute the agent may send; None means the default.
+        """Return how many API requests per minute the agent may send; None means the service's default limit.
 
         The highest number is MAX_RATE_LIMIT_PER_MINUTE.
         """

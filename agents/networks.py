@@ -17,7 +17,7 @@ IPV4_PREFIX_LENGTH, IPV6_PREFIX_LENGTH = (
 
 
 def parse_network(text: str) -> str:
-    """Return an API key's IP network in normal form, from text such as `192.0.2.0/24`.
+    """Parse a network from which an API key may be used, such as `192.0.2.0/24`, and return its canonical text.
 
     Raises ValueError with a text for users.
     """
@@ -40,7 +40,7 @@ def is_in_networks(address: str | None, networks: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
-    """Return the network of an IP address (IPv4 /24 or IPv6 /48), as an API key's `seen_networks` stores it."""
+    """Return the network of an IP address (IPv4 /24 or IPv6 /48), as stored for an API key used from that address."""
     found = _plain(address)
     if isinstance(found, IPv4Address):
         return str(IPv4Network((int(found), IPV4_PREFIX_LENGTH), strict=False))

@@ -36,7 +36,7 @@ PERSON_CLAIMS = ("email", "name", "given_name", "family_name", "preferred_userna
 
 @dataclass(frozen=True)
 class AccessToken:
-    """The content of an access token of the identity provider, after the token was verified.
+    """The verified content of an OAuth access token that the identity provider issued.
 
     `is_client`: the token was issued to a program. `names_person`: it has OIDC claims about a person.
     """
@@ -49,7 +49,7 @@ class AccessToken:
 
 
 def is_provider_token(token: str) -> bool:
-    """Return whether a bearer token should be checked as the identity provider's: it is a JWT, and OpenID is configured."""
+    """Return whether a bearer token may come from the identity provider: it looks like a JWT, and OpenID is configured."""
     return bool(settings.OIDC_ISSUER and settings.OIDC_AUDIENCE) and token.count(".") == 2
 
 
@@ -146,7 +146,7 @@ def _require_access_token(header: Mapping[str, Any], claims: Mapping[str, Any]) 
 
 
 def _words(value: object) -> list[Any]:
-    """Return the scopes in an access token's claim: separated by spaces in a text (RFC 9068), or as a list."""
+    """Return the scopes in an access token's claim, which is a list or a text separated by spaces (RFC 9068)."""
     if isinstance(value, str):
         return value.split()
     return value if isinstance(value, list) else []

@@ -27,16 +27,17 @@ def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: 
 
 
 def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
-    """Return the workspace's agents, newest first, each with information about the agent's API keys. Raises NotFound.
+    """Return a page of a workspace's agents, each with whether it has an API key and when it last used one. Raises NotFound.
 
-    Adds `has_key` (a key was ever issued), `claim_until` (expiry of the unused claim token) and `last_used_at`.
+    The newest agents come first. Adds `has_key` (a key was ever issued), `claim_until` (expiry of the unused claim token)
+    and `last_used_at`.
     """
     require_access(caller, workspace_id, None, write=False)
     return paginate(_with_use(Agent.objects.filter(workspace_id=workspace_id)), limit=limit, cursor=cursor)
 
 
 def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
-    """Return one agent of the workspace, with information about the agent's API keys. Raises NotFound."""
+    """Return an agent of a workspace, with whether it has an API key and when it last used one. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
     agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
@@ -62,7 +63,7 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
 
 
 def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
-    """Return the workspace's own active API keys.
+    """Return a workspace's active API keys without those of its agents.
 
     Agents' keys and revoked, retiring and expired keys are left out.
     """

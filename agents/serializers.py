@@ -36,7 +36,7 @@ class AgentSerializer(serializers.ModelSerializer):
 
 
 class AgentSettingsSerializer(serializers.ModelSerializer):
-    """The API representation of an agent's settings; scopes and mode are not included."""
+    """The API representation of an agent's settings, such as its caps and webhook URL, but not its scopes and mode."""
 
     account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
     rate_limit_per_minute = serializers.IntegerField(source="effective_rate_limit", allow_null=True)
@@ -119,7 +119,7 @@ class UpdateAgentSerializer(WriteBody):
     showcase_opt_in = fields.Boolean(required=False)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """Return only those fields of an agent that the request changes.
+        """Return only those agent fields that the request to change the agent contains.
 
         Other fields would be null, which would remove a setting.
         """

@@ -34,7 +34,7 @@ from config.api.views import OperationViewSet
 
 
 def _claim(call: Call) -> str:
-    """Return the holder of a claim token as the actor of the request: each holder has separate Idempotency-Keys."""
+    """Return the owner of the Idempotency-Key in a request with an agent's claim token: the token itself, not the caller."""
     claim = services.find_claim_token(caller=call.caller, claim_token=str(call.data.get("claim_token")))
     return f"claim:{claim.token_sha256}"
 

@@ -1,4 +1,4 @@
-"""The admin table of audit entries in the operators' console, which is read-only."""
+"""The read-only Django admin table of audit log entries, in the operators' console."""
 
 from __future__ import annotations
 

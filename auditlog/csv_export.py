@@ -21,7 +21,10 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_response(rows: QuerySet[Any], name: str, columns: Sequence[str] = LOG_COLUMNS) -> StreamingHttpResponse:
-    """Return a streamed CSV file `<name>.csv` of the rows, with a header row; `columns` are field names."""
+    """Return a streamed HTTP response with database rows as the CSV file `<name>.csv`; `columns` are field names.
+
+    The first line of the file is a header.
+    """
     return StreamingHttpResponse(
         _chunks(rows, columns),
         content_type="text/csv; charset=utf-8",

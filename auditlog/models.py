@@ -1,4 +1,7 @@
-"""The model of audit log entries: one for each write that an authenticated caller tried, without personal data."""
+"""The model of audit log entries: one for each write operation that an authenticated caller tried, even if it was refused.
+
+Entries contain ids, without personal text.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class ActorType(models.TextChoices):
 
 
 class RetentionTier(models.TextChoices):
-    """The tiers that determine how long audit entries are stored, from the shortest time to the longest."""
+    """The retention tiers, which determine how long an audit log entry is stored, from the shortest time to the longest."""
 
     FREE = "free"
     PRO = "pro"
@@ -33,7 +36,7 @@ class RetentionTier(models.TextChoices):
 
 
 class AuditEntry(models.Model):
-    """An audit log entry, which never changes; it contains ids, not foreign keys, because the objects may be deleted."""
+    """An audit log entry, which never changes. It has ids and not foreign keys, as the objects may be deleted later."""
 
     class Outcome(models.TextChoices):
         SUCCEEDED = "succeeded"

@@ -28,7 +28,7 @@ class ExpiredAuditEntries(ExpiredRows):
         return AuditEntry.objects.filter(reduce(or_, (Q(**condition) for condition in _expired_conditions())))
 
     def deletable_rows(self) -> QuerySet[AuditEntry]:
-        """Return the expired audit entries of one retention tier, oldest first.
+        """Return the expired audit entries of the first retention tier that has any, oldest first.
 
         This is the order of the index.
         """
@@ -37,7 +37,7 @@ class ExpiredAuditEntries(ExpiredRows):
 
 
 def _expired_conditions() -> list[dict[str, Any]]:
-    """Return one query condition for each retention tier, which matches the tier's expired audit entries."""
+    """Return, for each retention tier, the `filter()` arguments that match the tier's expired audit entries."""
     now = timezone.now()
     return [
         {"retention_tier": tier, "created_at__lt": now - timedelta(days=days)} for tier, days in RETENTION_DAYS.items()

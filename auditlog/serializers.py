@@ -14,7 +14,7 @@ from config.api.serializers import PageQuery, page_of
     {"type": "object", "additionalProperties": True, "description": "Ids and values, without personal text."}
 )
 class MetadataField(serializers.JSONField):
-    """The API field for an audit entry's further data, which depend on the audited operation."""
+    """The API field for an audit entry's metadata: a JSON object whose content depends on the audited operation."""
 
 
 class LogSerializer(serializers.ModelSerializer):

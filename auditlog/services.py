@@ -31,7 +31,7 @@ def record_entry(
     metadata: dict[str, Any] | None = None,
     refused_with: str | None = None,
 ) -> AuditEntry:
-    """Write one audit entry: which caller did, or was refused, which operation on which resource.
+    """Write one audit log entry: the caller did an operation on a resource, or was refused with an error code.
 
     `metadata` contains no personal text.
     """
@@ -53,7 +53,7 @@ def record_entry(
 def record_entries(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> None:
-    """Write one audit entry for each of the resources that a service call changed, with one SQL statement.
+    """Write an audit log entry for each resource that one operation changed, all with one SQL statement.
 
     `resources` maps ids to metadata.
     """

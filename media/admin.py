@@ -1,4 +1,4 @@
-"""The admin tables of media assets, their uses in posts, pending media files, and media quotas."""
+"""The Django admin tables of media assets, their uses in posts, pending media files, and the used media quotas."""
 
 from __future__ import annotations
 

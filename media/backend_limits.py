@@ -25,7 +25,7 @@ backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
 
 @contextlib.contextmanager
 def backend_thread() -> Iterator[None]:
-    """Reserve one of the web threads that may wait for the media storage or the malware scanner.
+    """Reserve, for the `with` block, one of the web threads that may wait for the media storage or the malware scanner.
 
     Raises ServiceUnavailable if none is free.
     """
@@ -77,7 +77,7 @@ bucket_breaker = CircuitBreaker()
 
 @contextlib.contextmanager
 def storage_access() -> Iterator[None]:
-    """Limit the media storage call in the `with` block, if the storage is a bucket.
+    """Apply a thread limit and a circuit breaker to the media storage call in the `with` block, if it goes to a bucket.
 
     Calls for local files have no limits. Raises ServiceUnavailable.
     """

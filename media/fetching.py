@@ -16,7 +16,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Upload:
-    """Fetch a media file from a URL into a temporary file within OUTBOUND_SECONDS.
+    """Download a media file from a URL in an API request into a temporary file, in at most OUTBOUND_SECONDS.
 
     The IP address behind each redirect is checked as well. Raises ValidationFailed on `source_url` if the file cannot be
     fetched, PayloadTooLarge, RateLimited.

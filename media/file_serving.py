@@ -125,7 +125,7 @@ def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
 
 
 def _is_cached(if_none_match: str, etag: str) -> bool:
-    """Return whether the browser has this version of the media file in its cache, by the header If-None-Match.
+    """Return whether a request's If-None-Match header shows that the browser has cached the current version of a media file.
 
     See RFC 9110, 13.1.2; the prefix W/ is ignored.
     """

@@ -68,7 +68,7 @@ def preview_link(asset: MediaAsset) -> str:
 
 
 def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
-    """Parse a requested media link and verify its signature.
+    """Verify the signature and the expiry of a requested media link, and return the link's content.
 
     Raises NotFound if the link is incomplete, altered or expired.
     """
@@ -86,7 +86,7 @@ def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileL
 
 
 def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
-    """Return a media asset in the form that platform adapters get (MediaFile), with a signed link valid for a day.
+    """Return a media asset as the MediaFile that platform adapters get, with a signed link that is valid for a day.
 
     `alt_text` replaces the asset's own.
     """
@@ -115,7 +115,7 @@ def _signed_url(asset: MediaAsset, kind: LinkKind, seconds: int) -> str:
 
 
 def _name(asset: MediaAsset, key: str) -> tuple[str, str]:
-    """Return a media asset's name for links, without unusual characters, and the suffix of the stored file."""
+    """Return the two parts of a media asset's file name in links: a name without unusual characters, and the suffix."""
     stem = unicodedata.normalize("NFC", PurePosixPath(asset.filename).stem)
     allowed = (sign if sign in " ._-()+" or unicodedata.category(sign)[0] in "LMN" else "-" for sign in stem)
     name = re.sub("-{2,}", "-", "".join(allowed))[:MAX_NAME_CHARACTERS].strip(" .-")

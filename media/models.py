@@ -12,7 +12,7 @@ from workspaces.models import Workspace
 
 
 class MediaAsset(DueRow, TimestampedModel):
-    """An uploaded media file that passed all checks; `due_at` is set while the worker has to create the thumbnail.
+    """An uploaded media file that passed all checks; `due_at` is set while a worker still has to create its thumbnail.
 
     `sha256` and `size_bytes` are those of the stored file. Assets of a workspace with equal bytes share one stored file,
     which is deleted with the last of these assets.
@@ -114,7 +114,7 @@ class MediaUsage(models.Model):
 
 
 class MediaUse(models.Model):
-    """The record that an unfinished post group (`holder_id`) uses a media asset, so that the asset cannot be deleted."""
+    """A mark that an unfinished post (the PostGroup `holder_id`) uses a media asset, so that the asset cannot be deleted."""
 
     media = models.ForeignKey(MediaAsset, on_delete=models.CASCADE, related_name="uses")
     holder_id = models.CharField(max_length=30)

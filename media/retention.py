@@ -1,4 +1,4 @@
-"""Retention rules for the media of purged workspaces: they delete the files first, then the rows."""
+"""Retention rules that delete the media of purged workspaces: first the stored files, then the database rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PurgedWorkspaceMedia(ExpiredRows):
 
 
 class PurgedWorkspaceMediaUsage(ExpiredRows):
-    """The retention rule for purged workspaces' counters of used media bytes, which are deleted after the assets."""
+    """The retention rule that deletes a purged workspace's counter of used media bytes, after its media assets."""
 
     name = "media_usage"
 

@@ -126,7 +126,7 @@ def _too_large() -> PayloadTooLarge:
 
 
 def _scans_whole_file(clamd: Clamd, size: int) -> bool:
-    """Return whether the malware scanner clamd examines all bytes of a file of `size` bytes."""
+    """Return whether the malware scanner clamd would find malware at the end of a file of `size` bytes, by trying it."""
     if _FOUND.fullmatch(clamd.scan(_test_file_behind(size))):
         return True
     if size <= DEFAULT_MAX_FILE_BYTES and not _FOUND.fullmatch(clamd.scan(_test_file_behind(0))):

@@ -1,4 +1,4 @@
-"""Database queries that read media assets, nearly all without deleted assets."""
+"""Database queries that read media assets; most of them leave out deleted assets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def ready_assets() -> QuerySet[MediaAsset]:
 
 
 def is_file_of_asset(key: str) -> bool:
-    """Return whether a storage key is that of the file or thumbnail of any media asset, even a deleted one."""
+    """Return whether any media asset, even a deleted one, has its file or thumbnail under this storage key."""
     return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()
 
 
@@ -72,7 +72,7 @@ def used_quota_bytes(workspace_id: str) -> int:
 
 
 def unfinished_posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
-    """Return the ids of unfinished post groups that use the media asset, newest first."""
+    """Return the ids of the unfinished posts (post groups) that use a media asset, newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
 

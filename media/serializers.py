@@ -106,7 +106,7 @@ class ScanSerializer(serializers.Serializer):
 
 
 class PlatformFitSerializer(serializers.Serializer):
-    """The API representation of a platform's check of a media asset: whether the platform accepts the asset."""
+    """The API representation of a platform's check of a media asset: whether it is accepted, and the issues found."""
 
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
     ok = serializers.BooleanField(help_text="True if no issue is an error.")
@@ -183,7 +183,7 @@ class MediaEnvelope(serializers.Serializer):
 
 
 class UploadRequestShown(serializers.Serializer):
-    """The copy of a media upload request in the response to its dry run, without the file."""
+    """The part of the response to a media upload's dry run that repeats the request, without the file."""
 
     workspace_id = serializers.CharField()
     filename = serializers.CharField()

@@ -32,7 +32,7 @@ def new_storage_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
 
 
 def store_file(path: Path, key: str) -> None:
-    """Store a copy of a media file under a new key.
+    """Copy a local file into the media storage under a new storage key.
 
     Raises ServiceUnavailable; a bucket may still have stored the file then.
     """
@@ -52,9 +52,9 @@ def open_file(key: str) -> BinaryIO:
 
 
 def open_range(key: str, start: int, length: int) -> BinaryIO:
-    """Open a stored media file at `start`; the caller must not read more than `length` bytes.
+    """Open a stored media file for reading at most `length` bytes from the offset `start`.
 
-    Raises FileNotFoundError, ServiceUnavailable.
+    The caller must not read more. Raises FileNotFoundError, ServiceUnavailable.
     """
     if not is_local():
         with _converted_errors():

@@ -13,17 +13,17 @@ MIN_LEFTOVER_AGE = timedelta(hours=6)  # longer than any upload takes
 
 @shared_task
 def purge_deleted_files() -> int:
-    """Run the Celery task that removes the files of deleted media assets, if that failed at the deletion."""
+    """Remove the files of deleted media assets that could not be removed at the deletion (a periodic Celery task)."""
     return services.purge_deleted_files()
 
 
 @shared_task
 def purge_pending_files() -> int:
-    """Run the Celery task that removes stored media files that belong to no asset, as failed uploads leave them."""
+    """Remove stored media files that failed uploads left and that belong to no media asset (a periodic Celery task)."""
     return services.purge_pending_files()
 
 
 @shared_task
 def purge_incoming() -> int:
-    """Run the Celery task that removes temporary files of media uploads whose process died."""
+    """Remove the temporary files of media uploads whose process died (a periodic Celery task)."""
     return storage.purge_upload_leftovers(MIN_LEFTOVER_AGE)

@@ -35,7 +35,7 @@ _TURNS = {
 
 
 class NoFrame(Exception):
-    """The error that ffmpeg could not extract a frame of a video for its thumbnail."""
+    """The error raised if ffmpeg cannot extract a frame of a video for its thumbnail."""
 
 
 @dataclass(frozen=True)

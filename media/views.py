@@ -23,7 +23,7 @@ from media.serializers import (
 
 
 def replay_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to a repeated upload request: the media asset as it is now.
+    """Return the response to a media upload request repeated with its Idempotency-Key: the media asset as it is now.
 
     The URLs of the first response may have expired.
     """

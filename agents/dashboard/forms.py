@@ -1,4 +1,4 @@
-"""The dashboard forms of agents and API keys, with the labels of scopes and agent modes."""
+"""The dashboard forms of agents and API keys, with the labels of scopes (permissions) and agent modes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _scope_field(labels: Mapping[str, str], label: str) -> forms.MultipleChoiceF
 
 
 class AgentForm(forms.Form):
-    """The dashboard form of an agent's settings. `accounts` are the social media accounts to choose from.
+    """The dashboard form to create or change an agent. `accounts` are the social media accounts that it may be limited to.
 
     `agent` is the agent to change.
 
@@ -148,7 +148,7 @@ class AgentForm(forms.Form):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return all fields of the agent form as arguments of `create_agent`."""
+        """Return all values of the dashboard's agent form as keyword arguments for `create_agent`."""
         typed = self.cleaned_data
         names = ("posts_per_day_cap", "monthly_social_url_post_cap", "rate_limit_per_minute")
         return {
@@ -164,14 +164,14 @@ class AgentForm(forms.Form):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """Return the changed fields of the agent form as arguments of `update_agent`."""
+        """Return the changed values of the dashboard's agent form as keyword arguments for `update_agent`."""
         inputs = {"account_allowlist": {"accounts_from", "accounts"}, "monthly_spend_cap_cents": {"monthly_spend"}}
         changed = set(self.changed_data)
         return {name: value for name, value in self.settings.items() if changed & inputs.get(name, {name})}
 
 
 def _initial_values(agent: Agent) -> dict[str, Any]:
-    """Return an agent's settings as the initial values of the dashboard form in which the agent is changed."""
+    """Return an agent's current settings as the initial values of the dashboard form that changes the agent."""
     names = ("name", "description", "default_mode", "scopes", "webhook_url")
     caps = ("posts_per_day_cap", "monthly_social_url_post_cap")
     cents = agent.monthly_spend_cap_cents
@@ -185,7 +185,10 @@ def _initial_values(agent: Agent) -> dict[str, Any]:
 
 
 class ApiKeyForm(forms.Form):
-    """The dashboard form of a new workspace API key. The key expires at the end of a day in the workspace's time zone."""
+    """The dashboard form to create a workspace API key: name, scopes (permissions), last valid day, allowed networks.
+
+    The key expires at the end of that day in the workspace's time zone.
+    """
 
     name = forms.CharField(max_length=200, label="Name", help_text="For example where it is used.")
     scopes = _scope_field(KEY_SCOPE_LABELS, "What it opens")

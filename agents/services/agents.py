@@ -104,7 +104,7 @@ def claim_agent(*, caller: Caller, claim_token: str) -> IssuedKey:
 
 
 def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
-    """Return the stored claim token of an agent, even if it was used. Raises ClaimTokenInvalid if the caller may not see it.
+    """Return the row of an agent's claim token, even of a used one. Raises ClaimTokenUnknown if the caller may not see it.
 
     A user may send any claim token, because its holder could also send it as the bearer token.
     """
@@ -183,7 +183,7 @@ def _require_changeable(caller: Caller, agent: Agent, changes: dict[str, Any]) -
 
 
 def _forbid_escalation(caller: Caller, agent: Agent, changes: dict[str, Any]) -> None:
-    """Raise ScopeMissing if a change would let the agent do more and the caller lacks one of the agent's scopes."""
+    """Raise ScopeMissing if a caller who lacks one of an agent's scopes tries to extend what the agent may do."""
     increased = [name for name, value in changes.items() if _increases_permission(agent, name, value)]
     missing = [scope for scope in agent.scopes if scope not in caller.scopes]
     if increased and missing:
@@ -195,7 +195,7 @@ def _forbid_escalation(caller: Caller, agent: Agent, changes: dict[str, Any]) ->
 
 
 def _increases_permission(agent: Agent, name: str, value: Any) -> bool:
-    """Return whether a changed field lets the agent do more, such as a higher mode, request rate or cap."""
+    """Return whether a changed field lets the agent do more, such as a less strict mode or a higher request rate or cap."""
     before = getattr(agent, name)
     if name == "default_mode":
         return _mode_rank(value) > _mode_rank(before)

@@ -129,7 +129,7 @@ def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) ->
 def revoke_key_as_operator(
     *, caller: Caller, token: str | None = None, api_key_id: str | None = None, dry_run: bool = False
 ) -> ApiKey:
-    """Revoke the API key with this token or id, as an operator of the service. If it is already revoked, nothing changes.
+    """Revoke an API key, found by token or id, as an operator of the service. A revoked key stays as it is.
 
     Raises Forbidden (not an operator), ValidationFailed on `token` or `id` if the key does not exist.
     """
@@ -155,7 +155,7 @@ def revoke_key_as_operator(
 
 
 def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> RotatedKey:
-    """Issue a new API key to the agent. The previous key works for 24 more hours; still older keys stop working at once.
+    """Issue a new API key to an agent. The previous key works for 24 more hours; all older keys stop working at once.
 
     The agent's claim token stops working, so this also serves an agent that was never claimed. An agent may rotate its
     own key without any scope; others need api_keys.write and, because they get the token, every scope of the agent.
@@ -197,7 +197,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
 
 
 def _retire(agent: Agent, now: datetime) -> ApiKey | None:
-    """Let the agent's current API key expire soon, because a new key replaces it; returns the current key.
+    """Let an agent's current API key expire within 24 hours, because a new key replaces it; returns the current key.
 
     Ends the agent's claim token and older keys.
 
@@ -246,7 +246,7 @@ def issue_key(
 
 
 def default_expiry() -> datetime | None:
-    """Return when a new API key expires by default, which is after API_KEY_DEFAULT_DAYS; None means never."""
+    """Return the default expiry time of a new API key, API_KEY_DEFAULT_DAYS from now, or None if it never expires."""
     days = settings.API_KEY_DEFAULT_DAYS
     return timezone.now() + timedelta(days=days) if days else None
 

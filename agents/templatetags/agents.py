@@ -1,4 +1,4 @@
-"""Template filters that name agent modes and scopes."""
+"""Template filters that return display texts of agent modes (such as drafts only) and of scopes (permissions)."""
 
 from __future__ import annotations
 

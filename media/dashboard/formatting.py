@@ -13,7 +13,7 @@ KIND_LABELS = {"image": "Image", "gif": "GIF", "video": "Video", "document": "PD
 
 
 def platform_errors(asset: MediaAsset) -> dict[str, list[Issue]]:
-    """Return the reasons why each platform that accepts media refuses a media asset with its alt text.
+    """Return, for each platform that accepts media, the errors that prevent posting a media asset with its alt text there.
 
     The keys are the platforms' labels; a platform that accepts the asset has an empty list.
     """

@@ -42,7 +42,7 @@ class AssetTile:
 
     @property
     def lacks_alt_text(self) -> bool:
-        """Return whether this media library tile shows an image or GIF that has no alt text."""
+        """Return whether a tile of the media library page shows an image or GIF without alt text."""
         is_picture = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
         return is_picture and not self.asset.alt_text.strip()
 

@@ -19,7 +19,7 @@ __all__ = ["InspectedFile", "detect_mime_type", "inspect_file", "remove_geolocat
 
 
 def inspect_file(path: Path) -> InspectedFile:
-    """Check an uploaded file by the rules for the file type that its bytes show.
+    """Detect the type of an uploaded media file from its bytes, and check the file by the rules for that type.
 
     Raises MediaTypeNotAllowed with a message about the problem. Images are decoded; videos and documents are only parsed.
     Takes at most some seconds and 300 MB of memory.

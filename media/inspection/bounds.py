@@ -78,7 +78,7 @@ def _megapixels(pixels: int) -> str:
 
 
 def decompress_bounded(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
-    """Decompress zlib data (gzip if `wbits` is 31) and return the first `max_bytes`; invalid data give no bytes."""
+    """Return the first `max_bytes` of decompressed zlib data (gzip if `wbits` is 31); no bytes if they are invalid."""
     try:
         return zlib.decompressobj(wbits).decompress(packed, max_bytes)
     except zlib.error:
@@ -86,7 +86,7 @@ def decompress_bounded(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_W
 
 
 class VideoFile:
-    """An open video file in inspection, with bounds on the number of its parts and on the time to read all of them.
+    """A video file that is being inspected, with limits on the number of its parts and on the time to read them.
 
     Methods raise MediaTypeNotAllowed if the file is incomplete or broken.
     """
@@ -107,7 +107,7 @@ class VideoFile:
         self.file.close()
 
     def read(self, start: int, length: int) -> bytes:
-        """Read exactly `length` bytes, from the offset `start`, of a video file in inspection."""
+        """Read exactly `length` bytes of an inspected video file from the offset `start`."""
         self.file.seek(start)
         content = self.file.read(length)
         if len(content) != length:
@@ -115,7 +115,7 @@ class VideoFile:
         return content
 
     def count_part(self) -> None:
-        """Count one more part (box or element) of a video file in inspection; refuses files with too many parts.
+        """Count one more part (box or element) of an inspected video file; raises MediaTypeNotAllowed if there are too many.
 
         Also checks the deadline.
         """

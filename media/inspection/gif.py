@@ -54,7 +54,7 @@ def blocks(content: bytes) -> Iterator[Block]:
 
 
 def _colours(packed: int) -> int:
-    """Return the size in bytes of a GIF file's colour table, 0 if there is none, from the bit field that states it."""
+    """Return the size in bytes of a GIF colour table, from the packed flags that describe the table; 0 if there is none."""
     return 3 << ((packed & 7) + 1) if packed & 0x80 else 0
 
 
@@ -97,7 +97,7 @@ def _pixels(content: bytes, frame: Block) -> int:
 
 
 def _decode(content: bytes, frames: list[Block]) -> None:
-    """Decode each GIF frame separately, because drawing all frames into one picture would need far more memory."""
+    """Decode a GIF's frames one at a time to check them, because decoding the whole GIF would need more memory."""
     deadline, pixels = Deadline(), 0
     for frame in frames:
         pixels += _pixels(content, frame)

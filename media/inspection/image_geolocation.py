@@ -1,4 +1,4 @@
-"""Removal of geolocation metadata from images: the file is written again, and its coded pixels are copied.
+"""Removal of geolocation metadata from images by rewriting the file; the encoded pixels are copied unchanged.
 
 An image with geolocation anywhere loses all its EXIF, XMP and IPTC, because a thumbnail or a camera maker's note may repeat
 the location; only the orientation is written again. A JPEG also loses pictures and videos after its end, whose own metadata
@@ -29,7 +29,7 @@ _MAX_TEXT = 1024 * 1024  # decompressed size of a text chunk; Pillow reads no lo
 
 
 def remove_geolocation_from_image(path: Path, mime_type: str) -> bool:
-    """Remove the geolocation metadata from an inspected image by writing the file again; returns whether there were any."""
+    """Remove the geolocation metadata from an inspected image by rewriting its file; returns whether there were any."""
     cleaned = _CLEANERS[mime_type](path.read_bytes())
     if cleaned is not None:
         path.write_bytes(cleaned)

@@ -33,7 +33,7 @@ class Box(NamedTuple):
 
 
 def boxes_by_type(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
-    """Return MP4 boxes grouped by their box type."""
+    """Group MP4 boxes by their box type; returns a dict of lists."""
     groups: defaultdict[bytes, list[Box]] = defaultdict(list)
     for box in boxes:
         groups[box.kind].append(box)
@@ -55,7 +55,10 @@ class BoxFile(VideoFile):
         return self._boxes(parent.body + skip, parent.end)
 
     def child(self, parent: Box, *path: bytes) -> Box | None:
-        """Return the first MP4 box at the end of a path of box types, such as `mdia`, `hdlr`, below a parent box, or None."""
+        """Return the first MP4 box found along a path of box types, such as `mdia`, `hdlr`, below a parent box.
+
+        Returns None if there is none.
+        """
         found: Box | None = parent
         for kind in path:
             if found is None:
@@ -70,14 +73,14 @@ class BoxFile(VideoFile):
         return self.read(box.body, length)
 
     def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
-        """Return numbers (big-endian) in an MP4 box's content from byte `at` on; `codes` is a format for `struct`."""
+        """Return the big-endian numbers at byte `at` of an MP4 box's content; `codes` is a format for `struct`."""
         length = struct.calcsize(f">{codes}")
         if at + length > box.size:
             raise broken("video")
         return struct.unpack(f">{codes}", self.read(box.body + at, length))
 
     def table(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
-        """Return `count` numbers in an MP4 box's content from byte `at` on; `code` is a type code of the module `array`."""
+        """Return the `count` numbers at byte `at` of an MP4 box's content; `code` is a type code for `array.array`."""
         entries: array.array[int] = array.array(code)
         if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
             raise broken("video")

@@ -50,7 +50,7 @@ class _Frame:
     samplings: tuple[tuple[int, int], ...]  # sampling factors of each component: horizontal, vertical
 
     def coefficient_bytes(self) -> int:
-        """Return the memory that decoding needs for the coefficients of a JPEG whose scans must all be read first.
+        """Return the bytes of memory for the coefficients of a JPEG that can be decoded only after all its scans are read.
 
         No pixel can be decoded before.
         """
@@ -151,7 +151,7 @@ def is_metadata(marker: int) -> bool:
 
 
 def _decode(content: bytes, coded: list[Segment], frame: _Frame) -> None:
-    """Decode a whole JPEG into an image of an eighth of its width and height, which needs little memory.
+    """Decode a whole JPEG to check it, at an eighth of its width and height so that little memory is needed.
 
     Uses Pillow's JPEG class directly: `Image.open` would open a photo with a second picture after its end as a series.
     """

@@ -115,7 +115,10 @@ def _read_track(file: BoxFile, trak: Box, media: Box) -> _Track:
 
 
 def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
-    """Return an MP4 video track's displayed size from the track header and its matrix, or else the coded picture's size."""
+    """Return the width and height at which an MP4 video track is displayed, after the rotation in the track header.
+
+    If the header states no size, the size of the coded picture is used.
+    """
     a, b, _, c, d, *_moved, wide, high = file.numbers(header, "9i2I", 52 if file.version(header) == 1 else 40)
     width, height = wide >> 16, high >> 16
     if not width or not height:
@@ -145,7 +148,7 @@ def _chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def sample_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
-    """Yield the byte range (start, end) of each chunk of an MP4 track's samples inside the file's media data.
+    """Yield the byte range (start, end) of each chunk of samples of an MP4 track that lies inside the file's media data.
 
     Yields nothing if a sample table is invalid.
     """
@@ -177,7 +180,7 @@ def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
-    """Return each run of MP4 chunks with equally many samples as (number of the first chunk, samples in each chunk)."""
+    """Return the first chunk's number and the samples per chunk, for each run of MP4 chunks with equally many samples."""
     table = file.child(tables, b"stsc")
     if table is None:
         return []

@@ -54,7 +54,7 @@ def inspect_pdf(path: Path) -> InspectedFile:
 
 
 def _check_start(content: bytes) -> None:
-    """Check that a PDF file contains what a reader looks for first: its last cross-reference table, a root and objects."""
+    """Check that a PDF has the parts that every PDF reader needs: its last cross-reference table, a root and objects."""
     starts = _START.findall(content, max(0, len(content) - 2 * _TAIL))
     if not starts or not 0 < int(starts[-1]) < len(content):
         raise cut_off("PDF")
@@ -70,7 +70,7 @@ def _is_active(part: bytes) -> bool:
 
 
 def _objects(content: bytes) -> Iterator[bytes]:
-    """Yield the parts of a PDF that can contain objects: all outside of streams, and the decompressed object streams.
+    """Yield the parts of a PDF that can contain objects: everything outside of streams, and the decompressed object streams.
 
     Other streams are skipped, because any short name occurs in compressed data by chance.
     """

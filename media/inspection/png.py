@@ -109,7 +109,7 @@ def _read_frame(body: bytes, width: int, height: int) -> _Frame:
 
 
 def _decode(content: bytes, frames: list[_Frame], bits: int, *, interlaced: bool) -> None:
-    """Decompress the rows of each PNG frame without storing them, then decode the first image with Pillow.
+    """Check a PNG's pixels: decompress the rows of each frame without storing them, then decode the first image with Pillow.
 
     Pillow stops reading once it has all pixels, so decompressing finds decompression bombs after them and incomplete frames.
     """

@@ -73,7 +73,7 @@ def detect_mime_type(path: Path) -> str:
 
 
 def _container_type(head: bytes) -> str | None:
-    """Return the MIME type of an upload in a container format that several types share, such as RIFF; None otherwise.
+    """Return the MIME type of an uploaded file in a container format of several types, such as RIFF; None for other files.
 
     The others are ISO base media and EBML.
     """
@@ -158,7 +158,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
-    """Return the error for an unsupported upload, with the file type that the library puremagic finds.
+    """Return the error for an upload of an unsupported type, with the type name that the library puremagic finds.
 
     A match of only one byte is ignored, because it may be chance.
     """

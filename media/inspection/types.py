@@ -1,4 +1,4 @@
-"""The types of media inspection: the parsed structure of an image file, and the result for an uploaded file."""
+"""The dataclasses of media inspection: the parsed structure of an image file, and the result for an uploaded file."""
 
 from __future__ import annotations
 

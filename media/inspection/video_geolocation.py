@@ -81,7 +81,7 @@ def _movie_edits(path: Path) -> Iterator[_Edit]:
 
 
 def _metadata_edits(movie: BoxFile, box: Box) -> Iterator[_Edit]:
-    """Yield the edits that remove geolocation from one metadata box of an MP4 file, of its movie or of a track.
+    """Yield the edits that remove geolocation from one metadata box of an MP4 file, of the type `udta`, `meta` or `uuid`.
 
     A box that cannot be parsed is removed completely if its content includes geolocation.
     """
@@ -151,7 +151,7 @@ def _is_geolocation_track(movie: BoxFile, trak: Box, tables: Box) -> bool:
 
 
 def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
-    """Yield the edits that remove a dashcam's geolocation blocks from an MP4 file, whose `gps ` box lists their offsets.
+    """Yield the edits that remove a dashcam's geolocation blocks from an MP4 file, at the offsets that its `gps ` box lists.
 
     Novatek's chips write this box.
     """
@@ -186,7 +186,7 @@ def _webm_edits(path: Path) -> Iterator[_Edit]:
 
 
 def _tag_edits(file: ElementFile, tags: Element) -> Iterator[_Edit]:
-    """Yield the edits that remove geolocation tags, and checksums that become wrong, from a WebM Tags element."""
+    """Yield the edits that remove geolocation tags from a WebM Tags element, and the checksums that no longer match."""
     outer = list(file.children(tags))
     found = False
     for tag in (element for element in outer if element.id == _TAG):

@@ -40,13 +40,13 @@ class ElementFile(VideoFile):
     PARTS = "parts"
 
     def children(self, parent: Element) -> Iterator[Element]:
-        """Yield the elements inside a WebM element whose size is stated."""
+        """Yield the child elements of a WebM element; raises MediaTypeNotAllowed if the parent's size is unknown."""
         if parent.end is None:
             raise broken("video")
         return self.elements(parent.body, parent.end)
 
     def elements(self, at: int, end: int) -> Iterator[Element]:
-        """Yield the WebM elements from offset `at` to `end`; an element of unknown size is followed by its child elements."""
+        """Yield the WebM elements between two file offsets; an element of unknown size is followed by its child elements."""
         while at < end:
             element = self._element(at, end)
             yield element

@@ -61,7 +61,7 @@ def chunks(content: bytes, at: int, end: int) -> Iterator[Chunk]:
 
 
 def file_end(content: bytes) -> int:
-    """Return a WebP file's end offset by the size in its header; raises MediaTypeNotAllowed if the file is shorter."""
+    """Return the offset at which a WebP file ends according to its header; raises MediaTypeNotAllowed if it is shorter."""
     end = 8 + int(struct.unpack_from("<I", content, 4)[0]) if len(content) >= 12 else 0
     if end > len(content) or end < 20:
         raise cut_off("image")
@@ -133,7 +133,7 @@ def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
 
 
 def _decode(content: bytes, frames: list[_Frame]) -> None:
-    """Decode each WebP frame separately, because Pillow would hold several full pictures of an animation in memory."""
+    """Decode a WebP's frames one at a time to check them, because Pillow would hold several full pictures in memory."""
     deadline, pixels = Deadline(), 0
     for frame in frames:
         pixels += frame.width * frame.height
@@ -145,7 +145,7 @@ def _decode(content: bytes, frames: list[_Frame]) -> None:
 
 
 def _still(content: bytes, frame: _Frame) -> bytes:
-    """Return a WebP file that contains only this frame of an animation."""
+    """Return the bytes of a new WebP file that contains only one frame of an image or animation."""
     body = b""
     if frame.alpha is not None:
         sides = (frame.width - 1).to_bytes(3, "little") + (frame.height - 1).to_bytes(3, "little")
@@ -161,7 +161,7 @@ def chunk_bytes(kind: bytes, body: bytes) -> bytes:
 
 
 def riff_file_bytes(body: bytes) -> bytes:
-    """Return the bytes of a new WebP file that consists of these chunks."""
+    """Return the bytes of a new WebP file that consists of the given chunks (`body`)."""
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
 
 

@@ -1,4 +1,4 @@
-"""Services that upload, describe, delete and reconcile media assets, and mark them as used."""
+"""Services that upload, describe, delete and reconcile media assets, and mark them as used by posts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services that delete media assets, for a caller or after their workspace was purged.
+"""Services that delete media assets, at a caller's request or because their workspace is purged.
 
 The row remains with status deleted. The file is removed with the last asset that shares it.
 """
@@ -56,7 +56,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
 
 
 def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
-    """Remove the files of deleted media assets unless other assets share them; returns the number of assets done.
+    """Remove the files of deleted media assets unless other assets share them; returns for how many assets this succeeded.
 
     Assets with errors are not counted. A deleted row names its files until they are removed, so the purge retries what the
     storage refuses.
@@ -87,7 +87,7 @@ def _remove_unused_file(field: str, key: str) -> None:
 
 
 def purge_deleted_files(*, limit: int = 200) -> int:
-    """Try again to remove the files of up to `limit` deleted media assets; returns the number of assets done."""
+    """Try again to remove the files of up to `limit` deleted media assets; returns for how many assets this succeeded."""
     has_file = ~Q(storage_key="") | ~Q(thumbnail_key="")
     deleted = MediaAsset.objects.filter(has_file, status=MediaAsset.Status.DELETED)
     return _remove_unused_files(deleted.order_by("deleted_at")[:limit])

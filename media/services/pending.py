@@ -36,7 +36,7 @@ def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes
 
 
 def adopt_pending_file(key: str) -> None:
-    """Delete a pending media file's row when a media asset takes over the file, in the transaction that saves the asset.
+    """Delete the row of a pending media file, in the transaction that saves the media asset to which the file now belongs.
 
     Raises ServiceUnavailable if the purge has abandoned it.
     """
@@ -46,7 +46,10 @@ def adopt_pending_file(key: str) -> None:
 
 @transaction.atomic
 def abandon_pending_file(key: str) -> bool:
-    """Prevent media assets from taking over a pending file, and release its quota; returns False if its row is gone."""
+    """Mark a pending media file as abandoned, so that no media asset can take it over, and release its quota.
+
+    Returns False if its row is gone.
+    """
     row = PendingFile.objects.select_for_update().filter(storage_key=key).first()
     if row is None:
         return False
@@ -58,7 +61,7 @@ def abandon_pending_file(key: str) -> bool:
 
 
 def discard_pending_file(key: str) -> bool:
-    """Remove a pending media file from the storage unless an asset has taken it over; returns whether it was removed.
+    """Remove a pending media file from the storage unless a media asset uses it by now; returns whether it was removed.
 
     Errors of the storage and the database are logged, and the purge tries again.
     """

@@ -45,7 +45,7 @@ def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None])
 
 
 def _is_orphan(key: str) -> bool:
-    """Return whether a media file without a database row still exists and is too old for an upload in progress."""
+    """Return whether a stored media file without a database row still exists and is too old for a current upload."""
     try:
         return timezone.now() - storage.stored_at(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def _is_orphan(key: str) -> bool:
 
 
 def _lacks_file(pk: str) -> bool:
-    """Return whether a media asset whose file was not found in the storage still exists and still has no file."""
+    """Return whether, at a second look, a media asset exists but its file or thumbnail is missing in the storage."""
     asset = selectors.ready_assets().filter(pk=pk).first()
     if asset is None:
         return False

@@ -1,4 +1,4 @@
-"""Services that claim media assets without a thumbnail for a worker, and create the thumbnails.
+"""Services with which a worker claims media assets that need a thumbnail, and creates the thumbnails.
 
 Attempts are counted before they begin, so that an asset that crashes its workers is given up like an unreadable one.
 """
@@ -30,7 +30,7 @@ MAX_ATTEMPTS = len(RETRY_PAUSES) + 1
 
 
 def claim_thumbnail() -> MediaAsset | None:
-    """Claim for this worker the media asset that has been waiting longest for its thumbnail.
+    """Claim the media asset that has waited longest for its thumbnail, so that no other worker takes it; None if none waits.
 
     Assets without attempts left get no thumbnail. A worker claims only one asset at a time, so that a dead worker identifies
     the asset that it was processing.
@@ -80,7 +80,7 @@ def _render(asset: MediaAsset) -> Thumbnail | None:
 
 
 def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
-    """Store a rendered thumbnail of a media asset as a pending file; returns its storage key."""
+    """Store a media asset's rendered thumbnail as a pending file, which no asset uses yet; returns its storage key."""
     sha256 = hashlib.sha256(thumbnail.content).hexdigest()
     key = storage.new_storage_key(workspace_id=asset.workspace_id, sha256=sha256, suffix=thumbnail.suffix)
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:

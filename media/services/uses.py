@@ -10,7 +10,7 @@ from media.models import MediaUse
 
 
 def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
-    """Mark the given media assets as used by a post group (`holder_id`), and remove the group's other marks.
+    """Mark the given media assets as used by a post (the PostGroup `holder_id`), and unmark assets that it no longer uses.
 
     Runs in the caller's transaction. Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises
     ValidationFailed naming each `media[…].media_id` that does not exist.
@@ -27,5 +27,5 @@ def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
 
 
 def release_media(*, holder_id: str) -> None:
-    """Remove a post group's marks on the media assets that it uses, so that these assets can be deleted."""
+    """Unmark all media assets that a post (the PostGroup `holder_id`) uses, so that these assets can be deleted."""
     MediaUse.objects.filter(holder_id=holder_id).delete()
