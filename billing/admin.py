@@ -1,4 +1,4 @@
-"""The read-only admin tables of billing: ledger entries, counters, processor events, subscriptions, usage reports, alarms."""
+"""The read-only admin tables of billing: ledger, usage counters, payment events, subscriptions, usage reports and alarms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from config.api.admin import ReadOnlyAdmin, WaitingFilter
 
 
 def _by_agent(agent_id: str) -> Q:
-    """Return the filter for the usage totals of one agent in the admin table; the filter can use the database index."""
+    """Return the filter by which the billing admin finds the usage totals of one agent.
+
+    It also names the agent's workspace, so that the database can use its index.
+    """
     return Q(workspace_id__in=Agent.objects.filter(pk=agent_id).values("workspace_id"), agent_id=agent_id)
 
 

@@ -1,4 +1,4 @@
-"""Monthly and daily caps on spending and posting as plain values, and the checks against them, without database access.
+"""The caps on a workspace's or agent's spending and posts, and checks of charges against the caps, without database access.
 
 `services.hold` and `selectors.check_charges` use the same checks, so a dry run cannot promise what the real call refuses.
 """
@@ -25,7 +25,7 @@ from config.api.fields import INT64
 
 @dataclass(frozen=True)
 class ChargeTotals:
-    """The sum of several charges or ledger entries, as the caps limit it: cents, posts with a URL, and number of targets."""
+    """Totals of charges or ledger entries, to be compared with the caps: cents, posts with a URL, and accounts posted to."""
 
     cents: int
     url_posts: int
@@ -50,7 +50,7 @@ class SpendCap:
 
     @property
     def limit_cents(self) -> int | None:
-        """Return the sum of spend cap and free credit, in cents; None without a spend cap.
+        """Return how much may be spent in the month, in cents: spend cap plus free credit; None without a spend cap.
 
         The result is at most the largest 64-bit number.
         """
@@ -58,14 +58,14 @@ class SpendCap:
 
     @property
     def remaining_cents(self) -> int | None:
-        """Return the cents that the spend cap still allows in the month; None without a spend cap."""
+        """Return how many more cents may be spent in the month; None without a spend cap."""
         if self.limit_cents is None:
             return None
         return max(0, self.limit_cents - self.spent_cents - self.reserved_cents)
 
     @property
     def exceeded(self) -> bool:
-        """Return whether the spent and held money exceeds the spend cap. This happens only after the cap was lowered."""
+        """Return whether spent plus reserved money exceeds spend cap plus free credit, as after the cap was lowered."""
         return self.limit_cents is not None and self.spent_cents + self.reserved_cents > self.limit_cents
 
 
@@ -86,7 +86,7 @@ class MonthlyCaps:
 
     @property
     def limit_cents(self) -> int | None:
-        """Return how many cents may be spent and held in total in a month under the monthly caps; None means any amount."""
+        """Return how many cents a workspace or agent may spend in a month, including reserved money; None means no limit."""
         limit = self.spend_cap(MonthCounter()).limit_cents
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
@@ -94,7 +94,10 @@ class MonthlyCaps:
         return SpendCap(self.cap_cents, self.free_credit_cents, counter.settled_cents, counter.held_cents)
 
     def check(self, counter: MonthCounter, demand: ChargeTotals) -> None:
-        """Check whether further charges stay within the monthly caps and are paid for. Raises an error if not."""
+        """Raise an error if charges exceed a monthly cap, or exceed the free credit and no subscription pays for more.
+
+        Raises SpendCapExceeded, SocialUrlPostCapExceeded or PaymentMethodRequired.
+        """
         self.check_caps(counter, demand)
         self.check_payment(counter, demand)
 
@@ -138,7 +141,10 @@ class Caps:
     posts_per_day: int | None = None
 
     def check_day_cap(self, day: date, taken: int, demand: ChargeTotals) -> None:
-        """Raise PostsPerDayCapExceeded if the charges exceed the agent's daily cap on targets to post to."""
+        """Raise PostsPerDayCapExceeded if the charges are for more posts than the agent may still publish on the day.
+
+        A post to several accounts counts once for each account.
+        """
         if self.posts_per_day is None or not demand.targets:
             return
         left = max(0, self.posts_per_day - taken)

@@ -22,7 +22,7 @@ class SpendCapExceeded(ApiError):
 
 
 class PaymentMethodRequired(ApiError):
-    """The billing error for charges beyond the free credit that no subscription pays for."""
+    """The API error for charges beyond the month's free credit when no subscription pays for the workspace's usage."""
 
     status, code = 402, "PAYMENT_METHOD_REQUIRED"
     message = "The free credit of the month is used up, and no subscription pays for more."
@@ -39,7 +39,7 @@ class SocialUrlPostCapExceeded(ApiError):
 
 
 class PostsPerDayCapExceeded(ApiError):
-    """The error for an agent that has reached its daily cap of targets. `Retry-After` has the seconds until the day ends."""
+    """The API error if an agent would exceed its daily cap on posts. `Retry-After` has the seconds until the day ends."""
 
     status, code = 429, "POSTS_PER_DAY_CAP_EXCEEDED"
     message = "This agent may not post to more targets on this day."
@@ -48,7 +48,7 @@ class PostsPerDayCapExceeded(ApiError):
 
 
 class SignatureInvalid(ApiError):
-    """The error for a request to the webhook of the payment processor whose signature is missing, wrong or too old."""
+    """The API error for a webhook request of the payment processor whose signature is missing, wrong or too old."""
 
     status, code = 400, "SIGNATURE_INVALID"
     message = "The signature does not match the body."

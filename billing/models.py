@@ -1,4 +1,4 @@
-"""Models of billing: ledger entries, counters, processor events, subscriptions, usage reports and billing alarms.
+"""Models of billing: ledger entries, usage counters, payment events, subscriptions, usage reports and billing alarms.
 
 The monthly and daily counters and the usage totals must always agree with the ledger. Workspaces, agents and targets are
 plain ids: the rows outlive them, and a frequently updated counter needs no foreign key lock. Every amount is a Positive…
@@ -24,7 +24,7 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
     def with_capacity_for(
         self, *, cents: int, limit_cents: int | None, url_posts: int, url_post_cap: int | None
     ) -> MonthCounterQuerySet:
-        """Return the month counters that stay within the caps when the given cents and posts with a URL are added.
+        """Return the month counters to which the cents and posts with a URL can be added without exceeding the given caps.
 
         An amount of zero passes even if its cap was lowered.
         """
@@ -37,7 +37,7 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
 
 
 class MonthCounter(models.Model):
-    """The held and spent cents of one workspace or agent in one UTC month, for checks against its monthly caps.
+    """The reserved and spent cents of one workspace or agent in one UTC month, for checks against its monthly caps.
 
     `url_posts` counts held and published posts with URLs.
     """
@@ -59,7 +59,7 @@ class MonthCounter(models.Model):
 
 
 class DayCounter(models.Model):
-    """An agent's number of published and pending targets on one UTC day, for the check against the agent's daily cap."""
+    """The number of an agent's published and pending posts on one UTC day, counted per account, for its daily cap."""
 
     agent_id = models.CharField(max_length=ids.LENGTH)
     day = models.DateField()
@@ -73,7 +73,7 @@ class DayCounter(models.Model):
 
 
 class UsageTotal(models.Model):
-    """The number and cost of a month's published and failed targets, by platform and agent ("" without an agent)."""
+    """A workspace's published and failed posts in a month, with their cost, for one platform and one agent ("" for none)."""
 
     workspace_id = models.CharField(max_length=ids.LENGTH)
     month = models.DateField()
@@ -98,7 +98,7 @@ SPENT_ENTRIES = Q(kind="settle") | Q(kind="adjust")
 
 
 class LedgerEntry(models.Model):
-    """One row of the billing ledger: money was held, settled (spent), released or adjusted. Rows never change.
+    """A billing ledger entry, which never changes: money was reserved (hold), spent (settle), released or adjusted.
 
     A target's first hold has round 1, its next hold after a release round 2, and so on. A settle or release has the round,
     amounts and due day of the hold that it closes. `adjust` corrects a settled amount, up or down.
@@ -147,7 +147,7 @@ class LedgerEntry(models.Model):
         return f"{self.kind} {self.cents} {self.target_id}"
 
     def belongs_to(self, holder_id: str) -> bool:
-        """Return whether this ledger entry counts for the workspace or agent with this id."""
+        """Return whether this ledger entry belongs to the workspace or agent with the given id."""
         return holder_id in (self.workspace_id, self.agent_id)
 
 
@@ -220,7 +220,7 @@ class Subscription(TimestampedModel):
 
 
 class UsageReport(DueRow):
-    """A usage report to the payment processor: the part of a settled ledger entry beyond the month's free credit.
+    """A report to the payment processor of money spent beyond the month's free credit, at most one for each ledger entry.
 
     `unknown_since` is the time of the first attempt with an unknown outcome. The report may be sent again only for a while
     after it, as long as the processor recognizes duplicates by the identifier, which is the entry's id.

@@ -58,7 +58,7 @@ class MonthBill:
 
 @dataclass(frozen=True)
 class DayUsage:
-    """A workspace's published targets and spending on one UTC day of the month."""
+    """A workspace's usage on one UTC day: the number of published posts, and the spending in cents."""
 
     day: date
     published: int
@@ -67,7 +67,10 @@ class DayUsage:
 
 @dataclass(frozen=True)
 class AgentUsage:
-    """An agent's targets and spending in a month. `agent_id` and `name` are "" for posts that no agent created."""
+    """An agent's usage in a month: the numbers of published and failed posts, and the spending in cents.
+
+    `agent_id` and `name` are "" for posts that no agent created.
+    """
 
     agent_id: str
     name: str
@@ -77,14 +80,14 @@ class AgentUsage:
 
 
 def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> MonthUsage:
-    """Return the workspace's usage in the UTC month of `at`, against the given spend cap. Raises ScopeMissing, NotFound."""
+    """Return the workspace's usage in the UTC month of `at`, with the given spend cap. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     cap = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
     return MonthUsage(workspace_id, "", UtcMonth.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
 
 def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage:
-    """Return the agent's usage in the UTC month of `at`, against the agent's own spend cap. Raises ScopeMissing, NotFound."""
+    """Return the agent's usage in the UTC month of `at`, with the agent's own spend cap. Raises ScopeMissing, NotFound."""
     workspace_id = agent_of(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
     cap = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
     totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
@@ -113,14 +116,14 @@ def _totals(at: datetime, **holder: str) -> dict[str, Any]:
 
 
 def months_of(*, caller: Caller, workspace_id: str) -> list[date]:
-    """Return the months in which the workspace held or spent money, latest first. Raises ScopeMissing, NotFound."""
+    """Return the months in which the workspace reserved or spent money, latest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     months = MonthCounter.objects.filter(holder_id=workspace_id).values_list("month", flat=True)
     return list(months.order_by("-month")[:MAX_MONTHS])
 
 
 def month_charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
-    """Return the month's ledger entries that count as spent, ordered by day. Raises ScopeMissing, NotFound."""
+    """Return the ledger entries of money that the workspace spent in the month, by day. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=utc_month_of(at))
     return spent.order_by("day", "pk")
@@ -145,7 +148,7 @@ def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: in
 
 
 def open_alarms_of(*, caller: Caller, workspace_id: str, kinds: Iterable[BillingAlarm.Kind]) -> list[BillingAlarm]:
-    """Return the workspace's open billing alarms of these kinds. Raises ScopeMissing, NotFound."""
+    """Return the workspace's open billing alarms of the given kinds. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     return list(BillingAlarm.objects.filter(kind__in=list(kinds), subject=workspace_id, resolved_at=None))
 

@@ -1,4 +1,4 @@
-"""Finds the monthly budgets of workspaces that are nearly or fully spent."""
+"""Finds the workspaces whose monthly budget is nearly or fully spent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workspaces.models import Workspace
 
 @dataclass(frozen=True)
 class BudgetUse:
-    """The use of a workspace's budget for a UTC month: how many cents are spent or held, and how many the budget has."""
+    """A workspace's budget for a UTC month, and how many cents of the budget are spent or reserved."""
 
     workspace_id: str
     month: date
@@ -33,7 +33,7 @@ class BudgetUse:
 
 
 def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None = None) -> list[BudgetUse]:
-    """Return the workspaces' monthly budgets of which at least `percent` % are used, for the months from `since` on.
+    """Return the budgets of which workspaces have used at least `percent` %, for the month `since` and later months.
 
     A budget is free credit plus cap, or the free credit alone if nobody pays for more. Deleted workspaces are left out.
     """

@@ -1,4 +1,4 @@
-"""The subscription plans and billing actions that this service offers, as the payment processor's settings allow."""
+"""The subscription plans and billing pages that this service offers, depending on the payment processor's settings."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ URL_SUFFIX = "+url"
 
 @dataclass(frozen=True)
 class Charge:
-    """The price of publishing a post to one target.
+    """The price of publishing a post, or a thread of posts, to one account on a platform.
 
     `url_posts` is the number of its posts with a URL, which have a monthly cap.
     """

@@ -34,7 +34,7 @@ MAX_SUBSCRIPTIONS = 100  # maximum of one page of the processor's API, newest fi
 
 
 class OutboundClient(stripe.HTTPClient):
-    """The HTTP client that Stripe's Python library uses here; it sends every request through the service's config/outbound.
+    """The HTTP client for Stripe's Python library that sends all requests through this service's client, config/outbound.
 
     The cause of each APIConnectionError is an OutboundError.
     """
@@ -143,7 +143,7 @@ def create_portal_session(workspace_id: str, customer_id: str) -> ProcessorPage:
 
 
 def _line_items(plan: str) -> list[Any]:
-    """Return what a checkout page sells: the plan's price, and the metered price for usage beyond the free credit."""
+    """Return a Stripe checkout page's line items: the plan's price, and the metered price for use beyond the free credit."""
     metered = settings.STRIPE_PRICES[METERED_PLAN]
     items: list[Any] = [{"price": metered}] if metered else []  # a metered price takes no quantity
     return items if plan == METERED_PLAN else [{"price": settings.STRIPE_PRICES[plan], "quantity": 1}, *items]
@@ -181,7 +181,7 @@ class UsageReportOutcome(Enum):
 
 @dataclass(frozen=True)
 class MeterEvent:
-    """A usage report in the form in which the payment processor Stripe receives it, which Stripe calls a meter event."""
+    """A usage report in the form that the payment processor Stripe accepts, which Stripe calls a meter event."""
 
     identifier: str
     customer_id: str
@@ -231,7 +231,7 @@ def find_meter() -> str | None:
 
 
 def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: datetime) -> float:
-    """Return how many cents of a customer's usage the payment processor has recorded between two whole minutes."""
+    """Return how many cents of a customer's usage the payment processor recorded from `start` to `end` (whole minutes)."""
     with _processor_client() as client:
         found = client.v1.billing.meters.event_summaries.list(
             meter_id,

@@ -33,7 +33,7 @@ class FinishedProcessorEvents(ExpiredRows):
 
 
 class CustomersOfDeletedWorkspaces(ExpiredRows):
-    """The retention rule that clears a deleted workspace's customer id when its subscription has ended."""
+    """The retention rule that clears a deleted workspace's Stripe customer id when its subscription has ended."""
 
     name = "processor_customers"
 

@@ -27,7 +27,7 @@ def check_charges(
     due: datetime,
     instead_of: Sequence[str] = (),
 ) -> SpendCap:
-    """Return the workspace's spend cap and its spending after the given charges. Raises an error if a cap forbids them.
+    """Check charges against all caps; returns the workspace's spend cap and its spending including these charges.
 
     Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
@@ -44,7 +44,10 @@ def check_charges_by_due_time(
     parts: Sequence[tuple[datetime, Sequence[Charge]]],
     instead_of: Sequence[str] = (),
 ) -> SpendCap:
-    """Check charges with several due times against the caps; returns the workspace's spend cap in the first of the months."""
+    """Check the charges of posts due at different times against all caps; returns the workspace's spend cap and spending.
+
+    The spend cap and spending are those of the first month in `parts`, including its charges.
+    """
     caps, released_holds = caps_of(workspace_id=workspace_id, agent_id=agent_id), _open_holds(instead_of)
     months, checks = [], []
     for month in dict.fromkeys(utc_month_of(due) for due, _ in parts):
@@ -104,14 +107,17 @@ def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendC
 
 
 class AgentCapUsage(NamedTuple):
-    """An agent's use of its caps on posts: targets on one day, and posts with a URL in one month."""
+    """How much an agent uses its caps on posts: its posts on one day, and its posts with a URL in one month."""
 
     targets_of_day: int
     url_posts_of_month: int
 
 
 def agent_cap_usage(*, agent_id: str, at: datetime) -> AgentCapUsage:
-    """Return how many targets on the UTC day and posts with a URL in the UTC month an agent has, including pending ones."""
+    """Return how many posts an agent has on the day of `at`, and how many with a URL in that month. Pending posts count.
+
+    Days and months are those of UTC.
+    """
     days = DayCounter.objects.filter(agent_id=agent_id, day=utc_day_of(at)).values("targets")
     months = _counters([agent_id], utc_month_of(at)).values("url_posts")
     agent = Agent.objects.filter(pk=agent_id)
@@ -128,7 +134,7 @@ _agent = Prepared(
 
 
 def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:
-    """Return all caps of the workspace and, if an agent id is given, of the agent, by one database query."""
+    """Return all caps on spending and posts that apply to the workspace and, if an agent id is given, to the agent."""
     if agent_id is None:
         return Caps((_workspace_caps(_workspace.get(workspace_id)),))
     agent = _agent.get(agent_id, workspace_id)
@@ -168,7 +174,7 @@ def is_entitled(*, workspace_id: str) -> bool:
 
 
 class MonthAmounts(NamedTuple):
-    """The held and spent amounts of a month, either from the month's counter or added up from the billing ledger."""
+    """A month's reserved cents, spent cents and posts with a URL, from its counter or added up from the billing ledger."""
 
     held_cents: int = 0
     settled_cents: int = 0
@@ -177,7 +183,7 @@ class MonthAmounts(NamedTuple):
 
 @dataclass(frozen=True)
 class LedgerDrift:
-    """A difference between a month counter and the sum of the ledger entries of the same workspace or agent."""
+    """A difference between a workspace's or agent's month counter of money and the sum of the month's ledger entries."""
 
     holder_id: str
     month: date
@@ -186,7 +192,7 @@ class LedgerDrift:
 
 
 def ledger_drift() -> list[LedgerDrift]:
-    """Return every month counter that differs from the sum of its ledger entries; there should never be one.
+    """Return every month counter that differs from the sum of its ledger entries; an empty list means that all agree.
 
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """

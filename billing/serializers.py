@@ -64,7 +64,10 @@ class PlatformUsageSerializer(serializers.Serializer):
 
 
 class UsageTotalsSerializer(serializers.Serializer):
-    """The API representation of the totals of a month's usage: of all targets that were due in the month."""
+    """The API representation of a month's usage: the numbers of published and failed posts, and their cost in cents.
+
+    It counts the posts that were due in the month, once for each account.
+    """
 
     published = serializers.IntegerField()
     failed = serializers.IntegerField()
@@ -74,7 +77,7 @@ class UsageTotalsSerializer(serializers.Serializer):
 
 
 class MonthSerializer(serializers.Serializer):
-    """The workspace and the UTC month of a usage or bill in API responses. `period_end` is the start of the next month."""
+    """The workspace and UTC month of usage or a bill in API responses. `period_end` is the start of the next month."""
 
     workspace_id = serializers.CharField()
     period_start = serializers.DateTimeField(source="period.start")
@@ -121,7 +124,7 @@ class BillingSerializer(MonthSerializer):
 
 
 class CreatePortalSessionSerializer(WriteBody):
-    """The API request for a page of the payment processor that shows the workspace's billing (portal session)."""
+    """The API request to open the payment processor's portal, where a workspace's invoices and payment methods are shown."""
 
     workspace_id = fields.Identifier("wrk")
 
@@ -161,6 +164,6 @@ PortalSessionPreview = preview_of(
 
 
 class EventReceivedSerializer(serializers.Serializer):
-    """The response to the payment processor after its event was verified and stored."""
+    """The API response to an event that the payment processor sent, after the event was verified and stored."""
 
     received = serializers.BooleanField()

@@ -81,7 +81,7 @@ class SubscriptionState:
 
     @property
     def may_still_charge(self) -> bool:
-        """Return whether the subscription may still cost money, which is so until it has ended."""
+        """Return whether the payment processor may still charge for this subscription (true until it has ended)."""
         return self.status not in ENDED_STATUSES
 
 
@@ -125,9 +125,9 @@ def _from_subscription(kind: str, obj: Mapping[str, Any], occurred_at: datetime)
 
 
 def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
-    """Return the event that a subscription has started, from the payment processor's event of a finished checkout.
+    """Read a finished checkout in the payment processor's JSON as the start of a subscription; None without a subscription.
 
-    Its time is when the session was opened, so that the subscription's own events always come later.
+    The event's time is when the checkout session was opened, so that the subscription's own events always come later.
     """
     opened_at = _unix_time(obj.get("created")) or occurred_at
     if obj.get("mode") != "subscription":
@@ -153,7 +153,10 @@ def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> Sub
 
 
 def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
-    """Return the subscription event of an invoice. An invoice has no subscription status, so the status must be fetched."""
+    """Read an invoice in the payment processor's JSON as an event of its subscription; None without a subscription.
+
+    An invoice has no subscription status, so the status must be fetched.
+    """
     details = _as_mapping(_as_mapping(obj.get("parent")).get("subscription_details"))
     if not _object_id(details.get("subscription") or obj.get("subscription")):
         return None
@@ -162,7 +165,7 @@ def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> Subscription
 
 
 def _object_id(value: object) -> str:
-    """Return the id of an object that the payment processor's JSON gives either as an id or as a whole object; else ""."""
+    """Return an id that the payment processor's JSON gives as the id or as the whole object; "" for other values."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found[:255] if isinstance(found, str) else ""
 
@@ -209,5 +212,5 @@ def _period_end(part: Mapping[str, Any]) -> datetime | None:
 
 
 def _as_mapping(value: object) -> Mapping[str, Any]:
-    """Return a part of the payment processor's JSON if it is a JSON object, else an empty mapping."""
+    """Return a value from the payment processor's JSON if it is a JSON object, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}

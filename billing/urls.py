@@ -1,4 +1,4 @@
-"""The URLs of the usage and billing API and of the usage page."""
+"""The URLs of the usage and billing API and of the dashboard's usage page."""
 
 from __future__ import annotations
 

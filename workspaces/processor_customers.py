@@ -1,4 +1,4 @@
-"""Saves the customer ids of workspaces at the payment processor, and how long each workspace's audit log is stored."""
+"""Saves the workspaces' customer ids at the payment processor, and how long each workspace's audit log is kept."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
 
 
 def set_retention_tier(*, workspace_id: str, tier: str) -> None:
-    """Set how long the workspace's audit log is stored (retention tier), unless an operator has set `enterprise`."""
+    """Set how long the workspace's audit log is kept (retention tier), unless an operator has set the tier `enterprise`."""
     Workspace.objects.filter(pk=workspace_id).exclude(retention_tier=OPERATOR_TIER).update(retention_tier=tier)

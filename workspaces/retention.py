@@ -20,7 +20,7 @@ RETENTION_PERIOD = timedelta(days=30)  # longer than any provider's token is val
 
 
 def workspaces_to_purge() -> QuerySet[Workspace]:
-    """Return the workspaces deleted more than DELETED_WORKSPACE_DAYS ago, whose rows in all apps may now be deleted."""
+    """Return the workspaces deleted more than DELETED_WORKSPACE_DAYS ago, whose data in all apps may now be deleted."""
     deleted_before = timezone.now() - timedelta(days=settings.DELETED_WORKSPACE_DAYS)
     # A deleted workspace never changes again, so `updated_at` is the time of its deletion.
     return Workspace.objects.filter(status=WorkspaceStatus.DELETED, updated_at__lte=deleted_before)

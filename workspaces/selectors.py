@@ -37,7 +37,7 @@ def live_workspaces() -> QuerySet[Workspace]:
 
 
 def workspaces_of(*, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
-    """Return the owner's workspaces that the caller may see: users see their own, an API key sees the key's workspace."""
+    """Return a page of the workspaces that a user owns: all of them for that user, only its own for an API key."""
     owned = live_workspaces().filter(owner_user_id=owner_user_id)
     if caller.is_user:
         visible = owned if caller.actor_id == owner_user_id else owned.none()
@@ -112,7 +112,7 @@ def invitations_of(*, workspace_id: str) -> QuerySet[Invitation]:
 
 
 def open_invitation(*, token_sha256: str) -> Invitation | None:
-    """Return the invitation with this link token, if it has not expired and its sender is still an owner or admin."""
+    """Return the invitation whose link token has the given hash, if it is not expired and its sender may still invite."""
     inviter_may_invite = Member.objects.filter(
         workspace=OuterRef("workspace"),
         user=OuterRef("invited_by"),

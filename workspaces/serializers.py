@@ -16,7 +16,7 @@ from workspaces.services.workspaces import default_free_credit_cents
 
 
 class OmitNullCommitPack(serializers.BaseSerializer):
-    """The base of workspace serializers: leaves out the field `commit_pack_id` if it is null."""
+    """The base of workspace serializers; it omits the optional field `commit_pack_id` from API responses if it is null."""
 
     optional_fields = ("commit_pack_id",)
 
@@ -107,7 +107,7 @@ class UpdateCapsSerializer(WriteBody):
 
 
 class UpdateCapsRequestShown(UpdateCapsSerializer):
-    """The copy of a request to change a workspace's monthly caps, in the response to the request's dry run."""
+    """The API representation of a request to change a workspace's monthly caps, as the response to a dry run repeats it."""
 
     dry_run = None  # type: ignore[assignment]
     workspace_id = fields.Identifier("wrk")

@@ -25,7 +25,7 @@ from workspaces.serializers import (
 
 
 def _owner(call: Call) -> str:
-    """Return the owner of a workspace to be created: each owner has separate Idempotency-Keys for creating workspaces."""
+    """Return the owner named in a request to create a workspace; each owner has a separate set of Idempotency-Keys."""
     owner_user_id = call.data.get("owner_user_id", "")  # missing in an invalid body
     services.require_workspace_creator(call.caller, owner_user_id)
     return f"owner:{owner_user_id}"

@@ -59,7 +59,7 @@ class WorkspacePage:
 
     @property
     def form_key(self) -> str:
-        """Return the hidden key of a dashboard form, by which a repeated submission of the form is recognized.
+        """Return the value of a dashboard form's hidden field by which a repeated submission of the form is recognized.
 
         A form that is shown again with errors keeps its key.
         """
@@ -70,7 +70,7 @@ class WorkspacePage:
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
 
     def render(self, template: str, *, status: int = 200, **shown: Any) -> HttpResponse:
-        """Render a template of the workspace's dashboard page. The template gets the variables `page` and `shown`."""
+        """Render a template of a workspace's dashboard page with the variables in `shown`, and with `page`."""
         return render(self.request, template, {"page": self, **shown}, status=status)
 
     def success_redirect(self, message: str, name: str, **named: str) -> HttpResponse:
@@ -79,7 +79,7 @@ class WorkspacePage:
         return self.redirect(self.path(name, **named))
 
     def success_redirect_back(self, message: str) -> HttpResponse:
-        """Show a success message and redirect to the dashboard page on which the form was."""
+        """Show a success message and redirect back to the dashboard page that contained the form."""
         messages.success(self.request, message)
         return self.redirect(_referring_page(self))
 
@@ -94,7 +94,7 @@ PageView = Callable[..., HttpResponseBase]
 
 
 def workspace_page(*methods: str, operation: str = "", files: bool = False) -> Callable[[PageView], PageView]:
-    """Declare a dashboard page of a workspace and its HTTP methods, by default GET and HEAD.
+    """Decorate a view as a dashboard page of a workspace that allows the given HTTP methods, by default GET and HEAD.
 
     Anonymous users are redirected to the sign-in page; users who are not members get a 404 page. An ApiError of a GET is
     shown as an error page; one of a POST is shown on the page that contained the form. An error is recorded in the audit
@@ -142,7 +142,10 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
 
 
 def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> HttpResponseBase:
-    """Check the CSRF token of a dashboard form with files. The files are read only after the sender was authenticated."""
+    """Run a dashboard page whose form uploads files: accept the files, check the form's CSRF token, then call the view.
+
+    The files are read only after the sender was authenticated.
+    """
     try:
         accept_file_uploads(page.request)
     except PayloadTooLarge as error:
@@ -152,7 +155,7 @@ def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> H
 
 
 def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[str, bool]:
-    """Run `work`, which creates a row, only once, even if the dashboard form is submitted several times.
+    """Run `work`, which creates a database row, only once, even if the dashboard form is submitted several times.
 
     Returns the row's id, and whether an earlier submission created it. The form's hidden `key` (`page.form_key`) is
     stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be
@@ -173,7 +176,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) ->
 
 
 def caller_of_request(request: HttpRequest) -> Caller:
-    """Return the signed-in user of a dashboard request in the form that services expect (a Caller)."""
+    """Return the signed-in user of a dashboard request as a Caller, the `caller` argument of the services."""
     return Caller(
         kind="user",
         actor_id=str(request.user.pk),
@@ -189,7 +192,7 @@ def api_error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | 
 
 
 def record_refused_write(page: WorkspacePage, operation: str, error: ApiError) -> None:
-    """Record a refused write in the audit log, for dashboard pages that show the error by themselves."""
+    """Record a refused write in the audit log, for dashboard pages that show the error themselves."""
     record_refusal(caller=page.caller, operation=operation, error=error, dry_run=False)
 
 

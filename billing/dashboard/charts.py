@@ -1,4 +1,4 @@
-"""Sizes of the usage page's charts in percent: the budget bar, the columns of days, and the shares of the spending."""
+"""The charts of the dashboard's usage page as percentages: the budget bar, a column for each day, and shares of spending."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEARLY_USED_SHARE = 0.8  # share of the limit
 
 @dataclass(frozen=True)
 class BudgetBar:
-    """The budget bar of the usage page: the percentages of the bar that are spent, spent or held, and free credit."""
+    """The usage page's budget bar: the widths, in percent, of money spent, money spent or reserved, and free credit."""
 
     limit_cents: int
     used_cents: int

@@ -134,14 +134,14 @@ def _free_credit_is_used_up(bill: MonthBill) -> bool:
 
 
 def _grace_end(subscription: Subscription | None) -> datetime | None:
-    """Return until when a subscription with an overdue payment still pays for usage; None for any other subscription."""
+    """Return when a past-due subscription stops paying for usage (the end of its grace period); None for any other."""
     if subscription is None or subscription.status != PAST_DUE or subscription.status_since is None:
         return None
     return subscription.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)
 
 
 def _requested_month(page: WorkspacePage) -> datetime:
-    """Return the start of the month in the usage page's query (`month=2027-03`); without one, of the current month."""
+    """Return the start of the month that the usage page's URL asks for (`?month=2027-03`), by default the current month."""
     try:
         asked = datetime.strptime(page.request.GET.get("month", ""), "%Y-%m").replace(tzinfo=UTC)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Cancels the subscriptions of deleted workspaces. A billing alarm stays open until the payment processor has done so."""
+"""Cancels deleted workspaces' subscriptions at the payment processor. While that fails, a billing alarm stays open."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
 
 
 def workspaces_to_close() -> QuerySet[Workspace]:
-    """Return the deleted workspaces that may have a running subscription. Workspaces tried longest ago come first.
+    """Return deleted workspaces whose subscriptions may still be running, ordered by the last attempt to cancel them.
 
-    Without an API key, only those whose stored subscription is running.
+    Workspaces without an attempt come first. Without an API key, only those whose stored subscription is running.
     """
     subscription = Subscription.objects.filter(pk=OuterRef("pk"))
     tried_at = Subquery(subscription.values("end_tried_at")[:1])

@@ -1,4 +1,4 @@
-"""Holds money for targets before they are published; then settles it (spends it) or releases it, in the billing ledger.
+"""Reserves money for posts before they are published, then spends or releases the money, all in the billing ledger.
 
 Money is held when a post group is scheduled, settled when a target is published, and released when it fails. Each function
 must run inside the transaction that saves the target's state. Counters are always locked in the same order: by month,
@@ -30,7 +30,7 @@ MAX_UPDATE_TRIES = 100
 def hold_costs(
     *, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], due: datetime, new: bool = False
 ) -> None:
-    """Hold (reserve) in the ledger the money for publishing targets in the month of `due`: for all of them or for none.
+    """Reserve money in the billing ledger for publishing posts in the month of `due`: for all of the posts or for none.
 
     `new` targets never had a hold before.
 
@@ -66,12 +66,12 @@ def hold_costs(
 
 
 def settle_hold(*, target_id: str) -> None:
-    """Turn the money held for a published target into spending. A target without held money is skipped."""
+    """Record that the money reserved for a published post is spent; does nothing if no money is reserved."""
     settle_holds(target_ids=[target_id])
 
 
 def settle_holds(*, target_ids: Iterable[str]) -> None:
-    """Turn the money held for published targets into spending. Spending beyond the free credit gets usage reports."""
+    """Record that the money reserved for published posts is spent; creates usage reports beyond the free credit."""
     _require_transaction()
     entries = _close_holds(target_ids, Kind.SETTLE)
     for rows, ended in _months(entries):
@@ -82,12 +82,12 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
 
 
 def release_hold(*, target_id: str, failed: bool) -> None:
-    """Release the money held for a failed or cancelled target. A target without held money is skipped."""
+    """Release the money reserved for a failed or cancelled post; does nothing if no money is reserved."""
     release_holds(target_ids=[target_id], failed=failed)
 
 
 def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
-    """Release the money held for failed or cancelled targets. Targets without held money are skipped."""
+    """Release the money reserved for failed or cancelled posts. Posts without reserved money are skipped."""
     _require_transaction()
     entries = _close_holds(target_ids, Kind.RELEASE)
     for rows, ended in _months(entries):
@@ -101,7 +101,7 @@ def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
 
 
 def lock_month_counters(*, target_ids: Iterable[str], workspace_id: str, agent_id: str | None, due: datetime) -> None:
-    """Lock the month counters in which the targets' money is held, and those that new holds with the due time `due` change.
+    """Lock the counters of the months in which posts' money is reserved now and of the month of `due`, to which it moves.
 
     Needed by transactions that release and hold: without it, two of them that move targets between months could deadlock.
     """
@@ -159,7 +159,7 @@ def _add(
     *,
     refuse: Callable[[Any], None],
 ) -> None:
-    """Add charges to one counter of spending or posts by a single database update, unless a cap would be exceeded.
+    """Add amounts to a counter of spending or posts by a single database update, unless that would exceed a cap.
 
     If the update changes nothing, `refuse` checks the counter and raises. It does not raise if the row is missing (then
     `first` is inserted) or if a concurrent release has made the amounts fit; in both cases the update is repeated. Raises
@@ -175,7 +175,7 @@ def _add(
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
-    """Return the number of each target's next hold (round): 1 for a target for which no money has been held before.
+    """Return, for each post that had money reserved before, the number of its next reservation (`round`): 2 or higher.
 
     Raises ValueError if a target is still held or settled.
     """
@@ -193,7 +193,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
 
 
 def _close_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> list[LedgerEntry]:
-    """Settle or release the money that is held for the targets; returns the ledger entries added for this.
+    """Record that money reserved for posts is now spent or released; returns the ledger entries that were added.
 
     The holds are locked first, so that concurrent calls cannot close the same hold twice.
     """
@@ -224,7 +224,7 @@ def _closing_entry(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
 
 
 def _months(entries: list[LedgerEntry]) -> Iterator[tuple[QuerySet[MonthCounter], ChargeTotals]]:
-    """Yield the month counters of ledger entries in their locking order, each counter with the sum of its entries."""
+    """Yield each month counter that the ledger entries change, with the sum of its entries, in the order of locking."""
     for month in sorted({entry.month for entry in entries}):
         of_month = [entry for entry in entries if entry.month == month]
         for holder in ("agent_id", "workspace_id"):

@@ -60,7 +60,7 @@ def receive_event(*, body: bytes, signature: str) -> None:
 
 
 def _verify_signature(header: str, body: bytes, *, secret: str) -> None:
-    """Raise SignatureInvalid unless the payment processor has signed the event's body a short time ago."""
+    """Raise SignatureInvalid unless the payment processor signed the event's body within the last five minutes."""
     pairs = [part.strip().partition("=") for part in header.split(",")]
     times = [value for name, _, value in pairs if name == "t"]
     if len(times) != 1 or not _TIME.fullmatch(times[0]):
@@ -108,7 +108,7 @@ def _process(event: ProcessorEvent) -> None:
 
 
 def _refresh(workspace_id: str, customer_id: str) -> None:
-    """Update a workspace's subscription from the payment processor, because of an event; also save a new customer id."""
+    """Fetch and save a workspace's subscription after an event of the payment processor, and save a new customer id."""
     refresh_subscription(workspace_id=workspace_id, customer_id=customer_id)
     stored_id = save_customer_id(workspace_id=workspace_id, customer_id=customer_id)
     if stored_id != customer_id:
@@ -116,7 +116,7 @@ def _refresh(workspace_id: str, customer_id: str) -> None:
 
 
 def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) -> str | None:
-    """Return the workspace to which an event's customer belongs; None if the event contradicts the stored customer ids.
+    """Return the id of the workspace that a payment event concerns; None if its customer is unknown or another workspace's.
 
     The event may name a workspace without a customer id, if the request that created the customer died.
     """

@@ -25,12 +25,12 @@ Progress = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
-    """Ignore a line about the progress of the billing reconciliation: the default for callers that show no progress."""
+    """Do nothing with a progress message of the billing reconciliation: for callers that do not show the progress."""
 
 
 @dataclass(frozen=True)
 class ReconciliationResult:
-    """The result of a billing reconciliation: changed subscriptions, differences in usage, wrong month counters."""
+    """The result of a billing reconciliation: the numbers of changed subscriptions, usage differences and wrong counters."""
 
     workspaces: int = 0
     subscriptions_changed: int = 0
@@ -43,7 +43,7 @@ class ReconciliationResult:
 
 
 def run_nightly_reconciliation() -> ReconciliationResult | None:
-    """Compare billing with the payment processor, at NIGHT_HOUR or if the last comparison was incomplete.
+    """Compare billing with the payment processor if it is NIGHT_HOUR or the last comparison was incomplete.
 
     This is called every hour.
     """

@@ -32,7 +32,7 @@ class ConcurrentUpdateError(Exception):
 
 
 def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
-    """Fetch the customer's subscriptions from the payment processor and save the best one; returns whether it differs.
+    """Fetch a customer's subscriptions from the payment processor and save the main one; returns whether it changed.
 
     If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one.
     Raises BillingUnavailable, NotAtProcessor, ConcurrentUpdateError; then nothing has changed.
@@ -53,7 +53,7 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
 
 
 def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
-    """Save the subscription that a payment processor's event contains, if no API key is configured to fetch the current one.
+    """Save the subscription copy in a payment processor's event, for services without an API key to fetch the current one.
 
     Returns whether the stored subscription changed.
 

@@ -23,9 +23,8 @@ Status = UsageReport.Status
 def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
     """Compare each customer's reported usage with the payment processor's sum; returns for how many customers they differ.
 
-    First settles the usage reports of unknown outcome by the processor's sums.
-
-    Returns for how many customers the sum differs; each of them raises an alarm. Raises BillingUnavailable.
+    First settles the usage reports of unknown outcome by the processor's sums. Each difference raises an alarm. Raises
+    BillingUnavailable.
     """
     end = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     start = end - timedelta(days=COMPARED_DAYS)
@@ -49,7 +48,7 @@ def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
 
 
 def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str], None]) -> None:
-    """Find out which usage reports without an answer have reached the payment processor, by comparing sums of minutes."""
+    """Find out from the payment processor's sums, minute by minute, which unanswered usage reports it has received."""
     unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
         minute = row.settled_at.replace(second=0, microsecond=0)
@@ -72,7 +71,7 @@ def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str],
 
 
 def _still_pending(customers: Iterable[str]) -> set[str]:
-    """Return the customers with usage reports that are not sent yet, or too new to be in the payment processor's sums."""
+    """Return the ids of customers whose usage cannot be compared yet: a report is unsent or newer than SUMMARY_DELAY."""
     lately = Q(status=Status.PENDING) | Q(sent_at__gt=timezone.now() - SUMMARY_DELAY)
     return set(UsageReport.objects.filter(lately, customer_id__in=customers).values_list("customer_id", flat=True))
 

@@ -43,7 +43,7 @@ _MONTH = attrgetter("workspace_id", "month")
 
 @dataclass(frozen=True)
 class ReportRound:
-    """The number of usage reports that one run took to send, and the number of those that got no answer."""
+    """The result of one run of sending usage reports: how many reports it took, and how many of them got no answer."""
 
     claimed: int
     unanswered: int
@@ -65,7 +65,7 @@ def create_usage_reports(entries: Sequence[LedgerEntry]) -> None:
 
 
 def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:
-    """Return usage reports for the parts of the ledger entries beyond the free credit, in the order of the entries."""
+    """Return the usage reports for those parts of the ledger entries that were spent beyond the month's free credit."""
     if not entries:
         return []
     counter = MonthCounter.objects.filter(holder_id=workspace_id, month=month)
@@ -114,14 +114,20 @@ def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
 
 
 def _claim(limit: int) -> list[UsageReport]:
-    """Reserve due usage reports for this worker, first those of unknown outcome, which must soon be sent again."""
+    """Reserve due usage reports for this worker, starting with those that may already have reached the payment processor.
+
+    The processor recognizes a repeated report only for a while, so these must soon be sent again.
+    """
     first = claim_due(UsageReport.objects.filter(unknown_since__isnull=False), limit=limit, lease=REPORT_LEASE)
     fresh = UsageReport.objects.filter(unknown_since=None)
     return first + claim_due(fresh, limit=limit - len(first), lease=REPORT_LEASE)
 
 
 def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEvent]]:
-    """Return the usage reports to send now. Each is first saved with an unknown outcome, in case this process ends."""
+    """Return the usage reports to send now, after marking their outcome as unknown in case the process dies while sending.
+
+    Reports that are too old are given up; reports that no subscription pays for are postponed.
+    """
     now = timezone.now()
     workspace_ids = {row.workspace_id for row in claimed}
     customers = customer_ids_of(workspace_ids)

@@ -62,7 +62,7 @@ def remove(page: WorkspacePage, user_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="members.leave")
 def leave(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: end the signed-in user's own membership in the workspace, which is called leaving."""
+    """Dashboard page: leave the workspace, which ends the signed-in user's own membership."""
     services.leave_workspace(caller=page.caller, workspace_id=page.workspace.id)
     messages.success(page.request, f"You have left {page.workspace.name}.")
     return page.redirect(reverse("dashboard"))

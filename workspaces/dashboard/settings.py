@@ -47,7 +47,7 @@ def caps(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.pause")
 def pause(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: pause the workspace, on behalf of its owner."""
+    """Dashboard page: pause the workspace, which stops changes and scheduled posts. Only its owner may do this."""
     services.pause_workspace(caller=page.caller, workspace_id=page.workspace.id)
     return page.success_redirect("Everything is stopped.", "settings")
 
@@ -87,7 +87,7 @@ def delete(page: WorkspacePage) -> HttpResponse:
 
 
 def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpResponse:
-    """Render the workspace's settings page. Submitted `forms` that have errors replace the empty ones."""
+    """Render the workspace's settings page. A form in `forms` that has errors is shown again as it was submitted."""
     fresh = {"general": GeneralForm, "caps": CapsForm, "deletion": DeletionForm}
     shown = {name: forms.get(name) or form(workspace=page.workspace) for name, form in fresh.items()}
     return page.render(

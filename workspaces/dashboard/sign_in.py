@@ -80,7 +80,7 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def sign_in_again(request: HttpRequest) -> HttpResponse:
-    """The page that explains why a recent sign-in is needed, and starts a new sign-in with the same method as before."""
+    """Dashboard page: explain why the user must sign in again, and start a new sign-in with the same method as before."""
     next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse(
         "dashboard"
     )
@@ -101,7 +101,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def saved_form_page(request: HttpRequest) -> HttpResponse:
-    """The page after a new sign-in that shows the form saved before the sign-in, with a button to submit the form."""
+    """Dashboard page after signing in again: show the form that was saved before, with a button to submit it."""
     form = saved_form.load_form(request)
     if form is None:
         return redirect("dashboard")
@@ -156,10 +156,7 @@ def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> di
 @require_safe
 @never_cache
 def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpResponse:
-    """Sign in by the link in the file demo.json.
-
-    It works once, and only in development without an identity provider.
-    """
+    """Sign in by a one-time link from demo.json, which works only in development without an identity provider."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Http404
     user = User.objects.filter(pk=user_id, is_active=True).first()
@@ -199,7 +196,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
 
 
 def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBackend) -> ApiError | None:
-    """Return an error unless the identity provider has confirmed that the session's user has just signed in again."""
+    """Return an error if signing in again was done by another user or not confirmed by the identity provider; else None."""
     if person.pk != request.user.pk:
         return Forbidden(
             "You signed in as another user, so nothing was changed.",
@@ -225,7 +222,10 @@ def _sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "
 
 
 def _backend(request: HttpRequest) -> OpenIdBackend:
-    """Return the social-auth library's object for this sign-in. Raises Http404 if no identity provider is configured."""
+    """Return the OpenID Connect backend for the request's sign-in. Raises Http404 if no identity provider is configured.
+
+    It is a backend of the social-auth library.
+    """
     if not (settings.OIDC_ISSUER and settings.OIDC_CLIENT_ID):
         raise Http404
     return OpenIdBackend(load_strategy(request), f"{settings.BASE_URL}{reverse('sign-in-callback')}")

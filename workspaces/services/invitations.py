@@ -1,4 +1,4 @@
-"""Invites people to a workspace by e-mail. Only a user with the invited, verified e-mail address may accept, and once."""
+"""Invites people to a workspace by e-mail. Only the user with the invited, verified e-mail address may accept, once."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
 
 
 def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int) -> None:
-    """Delete an invitation to the workspace, as owners and admins may do.
+    """Delete an invitation to the workspace. Only owners and admins may do this.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
     """
@@ -87,7 +87,7 @@ def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int
 
 
 def get_open_invitation(*, caller: Caller, token: str) -> Invitation:
-    """Return the open invitation of an invitation link.
+    """Return the open invitation whose link contains this token.
 
     Raises InvalidState (no longer open), Forbidden (not the invited user).
     """
@@ -134,7 +134,7 @@ def _require_invited_person(caller: Caller, invitation: Invitation) -> None:
 
 
 def _replace_open_invitation(workspace: Workspace, address: str) -> None:
-    """Delete an earlier invitation of the same e-mail address. Raises Conflict if the workspace has too many invitations.
+    """Delete the earlier invitation of an e-mail address that is invited again. Raises Conflict if too many are open.
 
     Raises ValidationFailed if the address is already a member's.
     """

@@ -51,7 +51,7 @@ def claim_mail() -> OutgoingMail | None:
 
 
 def send_claimed_mail(mail: OutgoingMail) -> None:
-    """Send a reserved e-mail and save the result. After a failure, the e-mail is tried again later, but not without end."""
+    """Send a reserved e-mail and save the result. A failed e-mail is tried again later, up to MAX_ATTEMPTS times in all."""
     try:
         content: Any = mail.content
         EmailMessage(content["subject"], content["text"], to=[content["to"]]).send()

@@ -17,7 +17,7 @@ ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner role can
 
 
 def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -> Member:
-    """Change a member's role in the workspace to admin or member, as owners and admins may do.
+    """Change a member's role in the workspace to admin or member. Only owners and admins may do this.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ReauthenticationRequired, ValidationFailed,
     InvalidState (the owner).

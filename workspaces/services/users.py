@@ -42,7 +42,7 @@ def sign_in_user(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User
 
 
 def user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
-    """Return the user to whom the identity provider issued an access token. `make_user` allows creating an unknown user.
+    """Return the user to whom the identity provider issued an access token; with `make_user`, create an unknown user.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
     for an unknown user without `make_user`.
@@ -135,7 +135,7 @@ def _record_session_end(caller: Caller, operation: str) -> None:
 
 
 def _record_sign_in(person: User, ip: str | None) -> None:
-    """Write the audit entry of a user's sign-in. The entry of an operator is kept as long as entries of operator actions."""
+    """Record a user's sign-in in the audit log; an operator's sign-in is recorded as an operator action and kept longest."""
     caller = Caller(kind="user", actor_id=person.id, ip=ip)
     operation, metadata = "users.sign_in", {}
     if person.is_staff:
@@ -160,7 +160,7 @@ def _create(identity: OidcIdentity) -> User:
 
 
 def _deleted_since(identity: OidcIdentity, issued_at: int | None) -> bool:
-    """Return whether this identity's user was deleted in the second in which the token was issued, or later."""
+    """Return whether the user with this identity was deleted after the token was issued, or in the same second."""
     issued = datetime.fromtimestamp(issued_at or 0, UTC)
     digests = EndedIdentity.digests(identity.issuer, identity.subject)
     return EndedIdentity.objects.filter(digest__in=digests, ended_at__gte=issued).exists()

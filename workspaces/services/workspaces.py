@@ -34,18 +34,18 @@ from workspaces.models import Member, User, Workspace
 
 
 class Provisioner(Protocol):
-    """A class by which another app creates rows for each new workspace. They are listed in WORKSPACE_PROVISIONERS."""
+    """The interface of classes that create another app's rows for a new workspace; WORKSPACE_PROVISIONERS lists them."""
 
     def preview(self) -> dict[str, Any]:
-        """Return what this app would create for a new workspace, for the response to a dry run."""
+        """Return what the provisioner's app would create for a new workspace, for the response to a dry run."""
 
     def provision(self, *, workspace: Workspace) -> None:
-        """Create this app's rows for a new workspace, in the transaction that creates the workspace."""
+        """Create the rows of the provisioner's app for a new workspace, in the transaction that creates the workspace."""
 
 
 @dataclass(frozen=True)
 class WorkspacePlan:
-    """The workspace that a request creates, and what other apps create together with it."""
+    """A workspace that is created, or would be in a dry run, and what the other apps create for the workspace."""
 
     workspace: Workspace
     provisions: dict[str, Any]
@@ -85,7 +85,7 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
 
 
 def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
-    """Raise Forbidden, ScopeMissing or WorkspacePaused unless the caller may create workspaces for this owner."""
+    """Raise Forbidden, ScopeMissing or WorkspacePaused unless the caller may create workspaces for the given owner."""
     if caller.is_user:
         if caller.actor_id != owner_user_id:
             raise Forbidden("You can create workspaces only for yourself.")
@@ -189,17 +189,19 @@ def mark_workspace_deleted(*, caller: Caller, workspace: Workspace, dry_run: boo
 
 
 def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """Pause the workspace as its owner or as an operator. If the same side has already paused the workspace, nothing changes.
+    """Pause the workspace, on behalf of its owner or of the operators. These two pauses are independent of each other.
 
-    Allowed for operators and the signed-in owner. Raises NotFound, UserSessionRequired (a key), Forbidden.
+    A pause that already exists keeps its time. Allowed for operators and the signed-in owner. Raises NotFound,
+    UserSessionRequired (a key), Forbidden.
     """
     return _switch_pause(caller, workspace_id, pausing=True, dry_run=dry_run)
 
 
 def resume_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
-    """End the caller's own pause of the workspace. If both the owner and an operator have paused it, the other pause stays.
+    """End the caller's pause of the workspace, which is the owner's pause or, for an operator, the operators' pause.
 
-    Raises the errors of `pause_workspace`, and WorkspacePaused for an owner if only an operator has paused it.
+    The other pause stays, if there is one. Raises the errors of `pause_workspace`, and WorkspacePaused for an owner if
+    only an operator has paused it.
     """
     return _switch_pause(caller, workspace_id, pausing=False, dry_run=dry_run)
 

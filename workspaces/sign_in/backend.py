@@ -75,7 +75,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
         super().validate_temporal_claims({name: value for name, value in id_token.items() if name != "nbf"})
 
     def user_data(self, access_token: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return further data about the user from the identity provider, which must be about the ID token's subject.
+        """Return the user's data from the identity provider's userinfo endpoint; it must be about the ID token's subject.
 
         The provider need not offer userinfo.
         """

@@ -35,7 +35,7 @@ class OidcIdentity:
 
 
 def identity_from_claims(issuer: str, claims: Mapping[str, Any], *more: Mapping[str, Any]) -> OidcIdentity:
-    """Return the user's identity from verified OpenID Connect claims and from `more` claims, such as userinfo.
+    """Return the user's identity from verified OpenID Connect claims, completed from `more` claims such as userinfo.
 
     E-mail address and `email_verified` are read from the same source, because one source cannot verify the address of
     another. Raises InvalidSubject.
@@ -80,7 +80,10 @@ def auth_time_from_claims(claims: Mapping[str, Any]) -> datetime | None:
 
 
 def is_operator_by_claims(*sources: Mapping[str, Any]) -> bool:
-    """Return whether the OpenID Connect claims make the user an operator: OIDC_STAFF_CLAIM may be `groups=operators`."""
+    """Return whether the OpenID Connect claims contain the value that makes a user an operator (OIDC_STAFF_CLAIM).
+
+    The setting has the form `groups=operators`.
+    """
     claim, _, required = settings.OIDC_STAFF_CLAIM.partition("=")
     if not claim or not required:
         return False

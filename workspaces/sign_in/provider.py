@@ -66,7 +66,7 @@ class CachedValue(Generic[Value]):
         return self._value
 
     def get_newer(self) -> Value:
-        """Return the identity provider's configuration or keys; those older than RENEWAL_PAUSE are fetched again.
+        """Return the identity provider's configuration or keys, fetched again if they are older than RENEWAL_PAUSE.
 
         Raises ProviderUnavailable, RateLimited.
         """
@@ -117,7 +117,7 @@ class Provider:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the identity provider's configuration.
+        """Return the identity provider's configuration (its OpenID discovery document).
 
         Its `issuer` is also that of tokens and users' identities.
         """

@@ -36,5 +36,5 @@ def load_form(request: HttpRequest) -> SavedForm | None:
 
 
 def discard_form(request: HttpRequest) -> None:
-    """Remove the saved form from the session, because a form has now been submitted."""
+    """Remove the saved form from the user's session, because the user has now submitted it or another form."""
     request.session.pop(SESSION_KEY, None)
