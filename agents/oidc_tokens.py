@@ -18,7 +18,7 @@ from config.api.caller import Caller
 from config.api.errors import ServiceUnavailable, Unauthenticated
 from workspaces.services import user_for_token
 from workspaces.sign_in.oidc_claims import (
-    NEVER,
+    UNKNOWN_AUTH_TIME,
     InvalidSubject,
     OidcIdentity,
     auth_time_from_claims,
@@ -89,7 +89,7 @@ def _authenticated_at(claims: Mapping[str, Any]) -> datetime | None:
 
     Without `auth_time` it is None, or NEVER with OIDC_REQUIRE_AUTH_TIME.
     """
-    unknown = NEVER if settings.OIDC_REQUIRE_AUTH_TIME else None
+    unknown = UNKNOWN_AUTH_TIME if settings.OIDC_REQUIRE_AUTH_TIME else None
     return auth_time_from_claims(claims) or unknown
 
 

@@ -37,7 +37,7 @@ class ChargeTotals:
 
 
 @dataclass(frozen=True)
-class SpendCap:
+class SpendCapStatus:
     """A workspace's or agent's spending in a month against its spend cap, in cents; an agent may have no cap (None).
 
     `dataclasses.replace(spend_cap, cap_cents=…)` shows the same month with another cap.
@@ -90,10 +90,10 @@ class MonthlyCaps:
         limit = self.spend_cap(MonthCounter()).limit_cents
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
-    def spend_cap(self, counter: MonthCounter) -> SpendCap:
-        return SpendCap(self.cap_cents, self.free_credit_cents, counter.settled_cents, counter.held_cents)
+    def spend_cap(self, counter: MonthCounter) -> SpendCapStatus:
+        return SpendCapStatus(self.cap_cents, self.free_credit_cents, counter.settled_cents, counter.held_cents)
 
-    def check(self, counter: MonthCounter, demand: ChargeTotals) -> None:
+    def check_caps_and_payment(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Raise an error if charges exceed a monthly cap, or exceed the free credit and no subscription pays for more.
 
         Raises SpendCapExceeded, SocialUrlPostCapExceeded or PaymentMethodRequired.

@@ -211,7 +211,7 @@ class Subscription(TimestampedModel):
     def is_running(self) -> bool:
         return self.status in RUNNING_STATUSES
 
-    def entitles(self, now: datetime) -> bool:
+    def pays_for_usage_at(self, now: datetime) -> bool:
         """Return whether the subscription pays, at the given time, for the workspace's usage beyond its free credit."""
         if self.status == PAST_DUE:
             grace = timedelta(days=settings.PAST_DUE_GRACE_DAYS)

@@ -11,9 +11,9 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from agents.models import Agent
 from agents.selectors import agent_of
-from billing.caps import SpendCap, UtcMonth, utc_month_of
+from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
 from billing.models import SPENT_ENTRIES, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
-from billing.plans import paid_or_free_beta
+from billing.plans import billing_mode
 from billing.selectors import agent_spend_cap, spend_cap, subscription_of
 from config.api.caller import Caller, require_access
 
@@ -29,7 +29,7 @@ class MonthUsage:
     agent_id: str
     period: UtcMonth
     totals: dict[str, Any]
-    spend_cap: SpendCap
+    spend_cap: SpendCapStatus
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class MonthBill:
     workspace_id: str
     period: UtcMonth
     mode: str
-    spend_cap: SpendCap
+    spend_cap: SpendCapStatus
     subscription: Subscription | None
 
     @property
@@ -100,7 +100,7 @@ def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, 
     cap = spend_cap(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
     return MonthBill(
-        workspace_id, UtcMonth.containing(at), paid_or_free_beta(), cap, subscription_of(workspace_id=workspace_id)
+        workspace_id, UtcMonth.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id)
     )
 
 

@@ -72,7 +72,7 @@ def _paying(workspaces: dict[str, Workspace]) -> set[str]:
         return set(workspaces)
     now = timezone.now()
     subscriptions = Subscription.objects.exclude(status="").filter(pk__in=workspaces)
-    return {subscription.pk for subscription in subscriptions if subscription.entitles(now)}
+    return {subscription.pk for subscription in subscriptions if subscription.pays_for_usage_at(now)}
 
 
 def _limit(workspace: Workspace, *, pays: bool) -> int:

@@ -16,7 +16,7 @@ def has_payment_processor() -> bool:
     return bool(settings.STRIPE_SECRET_KEY)
 
 
-def paid_or_free_beta() -> str:
+def billing_mode() -> str:
     """Return the billing mode of this service: `paid` with a configured payment processor, else `free_beta`."""
     return "paid" if has_payment_processor() else "free_beta"
 
@@ -29,7 +29,7 @@ def available_plans() -> list[str]:
 def billing_capabilities() -> dict[str, Any]:
     """Return the `billing` part of the response to GET /capabilities: billing mode, plans, and available billing pages."""
     return {
-        "mode": paid_or_free_beta(),
+        "mode": billing_mode(),
         "checkout_available": bool(available_plans()),
         "portal_available": has_payment_processor(),
         "available_plans": available_plans(),

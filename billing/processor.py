@@ -33,7 +33,7 @@ MAX_ANSWER_BYTES = 10_000_000
 MAX_SUBSCRIPTIONS = 100  # maximum of one page of the processor's API, newest first
 
 
-class OutboundClient(stripe.HTTPClient):
+class StripeHttpClient(stripe.HTTPClient):
     """The HTTP client for Stripe's Python library that sends all requests through this service's client, config/outbound.
 
     The cause of each APIConnectionError is an OutboundError.
@@ -63,7 +63,7 @@ def _new_client(*, retries: int) -> stripe.StripeClient:
     return stripe.StripeClient(
         settings.STRIPE_SECRET_KEY,
         base_addresses={"api": settings.STRIPE_API_BASE},
-        http_client=OutboundClient(),
+        http_client=StripeHttpClient(),
         max_network_retries=retries,
     )
 

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from billing.models import ProcessorEvent, Subscription
-from billing.services.deleted_workspaces import workspaces_to_close
+from billing.services.deleted_workspaces import workspaces_to_unsubscribe
 from config.db.retention import ExpiredRows
 from workspaces.models import Workspace
 from workspaces.processor_customers import clear_customer_ids
@@ -41,7 +41,7 @@ class CustomersOfDeletedWorkspaces(ExpiredRows):
         return workspaces_to_purge().exclude(processor_customer_id="")
 
     def deletable_rows(self) -> QuerySet[Workspace]:
-        return self.expired_rows().exclude(pk__in=workspaces_to_close().values("pk"))
+        return self.expired_rows().exclude(pk__in=workspaces_to_unsubscribe().values("pk"))
 
     def purge(self, limit: int) -> int:
         ids = list(self.deletable_rows().values_list("pk", flat=True)[:limit])

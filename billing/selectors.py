@@ -11,7 +11,7 @@ from django.db.models import Case, F, QuerySet, Subquery, Sum, Value, When
 from django.utils import timezone
 
 from agents.models import Agent
-from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCap, utc_day_of, utc_month_of
+from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCapStatus, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, Subscription
 from billing.plans import has_payment_processor
 from billing.prices import Charge
@@ -26,7 +26,7 @@ def check_charges(
     charges: Sequence[Charge],
     due: datetime,
     instead_of: Sequence[str] = (),
-) -> SpendCap:
+) -> SpendCapStatus:
     """Check charges against all caps; returns the workspace's spend cap and its spending including these charges.
 
     Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold`: SpendCapExceeded,
@@ -43,7 +43,7 @@ def check_charges_by_due_time(
     agent_id: str | None,
     parts: Sequence[tuple[datetime, Sequence[Charge]]],
     instead_of: Sequence[str] = (),
-) -> SpendCap:
+) -> SpendCapStatus:
     """Check the charges of posts due at different times against all caps; returns the workspace's spend cap and spending.
 
     The spend cap and spending are those of the first month in `parts`, including its charges.
@@ -96,12 +96,12 @@ def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None
     counter.url_posts -= sum(hold.url_posts for hold in holds)
 
 
-def spend_cap(*, workspace_id: str, at: datetime) -> SpendCap:
+def spend_cap(*, workspace_id: str, at: datetime) -> SpendCapStatus:
     """Return the workspace's spend cap and the workspace's spending in the UTC month of `at`."""
     return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=None), utc_month_of(at))
 
 
-def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCap:
+def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCapStatus:
     """Return the agent's own spend cap and the agent's spending in the UTC month of `at`. Agents have no free credit."""
     return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at))
 
@@ -142,7 +142,7 @@ def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:
     return Caps((own, _workspace_caps(agent.workspace)), agent.posts_per_day_cap)
 
 
-def _spend_cap_of_first(caps: Caps, month: date) -> SpendCap:
+def _spend_cap_of_first(caps: Caps, month: date) -> SpendCapStatus:
     first = caps.months[0]
     return first.spend_cap(_counters([first.holder_id], month).first() or MonthCounter(month=month))
 
@@ -158,7 +158,7 @@ def _workspace_caps(workspace: Workspace) -> MonthlyCaps:
         workspace.monthly_spend_cap_cents,
         workspace.free_monthly_credit_cents,
         workspace.monthly_social_url_post_cap,
-        pays=not has_payment_processor() or is_entitled(workspace_id=workspace.pk),
+        pays=not has_payment_processor() or has_paying_subscription(workspace_id=workspace.pk),
     )
 
 
@@ -167,10 +167,10 @@ def subscription_of(*, workspace_id: str) -> Subscription | None:
     return Subscription.objects.exclude(status="").filter(pk=workspace_id).first()
 
 
-def is_entitled(*, workspace_id: str) -> bool:
+def has_paying_subscription(*, workspace_id: str) -> bool:
     """Return whether a subscription pays for the workspace's usage beyond the free credit."""
     subscription = subscription_of(workspace_id=workspace_id)
-    return subscription is not None and subscription.entitles(timezone.now())
+    return subscription is not None and subscription.pays_for_usage_at(timezone.now())
 
 
 class MonthAmounts(NamedTuple):

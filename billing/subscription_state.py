@@ -29,7 +29,7 @@ PAYING_STATUSES = ("active", "trialing")
 RUNNING_STATUSES = (*PAYING_STATUSES, PAST_DUE, "paused", "unpaid")
 ENDED_STATUSES = ("canceled", "incomplete_expired")
 # Order of events of the same second.
-SESSION_RANK, CREATED_RANK, UPDATED_RANK, DELETED_RANK = range(4)
+CHECKOUT_EVENT_RANK, CREATED_RANK, UPDATED_RANK, DELETED_RANK = range(4)
 _SUBSCRIPTION, _INVOICE = "customer.subscription.", "invoice."
 
 
@@ -149,7 +149,7 @@ def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> Sub
             current_period_end=None,
             ended_at=None,
         )
-    return SubscriptionEvent(customer_id, workspace_id, state, opened_at, SESSION_RANK)
+    return SubscriptionEvent(customer_id, workspace_id, state, opened_at, CHECKOUT_EVENT_RANK)
 
 
 def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:

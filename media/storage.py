@@ -104,7 +104,7 @@ def all_storage_keys() -> Iterator[str]:
                 yield f"{folder}/{name}"
 
 
-def purge_upload_leftovers(older_than: timedelta) -> int:
+def purge_upload_temp_files(older_than: timedelta) -> int:
     """Remove temporary files of media uploads whose process was killed; returns the number of removed files."""
     before = (timezone.now() - older_than).timestamp()
     removed = 0

@@ -26,4 +26,4 @@ def purge_pending_files() -> int:
 @shared_task
 def purge_incoming() -> int:
     """Remove the temporary files of media uploads whose process died (a periodic Celery task)."""
-    return storage.purge_upload_leftovers(MIN_LEFTOVER_AGE)
+    return storage.purge_upload_temp_files(MIN_LEFTOVER_AGE)

@@ -14,7 +14,7 @@ from PIL import Image, ImageCms
 from media.inspection.bounds import WORKING_BYTES
 from media.inspection.ffmpeg import DEMUXERS, run_with_limits
 from media.inspection.image_metadata import orientation
-from media.inspection.images import decodes, read_layout
+from media.inspection.images import decode_semaphore, read_layout
 from media.inspection.webp import BYTES_PER_PIXEL
 
 MAX_SIDE = 320
@@ -59,7 +59,7 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     if working_bytes > WORKING_BYTES:
         return None
     format_name = mime_type.removeprefix("image/").upper()
-    with decodes, Image.open(io.BytesIO(content[: layout.end]), formats=[format_name]) as image:
+    with decode_semaphore, Image.open(io.BytesIO(content[: layout.end]), formats=[format_name]) as image:
         sides = _thumbnail_size(*image.size)
         image.draft(None, (2 * sides[0], 2 * sides[1]))  # JPEGs may be decoded at a reduced size
         small = _convert_to_srgb(_shrink(image, sides), image.info.get("icc_profile"))

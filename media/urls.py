@@ -13,7 +13,7 @@ urlpatterns = [
     path("media/<str:media_id>", MediaViewSet.as_view({"delete": "destroy"})),
     path("files/<str:media_id>/<str:filename>", serve_file),
     path("dashboard/workspaces/<str:workspace_id>/media", library.library, name="media"),
-    path("dashboard/workspaces/<str:workspace_id>/media/describe", library.describe, name="media-describe"),
+    path("dashboard/workspaces/<str:workspace_id>/media/describe", library.edit_alt_texts, name="media-describe"),
     path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>", asset.asset, name="media-asset"),
     path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>/delete", asset.delete, name="media-delete"),
 ]

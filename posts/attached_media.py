@@ -11,7 +11,7 @@ from config.api.errors import ValidationFailed
 from media.links import adapter_media_file
 from media.models import MediaAsset
 from media.selectors import get_assets
-from media.services import release_media, use_media
+from media.services import mark_media_as_used, unmark_media_as_used
 from posts.models import PostGroup
 
 
@@ -85,7 +85,7 @@ def reserve_group_media(group: PostGroup) -> None:
     deleted assets.
     """
     if group.media:
-        use_media(holder_id=group.id, media_ids=_ids(group.media))
+        mark_media_as_used(holder_id=group.id, media_ids=_ids(group.media))
 
 
 def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
@@ -97,7 +97,7 @@ def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
 def release_group_media(group: PostGroup) -> None:
     """End the protection of the media attached to a finished post group, so that they can be deleted."""
     if group.media:
-        release_media(holder_id=group.id)
+        unmark_media_as_used(holder_id=group.id)
 
 
 def _ids(media: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -149,7 +149,7 @@ class PostTarget(DueRow, TimestampedModel):
         return self.group.text if self.text is None else self.text
 
     @property
-    def steps_done(self) -> Progress:
+    def publishing_progress(self) -> Progress:
         """Return how far publishing this post target has progressed, and which publishing step follows."""
         return Progress(self.phase, self.progress)
 

@@ -67,7 +67,7 @@ def statuses_before(*after: str) -> list[str]:
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
 
 
-def roll_up(targets: Iterable[str]) -> GroupStatus:
+def group_status_from_targets(targets: Iterable[str]) -> GroupStatus:
     """Return the status that a post group has because of the statuses of its targets.
 
     The group has been released for publishing. Cancelled targets count only if all are cancelled.

@@ -102,7 +102,7 @@ class HostShares(FairShares):
         within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
         return min(self.free_job_slots, within_workspaces, within_hosts)
 
-    def full(self) -> FullShares:
+    def shares_to_skip(self) -> FullShares:
         """Return the workspaces, domains and hosts to skip when webhook deliveries to slow hosts are claimed.
 
         These are the full shares, and those of fast hosts, whose deliveries are claimed separately.
@@ -130,7 +130,7 @@ class HostShares(FairShares):
             self._count(self._tally, holder, 1)
         return taken
 
-    def ended(self, holder: str, seconds: float, *, silent: bool) -> None:
+    def record_attempt_end(self, holder: str, seconds: float, *, silent: bool) -> None:
         """Record that a webhook attempt ended after `seconds`; `silent` means that the host did not answer at all."""
         self.end_job(holder, seconds)
         self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated

@@ -26,7 +26,7 @@ class SigningSecret(TimestampedModel):
     def __str__(self) -> str:
         return f"signing secret of {self.workspace_id}"
 
-    def keys_at(self, now: datetime) -> tuple[str, ...]:
+    def secrets_at(self, now: datetime) -> tuple[str, ...]:
         """Return the secrets with which webhook deliveries are signed at the given time, newest first."""
         if self.previous_secret and self.previous_until and now < self.previous_until:
             return (self.secret, self.previous_secret)

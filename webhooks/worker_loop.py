@@ -44,7 +44,7 @@ class DeliverLoop(WorkerLoop):
         claimed = self._claim()
         if not claimed:
             return False
-        keys = deliveries.signing_keys_for(claimed)
+        keys = deliveries.signing_secrets_for(claimed)
         over_share = []
         for row in claimed:
             if self._shares.start_job(holder_key(row)):
@@ -83,7 +83,7 @@ class DeliverLoop(WorkerLoop):
         )
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.free_slow_job_slots, self._shares.free_job_slots - len(quick))
-        others = rows.exclude(self._shares.full().query())
+        others = rows.exclude(self._shares.shares_to_skip().query())
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
             return deliveries.claim_deliveries(others, limit=limit)
         return quick + self._search_pauses(lambda: deliveries.claim_deliveries(others, limit=limit))
@@ -100,5 +100,5 @@ class DeliverLoop(WorkerLoop):
         self._unrecorded += self._sending.finished()
         deliveries.record_outcomes([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
-            self._shares.ended(holder_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
+            self._shares.record_attempt_end(holder_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
         self._unrecorded = []

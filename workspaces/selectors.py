@@ -21,7 +21,7 @@ from config.db.ids import is_id
 from workspaces.models import Invitation, Member, User, Workspace
 
 
-def access_of(*, workspace_id: str, user_id: str) -> WorkspaceAccess | None:
+def workspace_access_of_user(*, workspace_id: str, user_id: str) -> WorkspaceAccess | None:
     """Return a user's role in a workspace and the workspace's status; None for a user who is not a member.
 
     Used as WORKSPACE_ACCESS_RESOLVER.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from billing.caps import SpendCap
+from billing.caps import SpendCapStatus
 from billing.month_usage import DayUsage
 
 MIN_BAR_HEIGHT = 1.5  # per cent of the height, so that small amounts are visible
@@ -25,7 +25,7 @@ class BudgetBar:
     free: float
 
     @classmethod
-    def of(cls, cap: SpendCap) -> BudgetBar:
+    def of(cls, cap: SpendCapStatus) -> BudgetBar:
         limit, used = cap.limit_cents or 0, cap.spent_cents + cap.reserved_cents
         whole = max(limit, used)
         spent, held, free = (percent_of(cents, whole) for cents in (cap.spent_cents, used, cap.free_credit_cents))

@@ -15,7 +15,7 @@ from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
 from billing.models import BillingAlarm, Subscription
 from billing.month_usage import MonthBill, MonthUsage
-from billing.plans import available_plans, paid_or_free_beta
+from billing.plans import available_plans, billing_mode
 from billing.subscription_state import PAST_DUE
 from workspaces.dashboard.forms import CapsForm
 from workspaces.services import update_caps
@@ -109,8 +109,8 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
     """Return the usage page's template variables for the bill, the subscription, the plans and the open billing alarms."""
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     subscription = selectors.subscription_of(workspace_id=page.workspace.id)
-    bill = MonthBill(page.workspace.id, month.period, paid_or_free_beta(), month.spend_cap, subscription)
-    pays = subscription is not None and subscription.entitles(now)
+    bill = MonthBill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)
+    pays = subscription is not None and subscription.pays_for_usage_at(now)
     alarms = month_usage.open_alarms_of(**asked, kinds=OWNER_ALARMS)
     return {
         "is_paid": bill.mode == "paid",

@@ -15,7 +15,7 @@ from billing.services.processor_events import process_due_events, receive_event
 from billing.services.reconcile import (
     ReconciliationResult,
     reconcile_billing,
-    reconcile_now,
+    reconcile_for_operator,
     run_nightly_reconciliation,
 )
 from billing.services.sessions import create_checkout_session, create_portal_session
@@ -31,7 +31,7 @@ __all__ = [
     "process_due_events",
     "receive_event",
     "reconcile_billing",
-    "reconcile_now",
+    "reconcile_for_operator",
     "release_hold",
     "release_holds",
     "report_due_usage",

@@ -27,7 +27,7 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     Stops at the first error, which will most likely affect the others too; the next call starts with another workspace.
     """
     ended = 0
-    for workspace in workspaces_to_close()[:limit]:
+    for workspace in workspaces_to_unsubscribe()[:limit]:
         if _has_unreported_usage(workspace):
             continue
         Subscription.objects.get_or_create(workspace_id=workspace.pk)
@@ -42,7 +42,7 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     return ended
 
 
-def workspaces_to_close() -> QuerySet[Workspace]:
+def workspaces_to_unsubscribe() -> QuerySet[Workspace]:
     """Return deleted workspaces whose subscriptions may still be running, ordered by the last attempt to cancel them.
 
     Workspaces without an attempt come first. Without an API key, only those whose stored subscription is running.

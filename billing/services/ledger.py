@@ -130,7 +130,7 @@ def _hold_month(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> None:
         url_post_cap=caps.url_post_cap,
     )
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
-    _add(amounts, rows, allowed, first, refuse=lambda counter: caps.check(counter, demand))
+    _add(amounts, rows, allowed, first, refuse=lambda counter: caps.check_caps_and_payment(counter, demand))
 
 
 def _hold_day(caps: Caps, agent_id: str, day: date, demand: ChargeTotals) -> None:

@@ -21,7 +21,7 @@ from billing.errors import BillingUnavailable, NotAtProcessor, SignatureInvalid
 from billing.models import ProcessorEvent
 from billing.plans import has_payment_processor
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
-from billing.services.subscriptions import ConcurrentUpdateError, apply_event_copy, refresh_subscription
+from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription, save_subscription_from_event
 from billing.subscription_state import SubscriptionEvent, parse_event
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
@@ -104,7 +104,7 @@ def _process(event: ProcessorEvent) -> None:
         with transaction.atomic():
             if _finish(event, Outcome.APPLIED):
                 save_customer_id(workspace_id=workspace_id, customer_id=subscription_event.customer_id)
-                apply_event_copy(workspace_id=workspace_id, event=subscription_event)
+                save_subscription_from_event(workspace_id=workspace_id, event=subscription_event)
 
 
 def _refresh(workspace_id: str, customer_id: str) -> None:

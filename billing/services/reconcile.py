@@ -12,7 +12,7 @@ from billing import selectors
 from billing.errors import BillingUnavailable, NotAtProcessor
 from billing.models import BillingAlarm
 from billing.plans import has_payment_processor
-from billing.services.alarms import Kind, raise_alarm, resolve_alarms, resolve_other_alarms
+from billing.services.alarms import Kind, raise_alarm, resolve_alarms, resolve_alarms_except
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.services.usage_reconciliation import reconcile_usage
 from config.api import request_limits
@@ -71,7 +71,7 @@ def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult
     return ReconciliationResult(workspaces, changed, differences, check_ledger(progress), complete)
 
 
-def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
+def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
     """Compare billing with the payment processor for an operator. A dry run only counts the workspaces to compare.
 
     `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
@@ -114,7 +114,7 @@ def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int
                 continue
         checked, last = checked + len(rows), rows[-1].pk
         progress(f"Subscriptions: {checked} workspaces, {changed} had changed.")
-    resolve_other_alarms(Kind.EVENTS, [])  # all subscriptions are up to date
+    resolve_alarms_except(Kind.EVENTS, [])  # all subscriptions are up to date
     return checked, changed
 
 
@@ -129,7 +129,7 @@ def check_ledger(progress: Progress = _no_progress) -> int:
     for subject, drift in different.items():
         detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."
         raise_alarm(Kind.BOOKS, subject, detail)
-    resolve_other_alarms(Kind.BOOKS, different)
+    resolve_alarms_except(Kind.BOOKS, different)
     progress(f"Ledger: {len(different)} months differ.")
     return len(different)
 

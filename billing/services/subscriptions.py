@@ -12,9 +12,9 @@ from billing.models import Subscription, UsageReport
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.usage_reporting import USAGE_REPORTS_LOOP
 from billing.subscription_state import (
+    CHECKOUT_EVENT_RANK,
     PAST_DUE,
     PAYING_STATUSES,
-    SESSION_RANK,
     SubscriptionEvent,
     SubscriptionState,
 )
@@ -52,7 +52,7 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
     raise ConcurrentUpdateError(workspace_id)
 
 
-def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
+def save_subscription_from_event(*, workspace_id: str, event: SubscriptionEvent) -> bool:
     """Save the subscription copy in a payment processor's event, for services without an API key to fetch the current one.
 
     Returns whether the stored subscription changed.
@@ -67,7 +67,7 @@ def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
         Subscription.objects.get_or_create(workspace_id=workspace_id)
         row = Subscription.objects.select_for_update().get(pk=workspace_id)
         if row.subscription_id == state.subscription_id:
-            is_newer = event.rank != SESSION_RANK and _order(event) >= (
+            is_newer = event.rank != CHECKOUT_EVENT_RANK and _order(event) >= (
                 _seconds(row.last_event_at),
                 row.last_event_rank,
             )
@@ -106,7 +106,7 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
         return None
     for name, value in changes.items():
         setattr(row, name, value)
-    pays = row.entitles(now)
+    pays = row.pays_for_usage_at(now)
     set_retention_tier(workspace_id=row.pk, tier=row.plan if pays and row.plan in TIER_PLANS else "free")
     if pays:
         _send_waiting_reports(row.pk)

@@ -42,7 +42,7 @@ _MONTH = attrgetter("workspace_id", "month")
 
 
 @dataclass(frozen=True)
-class ReportRound:
+class UsageReportRunResult:
     """The result of one run of sending usage reports: how many reports it took, and how many of them got no answer."""
 
     claimed: int
@@ -89,12 +89,12 @@ def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) 
     return reports
 
 
-def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
+def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunResult:
     """Send the due usage reports to the payment processor in parallel, outside of database transactions."""
     claimed = _claim(limit)
     begun = _prepare(claimed)
     if not begun:
-        return ReportRound(len(claimed), 0)
+        return UsageReportRunResult(len(claimed), 0)
     with ThreadPoolExecutor(len(begun)) as threads:
         receipts = list(threads.map(processor.report_usage, [meter_event for _, meter_event in begun]))
     for (row, _), receipt in zip(begun, receipts, strict=True):
@@ -107,7 +107,7 @@ def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
     }
     for kind in (Kind.USAGE_WAITS, Kind.USAGE_REFUSED):
         resolve_alarms(kind, taken)
-    return ReportRound(
+    return UsageReportRunResult(
         len(claimed),
         sum(outcome in (UsageReportOutcome.UNKNOWN, UsageReportOutcome.NOT_SERVED) for outcome in outcomes),
     )
@@ -132,7 +132,7 @@ def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEve
     workspace_ids = {row.workspace_id for row in claimed}
     customers = customer_ids_of(workspace_ids)
     subscriptions = Subscription.objects.filter(pk__in=workspace_ids)
-    paying = {each.pk for each in subscriptions if each.entitles(now) and customers.get(each.pk)}
+    paying = {each.pk for each in subscriptions if each.pays_for_usage_at(now) and customers.get(each.pk)}
     begun, waiting = [], []
     for row in claimed:
         if reason := _too_late(row, now):

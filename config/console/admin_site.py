@@ -15,7 +15,7 @@ from django.urls import path, reverse
 
 from auditlog.services import record_entry
 from billing.plans import has_payment_processor
-from billing.services import reconcile_now
+from billing.services import reconcile_for_operator
 from config.api.admin_actions import signed_in_operator
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention, status
@@ -134,7 +134,7 @@ class OperatorConsole(admin.AdminSite):
         """Admin page: after confirmation, run the nightly comparison of billing with the payment processor at once."""
         _require_superuser(request)
         if request.method == "POST":
-            found = reconcile_now(caller=signed_in_operator(request))
+            found = reconcile_for_operator(caller=signed_in_operator(request))
             result = (
                 f"Workspaces checked: {found.workspaces}. Subscriptions changed: {found.subscriptions_changed}. "
                 f"Usage that differs: {found.usage_differences}. Months that drift: {found.drifting_months}."

@@ -24,7 +24,7 @@ from config.checks import check_settings
 from config.console import status
 from config.db.clock import MAX_CLOCK_SKEW, database_time
 from media import storage
-from workspaces.sign_in.provider import Provider
+from workspaces.sign_in.provider import OpenIdProvider
 
 CHECK_SECONDS = 5.0
 MIN_FREE_BYTES = 1024**3
@@ -225,7 +225,7 @@ def _identity(name: str) -> Iterator[Finding]:
         todo = "Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET."
         yield _ok_if(not settings.PRODUCTION, name, found, todo, otherwise=Level.WARNING)
         return
-    document = Provider(settings.OIDC_ISSUER).document
+    document = OpenIdProvider(settings.OIDC_ISSUER).document
     yield Finding(Level.OK, name, f"{document['issuer']} answers")
     for key in ("OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_AUDIENCE"):
         if not getattr(settings, key):

@@ -14,7 +14,7 @@ from agents import selectors, services
 from agents.dashboard.forms import AgentForm
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import entries_of
-from billing.caps import SpendCap
+from billing.caps import SpendCapStatus
 from billing.month_usage import agent_usage_of
 from billing.selectors import AgentCapUsage, agent_cap_usage
 from config.api.caller import AgentMode, require_access, require_recent_sign_in
@@ -200,7 +200,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
     )
 
 
-def _add_usage_to_help_texts(form: AgentForm, cap: SpendCap, counts: AgentCapUsage) -> None:
+def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: AgentCapUsage) -> None:
     """Add an agent's usage so far, such as "3 today.", to the help text of each limit in the form of its settings."""
     cents = cap.spent_cents + cap.reserved_cents
     for name, used in (

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from auditlog import selectors as audit
-from billing.caps import SpendCap
+from billing.caps import SpendCapStatus
 from billing.selectors import spend_cap
 from posts import selectors as posts
 from posts.models import PostGroup
@@ -45,7 +45,7 @@ def _upcoming_posts(groups: Any) -> list[PostGroup]:
     return list(coming.order_by("scheduled_at", "pk")[:SHOWN])
 
 
-def _spend(cap: SpendCap) -> dict[str, Any]:
+def _spend(cap: SpendCapStatus) -> dict[str, Any]:
     """Return a workspace's spending this month for its home page: the limit, and how many percent are spent or reserved."""
     limit = cap.limit_cents or 0
     used = cap.spent_cents + cap.reserved_cents

@@ -31,7 +31,7 @@ def asset(page: WorkspacePage, media_id: str) -> HttpResponse:
     form = AltTextForm(found, page.request.POST)
     if not form.is_valid():
         return _show(page, found, form, status=422)
-    services.describe_media(caller=page.caller, media_id=found.id, alt_text=str(form.cleaned_data["alt_text"]))
+    services.set_alt_text(caller=page.caller, media_id=found.id, alt_text=str(form.cleaned_data["alt_text"]))
     return page.success_redirect("The alt text is saved.", "media-asset", media_id=found.id)
 
 

@@ -64,7 +64,7 @@ def library(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation="media.describe")
-def describe(page: WorkspacePage) -> HttpResponse:
+def edit_alt_texts(page: WorkspacePage) -> HttpResponse:
     """Show the page that asks for the alt texts of new uploads in the media library, or save the submitted texts.
 
     The query string names the uploads.
@@ -80,7 +80,7 @@ def describe(page: WorkspacePage) -> HttpResponse:
     if sent is None or not all(form.is_valid() for form, _ in rows):
         return page.render("media/describe.html", rows=rows, status=200 if sent is None else 422)
     for form, _ in rows:
-        services.describe_media(caller=page.caller, media_id=form.asset.id, alt_text=str(form.cleaned_data["alt_text"]))
+        services.set_alt_text(caller=page.caller, media_id=form.asset.id, alt_text=str(form.cleaned_data["alt_text"]))
     return page.success_redirect("Saved.", "media")
 
 

@@ -21,7 +21,7 @@ ANIMATION_PIXELS = 1_000_000_000
 DECODED_PIXELS = 100_000_000
 # Memory that a decoder may use. An image that needs more is accepted without decoding, if its structure is valid.
 WORKING_BYTES = 256 * 1024 * 1024
-SECONDS = 5.0
+MAX_INSPECTION_SECONDS = 5.0
 _CHECK_EVERY = 1024  # parts of a video file
 
 
@@ -33,18 +33,18 @@ class Deadline:
     """
 
     def __init__(self) -> None:
-        self.at = time.thread_time() + SECONDS
+        self.at = time.thread_time() + MAX_INSPECTION_SECONDS
 
     def check(self) -> None:
         if time.thread_time() > self.at:
             raise MediaTypeNotAllowed("The file takes too long to read.")
 
 
-def broken(what: str) -> MediaTypeNotAllowed:
+def broken_file_error(what: str) -> MediaTypeNotAllowed:
     return MediaTypeNotAllowed(f"The {what} is broken.")
 
 
-def cut_off(what: str) -> MediaTypeNotAllowed:
+def truncated_file_error(what: str) -> MediaTypeNotAllowed:
     return MediaTypeNotAllowed(f"The {what} is cut off.")
 
 
@@ -111,7 +111,7 @@ class VideoFile:
         self.file.seek(start)
         content = self.file.read(length)
         if len(content) != length:
-            raise cut_off("video")
+            raise truncated_file_error("video")
         return content
 
     def count_part(self) -> None:

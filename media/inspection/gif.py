@@ -9,7 +9,14 @@ from typing import NamedTuple
 from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
+from media.inspection.bounds import (
+    DECODED_PIXELS,
+    Deadline,
+    broken_file_error,
+    check_animation,
+    check_pixels,
+    truncated_file_error,
+)
 from media.inspection.types import ImageLayout
 
 EXTENSION, _IMAGE, _TRAILER = 0x21, 0x2C, 0x3B
@@ -32,21 +39,21 @@ class Block(NamedTuple):
 def blocks(content: bytes) -> Iterator[Block]:
     """Yield the blocks of a GIF file after the global colour table, up to the trailer; raises MediaTypeNotAllowed."""
     if len(content) < 13:
-        raise cut_off("image")
+        raise truncated_file_error("image")
     at, deadline = 13 + _colours(content[10]), Deadline()
     for _ in range(_MAX_BLOCKS):
         if at + 2 > len(content) and content[at : at + 1] != bytes((_TRAILER,)):
-            raise cut_off("image")
+            raise truncated_file_error("image")
         kind, data = content[at], at + 2
         if kind == _TRAILER:
             yield Block(kind, at, at + 1, at + 1)
             return
         if kind == _IMAGE:
             if at + 11 > len(content):
-                raise cut_off("image")
+                raise truncated_file_error("image")
             data = at + 11 + _colours(content[at + 9])
         elif kind != EXTENSION:
-            raise broken("image")
+            raise broken_file_error("image")
         end = _after_sub_blocks(content, data, deadline)
         yield Block(kind, at, data, end)
         at = end
@@ -68,13 +75,13 @@ def _after_sub_blocks(content: bytes, at: int, deadline: Deadline) -> int:
         count += 1
         if count % _CHECK_EVERY == 0:
             deadline.check()
-    raise cut_off("image")
+    raise truncated_file_error("image")
 
 
 def read_gif(content: bytes) -> ImageLayout:
     """Parse the structure of a GIF file up to its trailer; raises MediaTypeNotAllowed."""
     if len(content) < 13:
-        raise cut_off("image")
+        raise truncated_file_error("image")
     width, height = struct.unpack_from("<HH", content, 6)
     check_pixels(width, height)
     frames, end = list[Block](), 0
@@ -86,7 +93,7 @@ def read_gif(content: bytes) -> ImageLayout:
             check_animation(width, height, len(frames))
         end = block.end
     if not frames:
-        raise broken("image")
+        raise broken_file_error("image")
     largest = max(_pixels(content, frame) for frame in frames)
     return ImageLayout(width, height, len(frames), end, b"", largest, lambda: _decode(content, frames))
 

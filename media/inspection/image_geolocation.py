@@ -17,8 +17,8 @@ from media.inspection.bounds import Deadline, decompress_bounded
 from media.inspection.image_metadata import (
     EXIF_PREFIX,
     contains_geolocation,
+    exif_with_only_orientation,
     iptc_has_geolocation,
-    orientation_alone,
     resources_have_geolocation,
 )
 
@@ -46,7 +46,7 @@ def _clean_jpeg(content: bytes) -> bytes | None:
     output, has_exif = [content[:2]], False
     for part in head:
         if part.marker == jpeg.APP1 and content.startswith(EXIF_PREFIX, part.body) and not has_exif:
-            block = EXIF_PREFIX + orientation_alone(content[part.body : part.end])
+            block = EXIF_PREFIX + exif_with_only_orientation(content[part.body : part.end])
             output.append(struct.pack(">BBH", 0xFF, jpeg.APP1, 2 + len(block)) + block)
             has_exif = True
         elif _shapes_pixels(content, part):
@@ -94,7 +94,7 @@ def _clean_png(content: bytes) -> bytes | None:
     output = [content[:8]]
     for part in parts:
         if part == exif:
-            output.append(_png_chunk(b"eXIf", orientation_alone(part.body(content))))
+            output.append(_png_chunk(b"eXIf", exif_with_only_orientation(part.body(content))))
         elif part not in removed and part.kind != b"eXIf":
             output.append(content[part.start : part.end])
     return b"".join(output)
@@ -140,7 +140,7 @@ def _clean_webp(content: bytes) -> bytes | None:
     output, exif = list[bytes](), next((part for part in parts if part.kind == b"EXIF"), None)
     for part in parts:
         if part == exif:
-            output.append(webp.chunk_bytes(b"EXIF", orientation_alone(content[part.body : part.end])))
+            output.append(webp.chunk_bytes(b"EXIF", exif_with_only_orientation(content[part.body : part.end])))
         elif part.kind == b"VP8X":
             flags = content[part.body] & ~webp.XMP_FLAG
             output.append(webp.chunk_bytes(b"VP8X", bytes((flags,)) + content[part.body + 1 : part.end]))

@@ -109,6 +109,6 @@ def orientation(exif: bytes) -> int:
     return 1
 
 
-def orientation_alone(exif: bytes) -> bytes:
+def exif_with_only_orientation(exif: bytes) -> bytes:
     """Return a new EXIF block (in TIFF format) that contains only the orientation of the image's `exif` block."""
     return b"II*\x00" + struct.pack("<IHHHIHHI", 8, 1, _ORIENTATION, _SHORT, 1, orientation(exif), 0, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from accounts.platforms.types import MediaKind
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import WORKING_BYTES, broken
+from media.inspection.bounds import WORKING_BYTES, broken_file_error
 from media.inspection.gif import read_gif
 from media.inspection.image_metadata import orientation
 from media.inspection.jpeg import read_jpeg
@@ -25,7 +25,7 @@ _READERS: dict[str, Callable[[bytes], ImageLayout]] = {
     "image/gif": read_gif,
 }
 # Limits simultaneous decodes in a process, since each may use WORKING_BYTES.
-decodes = threading.BoundedSemaphore(2)
+decode_semaphore = threading.BoundedSemaphore(2)
 
 
 def inspect_image(path: Path, mime_type: str) -> InspectedFile:
@@ -34,13 +34,13 @@ def inspect_image(path: Path, mime_type: str) -> InspectedFile:
     layout = read_layout(content, mime_type)
     check_image(content, layout.end)
     if layout.working_bytes <= WORKING_BYTES:
-        with decodes:
+        with decode_semaphore:
             try:
                 layout.decode()
             except MediaTypeNotAllowed:
                 raise
             except Exception as error:  # decoders raise anything from SyntaxError to EOFError
-                raise broken("image") from error
+                raise broken_file_error("image") from error
     width, height = layout.width, layout.height
     if orientation(layout.exif) >= 5:  # rotated by 90 degrees
         width, height = height, width
@@ -53,4 +53,4 @@ def read_layout(content: bytes, mime_type: str) -> ImageLayout:
     try:
         return _READERS[mime_type](content)
     except (struct.error, IndexError) as error:
-        raise broken("image") from error
+        raise broken_file_error("image") from error

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import VideoFile, broken, cut_off
+from media.inspection.bounds import VideoFile, broken_file_error, truncated_file_error
 
 MAX_NUMBERS = 4_000_000  # in one table of an MP4 file
 _PADDING = 64 * 1024
@@ -46,7 +46,7 @@ class BoxFile(VideoFile):
     MAX_PARTS = 250_000
     PARTS = "boxes"
 
-    def top(self) -> Iterator[Box]:
+    def top_level_boxes(self) -> Iterator[Box]:
         """Yield the top-level boxes of an MP4 file."""
         return self._boxes(0, self.size)
 
@@ -54,7 +54,7 @@ class BoxFile(VideoFile):
         """Yield the MP4 boxes inside a parent box, after the first `skip` bytes of its content."""
         return self._boxes(parent.body + skip, parent.end)
 
-    def child(self, parent: Box, *path: bytes) -> Box | None:
+    def find_descendant(self, parent: Box, *path: bytes) -> Box | None:
         """Return the first MP4 box found along a path of box types, such as `mdia`, `hdlr`, below a parent box.
 
         Returns None if there is none.
@@ -66,24 +66,24 @@ class BoxFile(VideoFile):
             found = next((box for box in self.children(found) if box.kind == kind), None)
         return found
 
-    def body(self, box: Box, length: int) -> bytes:
+    def read_content(self, box: Box, length: int) -> bytes:
         """Return the first `length` bytes of an MP4 box's content."""
         if length > box.size:
-            raise broken("video")
+            raise broken_file_error("video")
         return self.read(box.body, length)
 
     def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
         """Return the big-endian numbers at byte `at` of an MP4 box's content; `codes` is a format for `struct`."""
         length = struct.calcsize(f">{codes}")
         if at + length > box.size:
-            raise broken("video")
+            raise broken_file_error("video")
         return struct.unpack(f">{codes}", self.read(box.body + at, length))
 
     def table(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
         """Return the `count` numbers at byte `at` of an MP4 box's content; `code` is a type code for `array.array`."""
         entries: array.array[int] = array.array(code)
         if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
-            raise broken("video")
+            raise broken_file_error("video")
         entries.frombytes(self.read(box.body + at, count * entries.itemsize))
         if sys.byteorder == "little":
             entries.byteswap()
@@ -91,7 +91,7 @@ class BoxFile(VideoFile):
 
     def version(self, box: Box) -> int:
         """Return the version of an MP4 box, which determines how wide its fields are (14496-12 section 4.2.2)."""
-        return self.body(box, 1)[0]
+        return self.read_content(box, 1)[0]
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
         while start < end:
@@ -104,7 +104,7 @@ class BoxFile(VideoFile):
 
     def _box(self, start: int, end: int) -> Box:
         if start + 8 > end:
-            raise broken("video")
+            raise broken_file_error("video")
         size, kind = struct.unpack(">I4s", self.read(start, 8))
         body = start + 8
         if size == 1:  # a 64-bit size follows the box type
@@ -113,9 +113,9 @@ class BoxFile(VideoFile):
         elif size == 0:  # the box extends to the end of its parent
             size = end - start
         if size < body - start or kind == b"\x00\x00\x00\x00":
-            raise broken("video")
+            raise broken_file_error("video")
         if start + size > end:
-            raise cut_off("video")
+            raise truncated_file_error("video")
         return Box(kind, start, body, start + size)
 
     def _is_padding(self, start: int, end: int) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from PIL.JpegImagePlugin import JpegImageFile
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import broken, check_pixels, cut_off
+from media.inspection.bounds import broken_file_error, check_pixels, truncated_file_error
 from media.inspection.image_metadata import EXIF_PREFIX
 from media.inspection.types import ImageLayout
 
@@ -66,13 +66,13 @@ def segments(content: bytes) -> Iterator[Segment]:
     for _ in range(_MAX_SEGMENTS):
         found = _MARKER.match(content, at)
         if found is None:
-            raise broken("image") if content[at : at + 2].strip(b"\xff") else cut_off("image")
+            raise broken_file_error("image") if content[at : at + 2].strip(b"\xff") else truncated_file_error("image")
         marker, body = found[1][0], found.end()
         if marker == _EOI:
             yield Segment(marker, at, body, body)
             return
         if marker == _SOI:
-            raise broken("image")
+            raise broken_file_error("image")
         end = body
         if marker not in _STANDALONE:
             end, body = _segment_end(content, marker, body), body + 2
@@ -83,17 +83,17 @@ def segments(content: bytes) -> Iterator[Segment]:
 
 def _segment_end(content: bytes, marker: int, at: int) -> int:
     if at + 2 > len(content):
-        raise cut_off("image")
+        raise truncated_file_error("image")
     (length,) = struct.unpack_from(">H", content, at)
     end = at + length
     if length < 2:
-        raise broken("image")
+        raise broken_file_error("image")
     if end > len(content):
-        raise cut_off("image")
+        raise truncated_file_error("image")
     if marker == SOS:
         following = _AFTER_SCAN.search(content, end)
         if following is None:
-            raise cut_off("image")
+            raise truncated_file_error("image")
         end = following.start()
     return end
 
@@ -107,7 +107,7 @@ def read_jpeg(content: bytes) -> ImageLayout:
             raise MediaTypeNotAllowed("The image is a lossless or arithmetic-coded JPEG, which browsers do not show.")
         if segment.marker in (_BASELINE, _EXTENDED, _PROGRESSIVE):
             if frame is not None:
-                raise broken("image")
+                raise broken_file_error("image")
             frame = _read_frame(segment, content)
         elif segment.marker == SOS:
             scans += 1
@@ -118,7 +118,7 @@ def read_jpeg(content: bytes) -> ImageLayout:
             coded.append(segment)
         end = segment.end
     if frame is None or not scans:
-        raise cut_off("image")
+        raise truncated_file_error("image")
     if scans > _MAX_SCANS:
         raise MediaTypeNotAllowed(f"The image has more than {_MAX_SCANS} scans.")
     buffered = frame.progressive or components_in_scan < len(frame.samplings)
@@ -141,7 +141,7 @@ def _read_frame(segment: Segment, content: bytes) -> _Frame:
     table = content[segment.body + 6 : segment.body + 6 + 3 * count]
     samplings = tuple((byte >> 4, byte & 15) for byte in table[1::3])
     if len(table) != 3 * count or not count or not all(1 <= side <= 4 for pair in samplings for side in pair):
-        raise broken("image")
+        raise broken_file_error("image")
     return _Frame(width, height, segment.marker == _PROGRESSIVE, samplings)
 
 

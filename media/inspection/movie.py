@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import broken, cut_off
+from media.inspection.bounds import broken_file_error, truncated_file_error
 from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile, boxes_by_type
 
 _MAX_TRACKS = 100
@@ -40,7 +40,7 @@ def read_movie(path: Path) -> tuple[int, int, float]:
     The duration is 0 if the file does not state it. The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
     """
     with BoxFile(path) as file:
-        top = boxes_by_type(file.top())
+        top = boxes_by_type(file.top_level_boxes())
         if b"moov" not in top:
             raise MediaTypeNotAllowed("The video has no movie box; its end is missing, or it was never finished.")
         parts = boxes_by_type(file.children(top[b"moov"][0]))
@@ -66,7 +66,7 @@ def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float
     if b"mvhd" not in parts:
         return 0.0
     timescale, duration = _clock(file, parts[b"mvhd"][0])
-    extended = file.child(parts[b"mvex"][0], b"mehd") if b"mvex" in parts else None
+    extended = file.find_descendant(parts[b"mvex"][0], b"mehd") if b"mvex" in parts else None
     if extended is not None:
         (duration,) = file.numbers(extended, "Q" if file.version(extended) == 1 else "I", 4)
     return duration / timescale
@@ -80,7 +80,7 @@ def _clock(file: BoxFile, header: Box) -> tuple[int, int]:
     wide = file.version(header) == 1
     timescale, duration = file.numbers(header, "IQ", 20) if wide else file.numbers(header, "II", 12)
     if not timescale:
-        raise broken("video")
+        raise broken_file_error("video")
     return timescale, 0 if duration == (2**64 - 1 if wide else 2**32 - 1) else duration
 
 
@@ -89,27 +89,27 @@ def _video_tracks(file: BoxFile, traks: Sequence[Box]) -> list[_Track]:
         raise MediaTypeNotAllowed(f"The video has more than {_MAX_TRACKS} tracks.")
     tracks = []
     for trak in traks:
-        media = file.child(trak, b"mdia")
+        media = file.find_descendant(trak, b"mdia")
         if media is None:
-            raise broken("video")
+            raise broken_file_error("video")
         _check_references(file, media)
-        handler = file.child(media, b"hdlr")
-        if handler is not None and file.body(handler, 12)[8:12] == b"vide":
+        handler = file.find_descendant(media, b"hdlr")
+        if handler is not None and file.read_content(handler, 12)[8:12] == b"vide":
             tracks.append(_read_track(file, trak, media))
     return tracks
 
 
 def _read_track(file: BoxFile, trak: Box, media: Box) -> _Track:
-    header, clock = file.child(trak, b"tkhd"), file.child(media, b"mdhd")
-    tables = file.child(media, b"minf", b"stbl")
+    header, clock = file.find_descendant(trak, b"tkhd"), file.find_descendant(media, b"mdhd")
+    tables = file.find_descendant(media, b"minf", b"stbl")
     if header is None or clock is None or tables is None:
-        raise broken("video")
+        raise broken_file_error("video")
     timescale, duration = _clock(file, clock)
     width, height = _sides(file, header, tables)
-    sizes = file.child(tables, b"stsz") or file.child(tables, b"stz2")
+    sizes = file.find_descendant(tables, b"stsz") or file.find_descendant(tables, b"stz2")
     (samples,) = file.numbers(sizes, "I", 8) if sizes and sizes.size >= 12 else (0,)
     if max(_chunk_offsets(file, tables), default=0) >= file.size:  # the file is incomplete
-        raise cut_off("video")
+        raise truncated_file_error("video")
     (number,) = file.numbers(header, "I", 20 if file.version(header) == 1 else 12)
     return _Track(number, width, height, duration / timescale, timescale, samples)
 
@@ -122,9 +122,9 @@ def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
     a, b, _, c, d, *_moved, wide, high = file.numbers(header, "9i2I", 52 if file.version(header) == 1 else 40)
     width, height = wide >> 16, high >> 16
     if not width or not height:
-        descriptions = file.child(tables, b"stsd")
+        descriptions = file.find_descendant(tables, b"stsd")
         if descriptions is None:
-            raise broken("video")
+            raise broken_file_error("video")
         width, height = file.numbers(descriptions, "HH", 40)
     if b and c and not a and not d:
         width, height = height, width
@@ -133,7 +133,7 @@ def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
 
 def _check_references(file: BoxFile, media: Box) -> None:
     """Refuse an MP4 track whose samples are in another file, because a player or transcoder would open that file."""
-    references = file.child(media, b"minf", b"dinf", b"dref")
+    references = file.find_descendant(media, b"minf", b"dinf", b"dref")
     for entry in file.children(references, skip=8) if references else ():
         if not file.numbers(entry, "I")[0] & _SELF_CONTAINED:
             raise MediaTypeNotAllowed("The video refers to another file.")
@@ -141,18 +141,18 @@ def _check_references(file: BoxFile, media: Box) -> None:
 
 def _chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
     """Return the file offsets of an MP4 track's chunks of samples, or nothing if the track has no offset table."""
-    table = file.child(tables, b"stco") or file.child(tables, b"co64")
+    table = file.find_descendant(tables, b"stco") or file.find_descendant(tables, b"co64")
     if table is None:
         return ()
     return file.table(table, "I" if table.kind == b"stco" else "Q", file.numbers(table, "I", 4)[0])
 
 
-def sample_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
+def sample_chunk_byte_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
     """Yield the byte range (start, end) of each chunk of samples of an MP4 track that lies inside the file's media data.
 
     Yields nothing if a sample table is invalid.
     """
-    media = [box for box in file.top() if box.kind == b"mdat"]
+    media = [box for box in file.top_level_boxes() if box.kind == b"mdat"]
     try:
         sizes, runs, offsets = _sample_sizes(file, tables), _chunk_runs(file, tables), _chunk_offsets(file, tables)
     except MediaTypeNotAllowed:
@@ -172,7 +172,7 @@ def sample_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
 
 
 def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
-    table = file.child(tables, b"stsz")
+    table = file.find_descendant(tables, b"stsz")
     if table is None:
         return ()
     same, count = file.numbers(table, "II", 4)
@@ -181,7 +181,7 @@ def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
 
 def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
     """Return the first chunk's number and the samples per chunk, for each run of MP4 chunks with equally many samples."""
-    table = file.child(tables, b"stsc")
+    table = file.find_descendant(tables, b"stsc")
     if table is None:
         return []
     numbers = file.table(table, "I", 3 * file.numbers(table, "I", 4)[0])

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import Deadline, broken, cut_off
-from media.inspection.polyglots import HEAD, ZIP_TAIL, check_ends, check_tail
+from media.inspection.bounds import Deadline, broken_file_error, truncated_file_error
+from media.inspection.polyglots import HEAD, ZIP_TAIL, check_head_and_tail, check_tail
 from media.inspection.types import InspectedFile
 
 _HEADER = re.compile(rb"%PDF-(?:1\.\d|2\.0)[\s%]")
@@ -41,12 +41,12 @@ def inspect_pdf(path: Path) -> InspectedFile:
     """
     content = path.read_bytes()
     if not _HEADER.match(content):
-        raise broken("PDF")
+        raise broken_file_error("PDF")
     end = content.rfind(b"%%EOF")
     if end < 0 or end < len(content) - _TAIL - len(b"%%EOF"):
-        raise cut_off("PDF")
+        raise truncated_file_error("PDF")
     _check_start(content)
-    check_ends(content[:HEAD], content[-ZIP_TAIL:])
+    check_head_and_tail(content[:HEAD], content[-ZIP_TAIL:])
     check_tail(content[end + len(b"%%EOF") :], "PDF")
     if _ACTION.search(content) or any(_is_active(part) for part in _objects(content)):
         raise MediaTypeNotAllowed("The PDF holds scripts, programs or other files.")
@@ -57,9 +57,9 @@ def _check_start(content: bytes) -> None:
     """Check that a PDF has the parts that every PDF reader needs: its last cross-reference table, a root and objects."""
     starts = _START.findall(content, max(0, len(content) - 2 * _TAIL))
     if not starts or not 0 < int(starts[-1]) < len(content):
-        raise cut_off("PDF")
+        raise truncated_file_error("PDF")
     if b"/Root" not in content or not _OBJECT.search(content):
-        raise broken("PDF")
+        raise broken_file_error("PDF")
 
 
 def _is_active(part: bytes) -> bool:
@@ -89,7 +89,7 @@ def _objects(content: bytes) -> Iterator[bytes]:
         yield bytes(between)
         at = content.find(b"endstream", token.end())
         if at < 0:
-            raise cut_off("PDF")
+            raise truncated_file_error("PDF")
         if _OBJECT_STREAM.search(between, max(0, len(between) - _TAIL)):
             packed = _unpacked(content[token.end() : at])
             unpacked += len(packed)

@@ -12,7 +12,14 @@ from typing import NamedTuple
 from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
+from media.inspection.bounds import (
+    DECODED_PIXELS,
+    Deadline,
+    broken_file_error,
+    check_animation,
+    check_pixels,
+    truncated_file_error,
+)
 from media.inspection.types import ImageLayout
 
 _MAX_CHUNKS = 100_000
@@ -47,15 +54,15 @@ def chunks(content: bytes) -> Iterator[Chunk]:
     at, view = 8, memoryview(content)
     for _ in range(_MAX_CHUNKS):
         if at + 12 > len(content):
-            raise cut_off("image")
+            raise truncated_file_error("image")
         length, kind = struct.unpack_from(">I4s", content, at)
         end = at + 12 + length
         if not kind.isalpha():
-            raise broken("image")
+            raise broken_file_error("image")
         if end > len(content):
-            raise cut_off("image")
+            raise truncated_file_error("image")
         if zlib.crc32(view[at + 4 : end - 4]) != struct.unpack_from(">I", content, end - 4)[0]:
-            raise broken("image")
+            raise broken_file_error("image")
         yield Chunk(kind, at, end)
         if kind == b"IEND":
             return
@@ -67,15 +74,15 @@ def read_png(content: bytes) -> ImageLayout:
     """Parse the structure of a PNG file up to its end chunk (IEND); raises MediaTypeNotAllowed."""
     header = struct.unpack_from(">IIBBBBB", content, 16) if content[12:16] == b"IHDR" and len(content) >= 33 else None
     if header is None:
-        raise cut_off("image") if len(content) < 33 else broken("image")
+        raise truncated_file_error("image") if len(content) < 33 else broken_file_error("image")
     width, height, depth, colour, compression, filtering, interlace = header
     check_pixels(width, height)
     if colour not in _COLOURS or depth not in _COLOURS[colour][1] or compression or filtering or interlace > 1:
-        raise broken("image")
+        raise broken_file_error("image")
     still, animated, exif, end = _Frame(width, height), list[_Frame](), b"", 0
     for position, chunk in enumerate(chunks(content)):
         if (chunk.kind == b"IHDR") != (position == 0):
-            raise broken("image")
+            raise broken_file_error("image")
         if chunk.kind == b"fcTL":
             animated.append(_read_frame(chunk.body(content), width, height))
             check_animation(width, height, len(animated))
@@ -101,10 +108,10 @@ def read_png(content: bytes) -> ImageLayout:
 
 def _read_frame(body: bytes, width: int, height: int) -> _Frame:
     if len(body) != 26:
-        raise broken("image")
+        raise broken_file_error("image")
     _sequence, frame_width, frame_height, left, top = struct.unpack_from(">5I", body)
     if not frame_width or not frame_height or left + frame_width > width or top + frame_height > height:
-        raise broken("image")
+        raise broken_file_error("image")
     return _Frame(frame_width, frame_height)
 
 
@@ -144,4 +151,4 @@ def _check_packed(content: bytes, frame: _Frame, expected: int, deadline: Deadli
             if length > expected + _SLACK:
                 raise MediaTypeNotAllowed("The image unpacks to more than its pixels.")
     if length < expected:
-        raise cut_off("image")
+        raise truncated_file_error("image")

@@ -45,7 +45,7 @@ def check_image(content: bytes, end: int) -> None:
         raise MediaTypeNotAllowed("The image holds a script.")
     if _JAVASCRIPT_GIF.match(content) or (_JAVASCRIPT_COMMENT.match(content) and _COMMENT_END.search(content)):
         raise MediaTypeNotAllowed("The image is a script as well.")
-    check_ends(content[:HEAD], content[-ZIP_TAIL:])
+    check_head_and_tail(content[:HEAD], content[-ZIP_TAIL:])
     check_tail(content[end:], "image")
 
 
@@ -59,7 +59,7 @@ def check_tail(tail: bytes, what: str) -> None:
         raise MediaTypeNotAllowed(f"The {what} is followed by a file of another type.")
 
 
-def check_ends(head: bytes, tail: bytes) -> None:
+def check_head_and_tail(head: bytes, tail: bytes) -> None:
     """Refuse a media file that contains HTML or a PDF header in its first bytes, or that ends like a ZIP archive.
 
     JAR files and Office documents are ZIP archives too.

@@ -23,7 +23,7 @@ from pathlib import Path
 from media.errors import MediaTypeNotAllowed
 from media.inspection.ffmpeg import check_with_ffprobe
 from media.inspection.movie import read_movie
-from media.inspection.polyglots import HEAD, ZIP_TAIL, check_ends
+from media.inspection.polyglots import HEAD, ZIP_TAIL, check_head_and_tail
 from media.inspection.types import InspectedFile
 from media.inspection.webm import read_webm
 
@@ -36,7 +36,7 @@ def inspect_video(path: Path, mime_type: str) -> InspectedFile:
     with path.open("rb") as file:
         head = file.read(HEAD)
         file.seek(-min(ZIP_TAIL, path.stat().st_size), 2)
-        check_ends(head, file.read())
+        check_head_and_tail(head, file.read())
     width, height, seconds = read_webm(path) if mime_type == "video/webm" else read_movie(path)
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
         raise MediaTypeNotAllowed(f"The video says that it is {width} × {height} pixels large.")

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import broken
+from media.inspection.bounds import broken_file_error
 from media.inspection.image_metadata import contains_geolocation
 from media.inspection.isobmff import Box, BoxFile
-from media.inspection.movie import sample_ranges
+from media.inspection.movie import sample_chunk_byte_ranges
 from media.inspection.webm import TAGS, Element, ElementFile, segment_of
 
 _ALWAYS = (b"\xa9xyz", b"loci", b"gps ")
@@ -54,7 +54,7 @@ def remove_geolocation_from_video(path: Path, mime_type: str) -> bool:
     if not edits:
         return False
     if sum(edit.end - edit.start for edit in edits) > path.stat().st_size:
-        raise broken("video")
+        raise broken_file_error("video")
     with path.open("r+b") as file:
         for edit in edits:
             file.seek(edit.start)
@@ -67,7 +67,7 @@ def remove_geolocation_from_video(path: Path, mime_type: str) -> bool:
 
 def _movie_edits(path: Path) -> Iterator[_Edit]:
     with BoxFile(path) as movie:
-        for box in movie.top():
+        for box in movie.top_level_boxes():
             if box.kind != b"moov":
                 yield from _metadata_edits(movie, box)
                 continue
@@ -112,7 +112,7 @@ def _metadata_list_edits(movie: BoxFile, meta: Box) -> Iterator[_Edit]:
     """
     if meta.size < 8:
         return
-    skip = 0 if movie.body(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's `meta` box has no version and flags
+    skip = 0 if movie.read_content(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's `meta` box has no version and flags
     parts = {part.kind: part for part in movie.children(meta, skip=skip)}
     names: list[bytes] = []
     if b"keys" in parts:
@@ -129,9 +129,9 @@ def _metadata_list_edits(movie: BoxFile, meta: Box) -> Iterator[_Edit]:
 
 
 def _track_edits(movie: BoxFile, trak: Box) -> Iterator[_Edit]:
-    tables = movie.child(trak, b"mdia", b"minf", b"stbl")
+    tables = movie.find_descendant(trak, b"mdia", b"minf", b"stbl")
     if tables is not None and _is_geolocation_track(movie, trak, tables):
-        yield from (_Edit(start, end) for start, end in sample_ranges(movie, tables))
+        yield from (_Edit(start, end) for start, end in sample_chunk_byte_ranges(movie, tables))
         yield _freed(trak)
         return
     for part in movie.children(trak):
@@ -140,11 +140,11 @@ def _track_edits(movie: BoxFile, trak: Box) -> Iterator[_Edit]:
 
 def _is_geolocation_track(movie: BoxFile, trak: Box, tables: Box) -> bool:
     """Return whether an MP4 track records geolocation, according to its sample entry or its description."""
-    handler, descriptions = movie.child(trak, b"mdia", b"hdlr"), movie.child(tables, b"stsd")
+    handler, descriptions = movie.find_descendant(trak, b"mdia", b"hdlr"), movie.find_descendant(tables, b"stsd")
     if handler is None or descriptions is None or descriptions.size < 16:
         return False
-    kind = movie.body(handler, 12)[8:12]
-    description = movie.body(descriptions, min(descriptions.size, _MAX_SAMPLE_DESCRIPTION))
+    kind = movie.read_content(handler, 12)[8:12]
+    description = movie.read_content(descriptions, min(descriptions.size, _MAX_SAMPLE_DESCRIPTION))
     if description[12:16] in _GEOLOCATION_TRACKS:
         return True
     return kind not in (b"vide", b"soun") and _KEY.search(description) is not None
@@ -155,7 +155,7 @@ def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
 
     Novatek's chips write this box.
     """
-    content = movie.body(table, min(table.size, _SEARCHED_BOX_BYTES))
+    content = movie.read_content(table, min(table.size, _SEARCHED_BOX_BYTES))
     for at in range(8, len(content) - 7, 8):
         start, length = struct.unpack_from(">II", content, at)
         if length >= _DASHCAM_BLOCK and start + length <= movie.size and movie.read(start + 4, 8) == b"freeGPS ":
@@ -165,7 +165,7 @@ def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
 
 def _box_has_geolocation(movie: BoxFile, box: Box) -> bool:
     movie.deadline.check()
-    return contains_geolocation(movie.body(box, min(box.size, _SEARCHED_BOX_BYTES)))
+    return contains_geolocation(movie.read_content(box, min(box.size, _SEARCHED_BOX_BYTES)))
 
 
 def _freed(box: Box) -> _Edit:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import VideoFile, broken, cut_off
+from media.inspection.bounds import VideoFile, broken_file_error, truncated_file_error
 from media.inspection.polyglots import HEAD
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
@@ -42,7 +42,7 @@ class ElementFile(VideoFile):
     def children(self, parent: Element) -> Iterator[Element]:
         """Yield the child elements of a WebM element; raises MediaTypeNotAllowed if the parent's size is unknown."""
         if parent.end is None:
-            raise broken("video")
+            raise broken_file_error("video")
         return self.elements(parent.body, parent.end)
 
     def elements(self, at: int, end: int) -> Iterator[Element]:
@@ -52,22 +52,22 @@ class ElementFile(VideoFile):
             yield element
             at = element.body if element.end is None else element.end
 
-    def number(self, element: Element) -> int:
+    def read_unsigned_integer(self, element: Element) -> int:
         """Return the value of a WebM element that contains an unsigned integer."""
         return int.from_bytes(self._value(element), "big")
 
-    def real(self, element: Element) -> float:
+    def read_float(self, element: Element) -> float:
         """Return the value of a WebM element that contains a float of four or eight bytes; 0 if it is empty."""
         value = self._value(element)
         form = {0: "", 4: ">f", 8: ">d"}.get(len(value))
         if form is None:
-            raise broken("video")
+            raise broken_file_error("video")
         return float(struct.unpack(form, value)[0]) if form else 0.0
 
     def _value(self, element: Element) -> bytes:
         length = (element.end or 0) - element.body
         if not 0 <= length <= 8:
-            raise broken("video")
+            raise broken_file_error("video")
         return self.read(element.body, length)
 
     def _element(self, at: int, end: int) -> Element:
@@ -75,19 +75,19 @@ class ElementFile(VideoFile):
         head = self.read(at, min(12, end - at))
         width = 9 - head[0].bit_length()
         if width > 4 or len(head) <= width:
-            raise broken("video")
+            raise broken_file_error("video")
         identifier = int.from_bytes(head[:width], "big")
         size_width = 9 - head[width].bit_length()
         if size_width > 8 or len(head) < width + size_width:
-            raise broken("video")
+            raise broken_file_error("video")
         body = at + width + size_width
         size = int.from_bytes(head[width : width + size_width], "big") - (1 << 7 * size_width)
         if size == (1 << 7 * size_width) - 1:  # all ones: unknown size
             if identifier not in (SEGMENT, CLUSTER):
-                raise broken("video")
+                raise broken_file_error("video")
             return Element(identifier, at, body, None)
         if body + size > end:
-            raise cut_off("video")
+            raise truncated_file_error("video")
         return Element(identifier, at, body, body + size)
 
 
@@ -98,12 +98,12 @@ def segment_of(file: ElementFile) -> tuple[Element, int]:
     """
     first = next(file.elements(0, file.size))
     if first.id != EBML or first.end is None:
-        raise broken("video")
+        raise broken_file_error("video")
     segment = next(file.elements(first.end, file.size), None)
     if segment is None:
-        raise cut_off("video")
+        raise truncated_file_error("video")
     if segment.id != SEGMENT:
-        raise broken("video")
+        raise broken_file_error("video")
     end = file.size if segment.end is None else segment.end
     if file.read(end, min(file.size - end, HEAD)).strip(b"\x00"):
         raise MediaTypeNotAllowed("The video is followed by other bytes.")
@@ -138,12 +138,16 @@ def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]
     """
     for track in (element for element in file.children(tracks) if element.id == _TRACK):
         parts = {element.id: element for element in file.children(track)}
-        if _VIDEO not in parts or _TRACK_TYPE not in parts or file.number(parts[_TRACK_TYPE]) != _IS_VIDEO:
+        if (
+            _VIDEO not in parts
+            or _TRACK_TYPE not in parts
+            or file.read_unsigned_integer(parts[_TRACK_TYPE]) != _IS_VIDEO
+        ):
             continue
         video = {element.id: element for element in file.children(parts[_VIDEO])}
-        width, height = (file.number(video[side]) if side in video else 0 for side in (_WIDTH, _HEIGHT))
+        width, height = (file.read_unsigned_integer(video[side]) if side in video else 0 for side in (_WIDTH, _HEIGHT))
         projection = {part.id: part for part in file.children(video[_PROJECTION])} if _PROJECTION in video else {}
-        roll = file.real(projection[_ROLL]) if _ROLL in projection else 0.0
+        roll = file.read_float(projection[_ROLL]) if _ROLL in projection else 0.0
         yield (height, width) if abs(roll) == 90 else (width, height)
 
 
@@ -162,11 +166,11 @@ class _Clock:
     def read_info(self, info: Element) -> None:
         for element in self.file.children(info):
             if element.id == _TIMESTAMP_SCALE:
-                self.scale = self.file.number(element)
+                self.scale = self.file.read_unsigned_integer(element)
             elif element.id == _DURATION:
-                self.stated = self.file.real(element)
+                self.stated = self.file.read_float(element)
         if not self.scale:
-            raise broken("video")
+            raise broken_file_error("video")
 
     def add(self, element: Element) -> None:
         """Add a cluster (a group of frames) to the calculation of a WebM video's duration.
@@ -189,7 +193,7 @@ class _Clock:
 
     def _read_part(self, part: Element) -> None:
         if part.id == _TIMESTAMP:
-            self.cluster_time = self.file.number(part)
+            self.cluster_time = self.file.read_unsigned_integer(part)
         elif part.id == _BLOCK_GROUP:
             for child in self.file.children(part):
                 if child.id == _BLOCK:
@@ -201,6 +205,6 @@ class _Clock:
         head = self.file.read(block.body, min(11, (block.end or block.body) - block.body))
         width = 9 - head[0].bit_length() if head else 9  # length of the track number before the timestamp
         if len(head) < width + 2 or width > 8:
-            raise broken("video")
+            raise broken_file_error("video")
         offset = int.from_bytes(head[width : width + 2], "big", signed=True)
         self.latest = max(self.latest, self.cluster_time + offset)

@@ -10,7 +10,14 @@ from typing import NamedTuple
 from PIL import Image
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
+from media.inspection.bounds import (
+    DECODED_PIXELS,
+    Deadline,
+    broken_file_error,
+    check_animation,
+    check_pixels,
+    truncated_file_error,
+)
 from media.inspection.types import ImageLayout
 
 ALPHA_FLAG, EXIF_FLAG, XMP_FLAG = 0x10, 0x08, 0x04
@@ -50,10 +57,10 @@ def chunks(content: bytes, at: int, end: int) -> Iterator[Chunk]:
         if at >= end:
             return
         if at + 8 > end:
-            raise broken("image")
+            raise broken_file_error("image")
         kind, size = struct.unpack_from("<4sI", content, at)
         if at + 8 + size > end:
-            raise cut_off("image")
+            raise truncated_file_error("image")
         following = min(at + 8 + size + size % 2, end)
         yield Chunk(kind, at, at + 8, at + 8 + size, following)
         at = following
@@ -64,7 +71,7 @@ def file_end(content: bytes) -> int:
     """Return the offset at which a WebP file ends according to its header; raises MediaTypeNotAllowed if it is shorter."""
     end = 8 + int(struct.unpack_from("<I", content, 4)[0]) if len(content) >= 12 else 0
     if end > len(content) or end < 20:
-        raise cut_off("image")
+        raise truncated_file_error("image")
     return end
 
 
@@ -74,7 +81,7 @@ def read_webp(content: bytes) -> ImageLayout:
     parts = list(chunks(content, 12, end))
     if parts[0].kind == b"VP8X":
         if parts[0].end - parts[0].body < 10:
-            raise broken("image")
+            raise broken_file_error("image")
         width, height = (_u24(content, parts[0].body + 4 + offset) + 1 for offset in (0, 3))
     else:
         width, height = _sides(content, parts[0])
@@ -85,7 +92,7 @@ def read_webp(content: bytes) -> ImageLayout:
     if not animated:
         frames.append(_frame_of(content, parts))
         if (frames[0].width, frames[0].height) != (width, height):
-            raise broken("image")
+            raise broken_file_error("image")
     exif = next((content[part.body : part.end] for part in parts if part.kind == b"EXIF"), b"")
     largest = max(frame.width * frame.height for frame in frames)
     return ImageLayout(
@@ -95,19 +102,19 @@ def read_webp(content: bytes) -> ImageLayout:
 
 def _read_frame(content: bytes, part: Chunk, width: int, height: int) -> _Frame:
     if part.end - part.body < 16:
-        raise broken("image")
+        raise broken_file_error("image")
     left, top, across, down = (_u24(content, part.body + offset) for offset in (0, 3, 6, 9))
     frame = _frame_of(content, list(chunks(content, part.body + 16, part.end)))
     has_stated_size = (frame.width, frame.height) == (across + 1, down + 1)
     if not has_stated_size or 2 * left + frame.width > width or 2 * top + frame.height > height:
-        raise broken("image")
+        raise broken_file_error("image")
     return frame
 
 
 def _frame_of(content: bytes, parts: list[Chunk]) -> _Frame:
     picture = next((part for part in parts if part.kind in (b"VP8 ", b"VP8L")), None)
     if picture is None:
-        raise broken("image")
+        raise broken_file_error("image")
     alpha = next((part for part in parts if part.kind == b"ALPH"), None)
     return _Frame(*_sides(content, picture), picture, alpha if picture.kind == b"VP8 " else None)
 
@@ -125,9 +132,9 @@ def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
         width, height = struct.unpack_from("<HH", content, at + 6)
         sides = width & 0x3FFF, height & 0x3FFF
         if _u24(content, at) >> 5 > size - 10:  # the length of the first partition
-            raise cut_off("image")
+            raise truncated_file_error("image")
     else:
-        raise broken("image")
+        raise broken_file_error("image")
     check_pixels(*sides)
     return sides
 

@@ -11,7 +11,7 @@ from media import selectors
 from media.models import MediaAsset
 
 
-def describe_media(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
+def set_alt_text(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
     """Set the alt text of a media asset.
 
     An unchanged text is not recorded again in the audit log. Unfinished posts without an alt text of their own are published

@@ -35,7 +35,7 @@ def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes
         raise
 
 
-def adopt_pending_file(key: str) -> None:
+def delete_adopted_pending_row(key: str) -> None:
     """Delete the row of a pending media file, in the transaction that saves the media asset to which the file now belongs.
 
     Raises ServiceUnavailable if the purge has abandoned it.

@@ -19,7 +19,7 @@ from django.utils import timezone
 from config.jobs.due import claim_due, held_row
 from media import selectors, storage
 from media.models import MediaAsset
-from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
+from media.services.pending import delete_adopted_pending_row, discard_pending_file, store_pending_file
 from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def make_thumbnail(asset: MediaAsset) -> None:
     with transaction.atomic():
         written = held_row(selectors.ready_assets(), asset).update(**changes)
         if written and key:
-            adopt_pending_file(key)
+            delete_adopted_pending_row(key)
     if key and not written:
         discard_pending_file(key)
 

@@ -17,7 +17,7 @@ from media.backend_limits import storage_access
 from media.fetching import fetch_from_url
 from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
-from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
+from media.services.pending import delete_adopted_pending_row, discard_pending_file, store_pending_file
 from media.services.quota import check_quota, use_quota
 from media.services.thumbnails import LOOP_NAME
 
@@ -123,7 +123,7 @@ def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
     asset.storage_key = key
     try:
         with transaction.atomic():
-            adopt_pending_file(key)
+            delete_adopted_pending_row(key)
             _insert(caller, asset)
     except BaseException:
         discard_pending_file(key)

@@ -35,7 +35,7 @@ class Day:
     today: bool
 
     @property
-    def more(self) -> int:
+    def hidden_post_count(self) -> int:
         return self.total - len(self.posts)
 
 

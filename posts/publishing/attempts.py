@@ -152,7 +152,7 @@ def _preparation_error(attempt: Attempt, fault: Exception) -> errors.PlatformErr
     if isinstance(fault, SealedValueError):
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         return errors.Transient("The service cannot read the account's credentials at the moment.")
-    if attempt.state(attempt.target.steps_done).in_doubt:
+    if attempt.state(attempt.target.publishing_progress).in_doubt:
         return errors.OutcomeUnknown(
             f"An earlier attempt may have been published and cannot be repeated: {fault}", final=True
         )

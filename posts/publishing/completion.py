@@ -14,7 +14,7 @@ from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.attached_media import release_group_media
 from posts.events import build_outcome_events
 from posts.models import PostGroup, PostTarget
-from posts.states import FINISHED, TargetStatus, roll_up, statuses_before
+from posts.states import FINISHED, TargetStatus, group_status_from_targets, statuses_before
 from webhooks.services import NewEvent, emit_events
 
 
@@ -52,7 +52,7 @@ def finish_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -
     prefetch_related_objects(groups, Prefetch("targets", PostTarget.objects.order_by("position")))
     events: list[NewEvent] = []
     for group in groups:
-        was, group.status = group.status, roll_up(each.status for each in group.targets.all())
+        was, group.status = group.status, group_status_from_targets(each.status for each in group.targets.all())
         group.updated_at, group.finished_at = now, now if group.status in FINISHED else None
         if group.finished_at:
             release_group_media(group)

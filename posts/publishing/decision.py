@@ -35,20 +35,20 @@ from accounts.platforms import errors
 from accounts.platforms.types import Progress, Published, RetrySafety
 from posts.publishing.decision_types import (
     AwaitPlatform,
-    BelongsToOther,
     Decision,
     Fact,
     Finish,
+    PostNotFoundAtPlatform,
+    PostOfOtherTarget,
+    PublishingForbidden,
     RenewTokens,
     Retry,
-    Searched,
-    Stopped,
+    RetryUncounted,
     TakeStep,
     TargetProblem,
     TargetState,
     TokensBeingRenewed,
     TokensRenewed,
-    TryUncounted,
     WorkerDied,
 )
 from posts.publishing.segments import unconfirmed_action, with_published_segments
@@ -67,15 +67,15 @@ def decide(state: TargetState, fact: Fact) -> Decision:
             return _published(fact)
         case Progress():
             return _step_done(state, fact)
-        case Searched():
+        case PostNotFoundAtPlatform():
             return _searched(state, fact)
         case TokensRenewed() | TokensBeingRenewed() | errors.TokenExpired():
             return _tokens(state, fact)
         case WorkerDied():
             return _worker_died(state, fact)
-        case Stopped():
+        case PublishingForbidden():
             return _failed(state, fact.problem)
-        case BelongsToOther():
+        case PostOfOtherTarget():
             message = "The platform has a matching post, but it belongs to another target."
             return unconfirmed(replace(state, published=None), message)
         case errors.PlatformError():
@@ -94,13 +94,13 @@ def _step_done(state: TargetState, progress: Progress) -> Decision:
     return TakeStep(maybe_sent, progress) if progress.ready_at is None else AwaitPlatform(progress, maybe_sent)
 
 
-def _searched(state: TargetState, fact: Searched) -> TakeStep | TryUncounted | Retry | Finish:
+def _searched(state: TargetState, fact: PostNotFoundAtPlatform) -> TakeStep | RetryUncounted | Retry | Finish:
     # A person who retries an unconfirmed target wants it sent again even if the search before that proves nothing.
     asked_by_person = state.maybe_sent and state.attempt == 1
     if fact.error and not asked_by_person:
         return _step_failed(state, fact.error)
     if not fact.settled:
-        return TryUncounted(fact.settled_at, unanswered=True)
+        return RetryUncounted(fact.settled_at, unanswered=True)
     return TakeStep(maybe_sent=fact.error is not None, sends_again=True)
 
 
@@ -108,7 +108,7 @@ def _tokens(state: TargetState, fact: TokensRenewed | TokensBeingRenewed | error
     if isinstance(fact, TokensRenewed):
         return TakeStep(state.maybe_sent, unanswered=state.unanswered)
     if isinstance(fact, TokensBeingRenewed):
-        return TryUncounted(fact.until, state.in_doubt)
+        return RetryUncounted(fact.until, state.in_doubt)
     if not state.tokens_renewed:
         return RenewTokens()
     message = f"The platform refuses tokens that it has just issued: {fact.message}"
@@ -174,7 +174,7 @@ def _failed(state: TargetState, problem: TargetProblem, *, disproves: bool = Fal
     """
     if state.published:
         return _published(replace(state.published, note=problem.message))
-    if state.may_be_out and not disproves:
+    if state.may_be_published and not disproves:
         return unconfirmed(state, f"{problem.message} An earlier attempt may have been published.")
     if state.segments:
         return unconfirmed(state, problem.message, in_doubt=False)

@@ -44,7 +44,7 @@ class TargetState:
         return self.in_doubt and self.retry_safety == "verifiable"
 
     @property
-    def may_be_out(self) -> bool:
+    def may_be_published(self) -> bool:
         """Return whether the post may be published already, so that publishing must not end as failed."""
         return self.in_doubt or self.maybe_sent or self.accepted
 
@@ -59,7 +59,7 @@ class TargetProblem:
 
 
 @dataclass(frozen=True)
-class Searched:
+class PostNotFoundAtPlatform:
     """The fact that a search at the platform did not find a post whose last attempt to publish got no clear answer.
 
     If `error` is set, that proves nothing. Until `settled_at` the platform may still carry out the request of the last
@@ -94,26 +94,26 @@ class WorkerDied:
 
 
 @dataclass(frozen=True)
-class Stopped:
+class PublishingForbidden:
     """The fact that a post must not be published any more, because of its workspace, its account or its schedule."""
 
     problem: TargetProblem
 
 
 @dataclass(frozen=True)
-class BelongsToOther:
+class PostOfOtherTarget:
     """The fact that the post found at the platform is already recorded as the published post of another post target."""
 
 
 Fact = (
     Published
     | Progress
-    | Searched
+    | PostNotFoundAtPlatform
     | TokensRenewed
     | TokensBeingRenewed
     | WorkerDied
-    | Stopped
-    | BelongsToOther
+    | PublishingForbidden
+    | PostOfOtherTarget
     | errors.PlatformError
 )
 
@@ -159,7 +159,7 @@ class AwaitPlatform:
 
 
 @dataclass(frozen=True)
-class TryUncounted:
+class RetryUncounted:
     """The decision to try publishing a post again at the time `at`, without counting this attempt as one of its retries.
 
     `unanswered`: it is still in doubt whether a step was carried out.
@@ -194,4 +194,4 @@ class Finish:
     published: Published | None = None
 
 
-Decision = TakeStep | RenewTokens | Postpone | AwaitPlatform | TryUncounted | Retry | Finish
+Decision = TakeStep | RenewTokens | Postpone | AwaitPlatform | RetryUncounted | Retry | Finish

@@ -32,12 +32,12 @@ from posts.publishing import outcomes
 from posts.publishing.attempts import Attempt, begin_attempts, begin_step, log_errors
 from posts.publishing.decision import decide
 from posts.publishing.decision_types import (
-    BelongsToOther,
     Decision,
     Fact,
     Finish,
+    PostNotFoundAtPlatform,
+    PostOfOtherTarget,
     RenewTokens,
-    Searched,
     TakeStep,
     TargetState,
     TokensBeingRenewed,
@@ -69,7 +69,7 @@ def continue_attempt(attempt: Attempt) -> None:
 
 def _take_steps(attempt: Attempt) -> Decision:
     """Take the steps of publishing a post until publishing ends or has to wait; returns that decision without saving it."""
-    target, progress = attempt.target, attempt.target.steps_done
+    target, progress = attempt.target, attempt.target.publishing_progress
     while True:
         state = attempt.state(progress)
         fact = attempt.fault or (_search(attempt, progress) if state.must_search else _step(attempt, progress))
@@ -113,7 +113,7 @@ def _search(attempt: Attempt, progress: Progress) -> Fact:
     try:
         found = attempt.adapter.find(attempt.grant, attempt.content, progress)
     except errors.OutcomeUnknown as error:
-        return Searched(settled_at, settled_at <= timezone.now(), error)
+        return PostNotFoundAtPlatform(settled_at, settled_at <= timezone.now(), error)
     except errors.PlatformError as error:
         return error
     except Exception:
@@ -121,7 +121,7 @@ def _search(attempt: Attempt, progress: Progress) -> Fact:
         return errors.Transient("The service failed while it searched for the post.")
     if isinstance(found, NotPublishedProof):
         logger.info("%s is not at %s: %s", attempt.target.id, attempt.adapter.name, found.proof)
-        return Searched(settled_at, settled_at <= timezone.now())
+        return PostNotFoundAtPlatform(settled_at, settled_at <= timezone.now())
     return found
 
 
@@ -185,5 +185,5 @@ def _record(attempt: Attempt, decision: Decision) -> None:
     except IntegrityError:
         if not isinstance(decision, Finish) or not decision.published:
             raise
-        decision = decide(attempt.state(target.steps_done), BelongsToOther())
+        decision = decide(attempt.state(target.publishing_progress), PostOfOtherTarget())
         retry_while_database_down(outcomes.record_decision, target, decision)

@@ -28,8 +28,8 @@ from posts.publishing.decision_types import (
     Finish,
     Postpone,
     Retry,
+    RetryUncounted,
     TargetProblem,
-    TryUncounted,
 )
 from posts.publishing.writer import write_batched
 from posts.states import GroupStatus, TargetStatus, statuses_before
@@ -113,7 +113,7 @@ def record_decision(target: PostTarget, decision: Decision) -> None:
                 maybe_out=decision.maybe_sent,
                 **_ANSWERED,
             )
-        case TryUncounted():
+        case RetryUncounted():
             _write(
                 target,
                 status=TargetStatus.RETRYING,
@@ -196,7 +196,7 @@ def record_late_publication(target: PostTarget, decision: Finish) -> None:
 def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
     """Return the error of a post target whose retry was cancelled, while an earlier attempt may have published the post."""
     message = "The retry was cancelled. The attempt before it may have been published."
-    return _error(unconfirmed_problem(target.steps_done.segments, message))
+    return _error(unconfirmed_problem(target.publishing_progress.segments, message))
 
 
 def not_published_error() -> dict[str, Any]:

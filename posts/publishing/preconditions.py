@@ -22,7 +22,7 @@ from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
 from posts.publishing.decision_types import (
     Decision,
     Postpone,
-    Stopped,
+    PublishingForbidden,
     TakeStep,
     TargetProblem,
     TargetState,
@@ -62,7 +62,7 @@ def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
     """Check whether an attempt to publish a post target may begin; returns the decision to end or postpone it, or None."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return Postpone(timezone.now() + PAUSED_WORKSPACE_DELAY)
-    state = target_state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
+    state = target_state_of(target, adapter, target.publishing_progress, unanswered=target.step_begun_at is not None)
     if state.in_doubt and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
         return unconfirmed(state, message)
@@ -78,7 +78,7 @@ def preflight(target: PostTarget, adapter: Platform) -> Decision | None:
     # A possibly published target is completed whatever has changed. But if the platform can only be checked by sending the
     # post again, the time limit of a retry applies.
     late = _too_late(target) if state.retry_safety == "idempotent" and untried else None
-    return decide(state, Stopped(late)) if late else None
+    return decide(state, PublishingForbidden(late)) if late else None
 
 
 def stop_if_not_allowed(target: PostTarget, state: TargetState, *, untried: bool) -> Decision | None:
@@ -94,7 +94,7 @@ def stop_if_not_allowed(target: PostTarget, state: TargetState, *, untried: bool
         problem = _inactive_account(target)
     else:
         problem = _too_late(target) if untried else None
-    return decide(state, Stopped(problem)) if problem else None
+    return decide(state, PublishingForbidden(problem)) if problem else None
 
 
 def _inactive_account(target: PostTarget) -> TargetProblem:

@@ -74,7 +74,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     ):
         for target in claimed:
             start_trace(target.group.trace_id)
-            done_so_far = target.steps_done
+            done_so_far = target.publishing_progress
             state = TargetState(
                 "at_most_once", publishes=True, published=done_so_far.published, segments=done_so_far.segments
             )

@@ -13,12 +13,12 @@ from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.services.changes import (
     record_group_change,
-    require_not_begun,
+    require_publishing_not_begun,
     stop_waiting_targets,
     too_late_error,
     withdraw_pending_targets,
 )
-from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetStatus, roll_up
+from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetStatus, group_status_from_targets
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
@@ -44,10 +44,13 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
 
 
 def _preview(group: PostGroup) -> None:
-    for target in require_not_begun(group):
+    for target in require_publishing_not_begun(group):
         target.status = TargetStatus.UNCONFIRMED if target.maybe_out else TargetStatus.CANCELLED
         target.due_at = None
-    group.status, group.finished_at = roll_up(target.status for target in group.targets.all()), timezone.now()
+    group.status, group.finished_at = (
+        group_status_from_targets(target.status for target in group.targets.all()),
+        timezone.now(),
+    )
 
 
 def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
@@ -68,7 +71,7 @@ def _save_cancelled(group: PostGroup) -> None:
 
     Targets published before a retry stay published, so cancelling the retry restores the status before it.
     """
-    group.status = roll_up(target.status for target in group.targets.all())
+    group.status = group_status_from_targets(target.status for target in group.targets.all())
     group.finished_at = timezone.now()
     group.save(update_fields=("status", "finished_at", "updated_at"))
     release_group_media(group)
@@ -98,7 +101,7 @@ def _cancel_waiting(group_id: str) -> int:
     PostGroup.objects.select_for_update().get(pk=group_id)
     stopped = stop_waiting_targets(PostTarget.objects.filter(group_id=group_id), cancel=True)
     group = selectors.groups_with_targets().get(pk=group_id)
-    status = roll_up(target.status for target in group.targets.all())
+    status = group_status_from_targets(target.status for target in group.targets.all())
     if status in FINISHED and group.status not in FINISHED:
         _save_cancelled(group)
     return len(stopped)

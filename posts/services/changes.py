@@ -50,7 +50,7 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
     return [row.pk for row in rows]
 
 
-def require_not_begun(group: PostGroup) -> list[PostTarget]:
+def require_publishing_not_begun(group: PostGroup) -> list[PostTarget]:
     """Return a post group's unfinished targets. Raises InvalidState if a target is being published already.
 
     For the dry run of a change.

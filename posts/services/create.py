@@ -13,7 +13,7 @@ from django.db import transaction
 
 from auditlog.services import record_entries, record_entry
 from billing import selectors as billing
-from billing.caps import SpendCap, utc_day_of
+from billing.caps import SpendCapStatus, utc_day_of
 from billing.services import hold_costs
 from config.api.caller import Caller, require_access, resolve_workspace_id
 from config.api.errors import ApiError, ValidationFailed
@@ -37,7 +37,7 @@ class CreationPreview:
     """The result of a dry run of creating posts: the planned posts, and what they would leave of the spend cap."""
 
     plans: list[PostPlan]
-    spend_cap: SpendCap
+    spend_cap: SpendCapStatus
 
 
 def validate_post(

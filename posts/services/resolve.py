@@ -13,7 +13,7 @@ from posts.planning import require_publishing_mode
 from posts.publishing.completion import finish_targets, lock_groups
 from posts.publishing.outcomes import not_published_error
 from posts.services.changes import record_group_change
-from posts.states import FINISHED, TargetStatus, roll_up
+from posts.states import FINISHED, TargetStatus, group_status_from_targets
 
 
 def resolve_post(
@@ -37,7 +37,7 @@ def resolve_post(
         if dry_run:
             for name, value in {**changes, "status": status}.items():
                 setattr(target, name, value)
-            group.status = roll_up(each.status for each in group.targets.all())
+            group.status = group_status_from_targets(each.status for each in group.targets.all())
             group.updated_at = timezone.now()
             group.finished_at = group.updated_at if group.status in FINISHED else None
         else:

@@ -118,7 +118,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
     """
     doubtful = target.status == TargetStatus.UNCONFIRMED
     is_searched = doubtful and not _is_at_most_once(target)
-    continues = is_searched or (doubtful and target.steps_done.segments)
+    continues = is_searched or (doubtful and target.publishing_progress.segments)
     fresh = {} if continues else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
         status=TargetStatus.PENDING,

@@ -29,7 +29,12 @@ from posts.planning import (
     targets_as_request_data,
     validate_content,
 )
-from posts.services.changes import record_group_change, require_not_begun, too_late_error, withdraw_pending_targets
+from posts.services.changes import (
+    record_group_change,
+    require_publishing_not_begun,
+    too_late_error,
+    withdraw_pending_targets,
+)
 from posts.states import CANCELLABLE, GroupStatus
 
 EDITABLE = CANCELLABLE
@@ -57,7 +62,7 @@ def update_post(
         raise _conflict()
     plan = _plan(caller, group, changes)
     if dry_run:
-        require_not_begun(group)
+        require_publishing_not_begun(group)
         _check_money(caller, group, plan)
         _preview(group, plan)
         _record(caller, group, changes, dry_run=True)

@@ -7,7 +7,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from billing import selectors, services
-from billing.caps import SpendCap
+from billing.caps import SpendCapStatus
 from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
 from billing.models import DayCounter, LedgerEntry, MonthCounter
 from billing.serializers import SpendCapSerializer
@@ -25,7 +25,7 @@ def test_a_check_returns_the_resulting_month_and_writes_nothing() -> None:
         workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", cents=20, url_posts=1), due=MARCH
     )
 
-    assert after == SpendCap(cap_cents=50, free_credit_cents=30, spent_cents=0, reserved_cents=20)
+    assert after == SpendCapStatus(cap_cents=50, free_credit_cents=30, spent_cents=0, reserved_cents=20)
     assert (after.remaining_cents, after.exceeded) == (60, False)
     assert not MonthCounter.objects.exists()
     assert not DayCounter.objects.exists()
@@ -65,7 +65,7 @@ def test_a_check_without_charges_returns_the_current_month() -> None:
 
     unchanged = selectors.check_charges(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
 
-    assert unchanged == selectors.spend_cap(workspace_id=workspace.pk, at=MARCH) == SpendCap(0, 30, 0, 10)
+    assert unchanged == selectors.spend_cap(workspace_id=workspace.pk, at=MARCH) == SpendCapStatus(0, 30, 0, 10)
 
 
 def test_a_check_needs_two_queries_and_one_for_a_day_cap(django_assert_num_queries: DjangoAssertNumQueries) -> None:
@@ -91,7 +91,7 @@ def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
         "remaining_cents": 50,
         "exceeded": False,
     }
-    assert selectors.spend_cap(workspace_id=workspace.pk, at=APRIL) == SpendCap(40, 30, 0, 0)
+    assert selectors.spend_cap(workspace_id=workspace.pk, at=APRIL) == SpendCapStatus(40, 30, 0, 0)
 
 
 def test_an_agents_spend_cap_has_no_free_credit() -> None:
@@ -102,7 +102,7 @@ def test_an_agents_spend_cap_has_no_free_credit() -> None:
 
     cap = selectors.agent_spend_cap(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
 
-    assert cap == SpendCap(cap_cents=25, free_credit_cents=0, spent_cents=0, reserved_cents=10)
+    assert cap == SpendCapStatus(cap_cents=25, free_credit_cents=0, spent_cents=0, reserved_cents=10)
     assert cap.remaining_cents == 15
 
 
@@ -123,7 +123,7 @@ def test_an_agent_without_a_cap_has_unlimited_remaining_cents() -> None:
 
 
 def test_a_cap_below_the_spending_is_exceeded() -> None:
-    at_the_limit = SpendCap(cap_cents=20, free_credit_cents=10, spent_cents=20, reserved_cents=10)
+    at_the_limit = SpendCapStatus(cap_cents=20, free_credit_cents=10, spent_cents=20, reserved_cents=10)
 
     assert (at_the_limit.remaining_cents, at_the_limit.exceeded) == (0, False)
     lowered = replace(at_the_limit, cap_cents=19)

@@ -116,7 +116,7 @@ class Books:
     def expected(self, taken: int, cents: int) -> type[ApiError | None]:
         if cents and taken + cents > FREE + CAP:
             return SpendCapExceeded
-        if cents and taken + cents > FREE and not selectors.is_entitled(workspace_id=self.workspace.pk):
+        if cents and taken + cents > FREE and not selectors.has_paying_subscription(workspace_id=self.workspace.pk):
             return PaymentMethodRequired
         return type(None)
 

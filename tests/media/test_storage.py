@@ -222,7 +222,7 @@ def test_old_leftovers_of_killed_processes_are_removed(incoming: Path) -> None:
         new.touch()
         os.utime(new, (later.timestamp(), later.timestamp()))
 
-        assert storage.purge_upload_leftovers(timedelta(hours=1)) == 1
+        assert storage.purge_upload_temp_files(timedelta(hours=1)) == 1
     assert {path.name for path in incoming.iterdir()} == {"new", "folder"}
 
 

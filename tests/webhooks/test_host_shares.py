@@ -36,7 +36,7 @@ def quick(*holders: str) -> HostShares:
     shares = HostShares()
     for holder in holders:
         shares.start_job(holder)
-        shares.ended(holder, 0.1, silent=False)
+        shares.record_attempt_end(holder, 0.1, silent=False)
     return shares
 
 
@@ -46,7 +46,7 @@ def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
     for holder in holders:
         for _ in range(times):
             assert shares.start_job(holder)
-            shares.ended(holder, QUICK_SECONDS + 8, silent=True)
+            shares.record_attempt_end(holder, QUICK_SECONDS + 8, silent=True)
     return shares
 
 
@@ -63,7 +63,7 @@ def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
     shares = HostShares()
 
     assert takes(shares, at("a.com")) == SHARES.slow
-    assert shares.full().holders == {at("a.com")}
+    assert shares.shares_to_skip().holders == {at("a.com")}
 
 
 def test_a_holder_that_answered_quickly_gets_more() -> None:
@@ -79,7 +79,7 @@ def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -
     takes(shares, at("a.com"))
     offered = []
     for _ in range(quarter):
-        shares.ended(at("a.com"), 0.1, silent=False)
+        shares.record_attempt_end(at("a.com"), 0.1, silent=False)
         offered.append(shares.free_places_of_quick_holders())
 
     assert offered == [{}] * (quarter - 1) + [{at("a.com"): quarter}]
@@ -89,7 +89,7 @@ def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -
 def test_a_holder_that_turned_slow_loses_its_share(seconds: float) -> None:
     shares = quick(at("a.com"))
     shares.start_job(at("a.com"))
-    shares.ended(at("a.com"), seconds, silent=False)
+    shares.record_attempt_end(at("a.com"), seconds, silent=False)
 
     assert takes(shares, at("a.com")) == SHARES.slow
 
@@ -114,7 +114,7 @@ def test_no_more_places_are_offered_to_slow_holders_than_there_are() -> None:
 def test_a_place_that_is_released_is_free_again() -> None:
     shares = HostShares()
     takes(shares, at("a.com"))
-    shares.ended(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
+    shares.record_attempt_end(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
 
     assert shares.has_free_place(at("a.com"))
     assert shares.free_job_slots == MAX_IN_FLIGHT - SHARES.slow + 1
@@ -130,7 +130,7 @@ def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
     shares = HostShares()
 
     assert takes(shares, *alone(2500, "silent")) == SENDER_LIMITS[SLOW] // 2
-    assert shares.full().workspaces == {"wrk_a"}
+    assert shares.shares_to_skip().workspaces == {"wrk_a"}
     assert takes(shares, at("new.com", "wrk_b")) == SHARES.slow
 
 
@@ -150,7 +150,7 @@ def test_workspaces_that_all_want_more_get_equal_parts() -> None:
             name = holders[0].partition(" ")[0]
             shares_of.setdefault(name, []).extend(_taken(shares, holders))
         longest = max(shares_of.values(), key=len)
-        shares.ended(longest.pop(), QUICK_SECONDS + 1, silent=False)
+        shares.record_attempt_end(longest.pop(), QUICK_SECONDS + 1, silent=False)
 
     assert {len(held) for held in shares_of.values()} <= {SENDER_LIMITS[SLOW] // 4 - 1, SENDER_LIMITS[SLOW] // 4}
 
@@ -164,7 +164,7 @@ def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> 
     names = [at(f"h{number}.silent.co.uk", f"wrk_{number}") for number in range(300)]
 
     assert takes(shares, *names) == SENDER_LIMITS[SLOW] // 2
-    assert shares.full().domains == {"silent.co.uk"}
+    assert shares.shares_to_skip().domains == {"silent.co.uk"}
     assert takes(shares, at("other.co.uk", "wrk_new")) == SHARES.slow
 
 
@@ -200,7 +200,7 @@ def test_workspaces_with_hanging_deliveries_leave_free_places_at_the_host() -> N
     shares = quick(at("hooks.example.com", "wrk_quick"))
 
     assert takes(shares, *hanging) == HOST_LIMITS[SLOW]
-    assert shares.full().hosts == {"hooks.example.com:443"}
+    assert shares.shares_to_skip().hosts == {"hooks.example.com:443"}
     assert takes(shares, at("hooks.example.com", "wrk_quick")) >= (HOST_LIMITS[ALL] - HOST_LIMITS[SLOW]) // 2
 
 
@@ -208,7 +208,7 @@ def test_a_place_that_becomes_free_at_a_full_host_goes_to_a_newcomer() -> None:
     hanging = [at("hooks.example.com", f"wrk_{number}") for number in range(100)]
     shares = HostShares()
     takes(shares, *hanging)
-    shares.ended(hanging[0], QUICK_SECONDS + 1, silent=False)
+    shares.record_attempt_end(hanging[0], QUICK_SECONDS + 1, silent=False)
 
     assert not shares.start_job(hanging[1])
     assert shares.start_job(at("hooks.example.com", "wrk_new"))
@@ -226,7 +226,7 @@ def test_silent_workspaces_at_a_host_leave_places_for_slow_ones() -> None:
     shares = silent(*dead)
 
     assert takes(shares, *dead) == HOST_LIMITS[SILENT]
-    assert set(dead) <= shares.full().holders
+    assert set(dead) <= shares.shares_to_skip().holders
     assert takes(shares, at("hooks.example.com", "wrk_new")) == SHARES.slow
 
 
@@ -235,7 +235,7 @@ def test_dead_hosts_leave_places_for_a_new_one() -> None:
     shares = silent(*dead)
 
     assert takes(shares, *dead) == SENDER_LIMITS[SILENT] // 2
-    assert set(dead) <= shares.full().holders
+    assert set(dead) <= shares.shares_to_skip().holders
     assert takes(shares, at("new.com")) == SHARES.slow
 
 
@@ -243,7 +243,7 @@ def test_a_host_that_answers_again_is_no_longer_silent() -> None:
     dead = alone(MAX_IN_FLIGHT)
     shares = silent(*dead)
     assert shares.start_job(dead[0])
-    shares.ended(dead[0], QUICK_SECONDS + 8, silent=False)
+    shares.record_attempt_end(dead[0], QUICK_SECONDS + 8, silent=False)
     takes(shares, *dead[1:])
 
     assert takes(shares, dead[0]) == SHARES.slow
@@ -260,7 +260,7 @@ def test_few_domains_are_full_at_a_time() -> None:
     for number in range(100):
         takes(shares, *[at(f"{letter}.host-{number}.com", f"wrk_{number}") for letter in "abcdefgh"])
 
-    assert len(shares.full().domains) <= SENDER_LIMITS[SLOW] // MIN_PLACES
+    assert len(shares.shares_to_skip().domains) <= SENDER_LIMITS[SLOW] // MIN_PLACES
 
 
 def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -> None:

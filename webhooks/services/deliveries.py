@@ -18,11 +18,11 @@ from config.jobs.fenced_updates import FencedUpdate, update_rows
 from webhooks import signing
 from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest, DeliveryVerdict
-from webhooks.services.signing_secrets import signing_keys
+from webhooks.services.signing_secrets import valid_signing_secrets
 
 LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
 MAX_RETRY_AFTER_SECONDS = 36_000.0
-RECORDED = (
+OUTCOME_FIELDS = (
     "status",
     "due_at",
     "lease_until",
@@ -50,9 +50,11 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
     return claim_due(rows, limit=limit, lease=LEASE, due_rows_found=due_rows_found)
 
 
-def signing_keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
+def signing_secrets_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
     """Return the signing secrets for the given webhook deliveries by workspace, without those of deleted workspaces."""
-    return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
+    return valid_signing_secrets(
+        row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED
+    )
 
 
 def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
@@ -87,7 +89,7 @@ def record_outcomes(results: Sequence[tuple[Delivery, AttemptOutcome]]) -> int:
     """
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
-    written = update_rows([FencedUpdate(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
+    written = update_rows([FencedUpdate(row, {name: getattr(row, name) for name in OUTCOME_FIELDS}) for row in settled])
     for row in settled:
         metrics.DELIVERIES.labels(row.status).inc()
     return sum(written)

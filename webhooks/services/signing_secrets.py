@@ -62,13 +62,13 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
     return secret
 
 
-def signing_keys(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def valid_signing_secrets(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return each workspace's valid webhook signing secrets, newest first, without those that cannot be decrypted."""
     now = timezone.now()
     keys = {}
     for row in _secrets_of(workspace_ids):
         try:
-            keys[row.pk] = row.keys_at(now)
+            keys[row.pk] = row.secrets_at(now)
         except SealedValueError as error:
             logger.error("Deliveries of %s cannot be signed: %s", row.pk, error)
     return keys

@@ -38,7 +38,7 @@ def timezone_choices(current: str) -> list[Any]:
     return [*others, *regions.items()]
 
 
-class GeneralForm(forms.Form):
+class NameAndTimezoneForm(forms.Form):
     """The dashboard form of the workspace's name and time zone."""
 
     name = forms.CharField(max_length=200, label="Name")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from auditlog.models import RetentionTier
 from auditlog.retention import RETENTION_DAYS
 from workspaces import services
-from workspaces.dashboard.forms import CapsForm, DeletionForm, GeneralForm
+from workspaces.dashboard.forms import CapsForm, DeletionForm, NameAndTimezoneForm
 from workspaces.models import Member
 from workspaces.serializers import WorkspaceExportSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -28,7 +28,7 @@ def settings(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST", operation="workspaces.update")
 def general(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: change the workspace's name and time zone from the settings page."""
-    form = GeneralForm(page.request.POST, workspace=page.workspace)
+    form = NameAndTimezoneForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, general=form)
     services.update_workspace(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data)
@@ -88,7 +88,7 @@ def delete(page: WorkspacePage) -> HttpResponse:
 
 def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpResponse:
     """Render the workspace's settings page. A form in `forms` that has errors is shown again as it was submitted."""
-    fresh = {"general": GeneralForm, "caps": CapsForm, "deletion": DeletionForm}
+    fresh = {"general": NameAndTimezoneForm, "caps": CapsForm, "deletion": DeletionForm}
     shown = {name: forms.get(name) or form(workspace=page.workspace) for name, form in fresh.items()}
     return page.render(
         "workspaces/settings.html",

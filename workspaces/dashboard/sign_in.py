@@ -30,7 +30,12 @@ from workspaces.models import User
 from workspaces.services import sign_in_user, sign_out_everywhere
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.backend import OpenIdBackend
-from workspaces.sign_in.oidc_claims import NEVER, InvalidSubject, identity_from_claims, is_operator_by_claims
+from workspaces.sign_in.oidc_claims import (
+    UNKNOWN_AUTH_TIME,
+    InvalidSubject,
+    identity_from_claims,
+    is_operator_by_claims,
+)
 from workspaces.sign_in.sessions import (
     SignInMethod,
     authenticated_at,
@@ -202,7 +207,7 @@ def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBacke
             "You signed in as another user, so nothing was changed.",
             suggested_action="Go back, and sign in as the user of this session.",
         )
-    if not is_recent_sign_in(backend.authenticated_at or NEVER):
+    if not is_recent_sign_in(backend.authenticated_at or UNKNOWN_AUTH_TIME):
         return Forbidden(
             "The identity provider did not confirm that you have just signed in (auth_time), so nothing was changed.",
             suggested_action="Sign out at the identity provider and try again, or ask the operator of this service.",

@@ -44,14 +44,14 @@ class Provisioner(Protocol):
 
 
 @dataclass(frozen=True)
-class WorkspacePlan:
+class WorkspaceCreation:
     """A workspace that is created, or would be in a dry run, and what the other apps create for the workspace."""
 
     workspace: Workspace
     provisions: dict[str, Any]
 
 
-def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = False, **fields: Any) -> WorkspacePlan:
+def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = False, **fields: Any) -> WorkspaceCreation:
     """Create a workspace, the membership of its owner, and the rows that other apps add to a new workspace.
 
     `fields`: name, default_timezone, free_monthly_credit_cents, monthly_spend_cap_cents, monthly_social_url_post_cap,
@@ -62,7 +62,7 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
     if fields.setdefault("free_monthly_credit_cents", default_free_credit_cents()) > settings.MAX_FREE_CREDIT_CENTS:
         message = f"At most {settings.MAX_FREE_CREDIT_CENTS} cents of free credit a month."
         raise ValidationFailed.of("free_monthly_credit_cents", message, "max_value")
-    plan = WorkspacePlan(
+    plan = WorkspaceCreation(
         Workspace(owner_user_id=owner_user_id, slug=_unused_slug(fields["name"]), **fields),
         {key: value for provisioner in _provisioners() for key, value in provisioner.preview().items()},
     )

@@ -15,7 +15,7 @@ from django.core.validators import validate_email
 MAX_SUBJECT_LENGTH = 255
 MAX_NAME_LENGTH = 200
 MAX_EMAIL_LENGTH = 254
-NEVER = datetime.fromtimestamp(0, UTC)  # represents an unknown time of authentication
+UNKNOWN_AUTH_TIME = datetime.fromtimestamp(0, UTC)  # represents an unknown time of authentication
 MAX_TIMESTAMP = 253_402_300_800  # end of the year 9999
 
 

@@ -104,7 +104,7 @@ class CachedValue(Generic[Value]):
         return self._value is None or timezone.now() - self._fetched_at >= age
 
 
-class Provider:
+class OpenIdProvider:
     """The configuration (discovery document) and signing keys of an OpenID provider.
 
     Raises ProviderUnavailable if they cannot be fetched.
@@ -153,12 +153,12 @@ class Provider:
 
 
 @lru_cache(maxsize=4)
-def provider_at(issuer: str) -> Provider:
+def provider_at(issuer: str) -> OpenIdProvider:
     """Return the OpenID provider of an issuer. This process has one such object for each issuer."""
-    return Provider(issuer)
+    return OpenIdProvider(issuer)
 
 
-def provider() -> Provider:
+def provider() -> OpenIdProvider:
     """Return the OpenID provider that the setting OIDC_ISSUER names."""
     return provider_at(settings.OIDC_ISSUER)
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from workspaces.models import User, UserSession
-from workspaces.sign_in.oidc_claims import NEVER
+from workspaces.sign_in.oidc_claims import UNKNOWN_AUTH_TIME
 
 AUTH_BACKEND = "django.contrib.auth.backends.ModelBackend"  # checks `is_active` at each request
 SIGNED_IN_AT = "signed_in_at"  # in Unix seconds, like AUTHENTICATED_AT
@@ -59,7 +59,7 @@ def sign_in_method(request: HttpRequest) -> str:
 def authenticated_at(request: HttpRequest) -> datetime:
     """Return when the session's user last entered credentials; NEVER if the session does not contain a time."""
     at = request.session.get(AUTHENTICATED_AT)
-    return datetime.fromtimestamp(at, UTC) if at else NEVER
+    return datetime.fromtimestamp(at, UTC) if at else UNKNOWN_AUTH_TIME
 
 
 def record_session_use(request: HttpRequest, user: User) -> datetime:

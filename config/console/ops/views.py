@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from agents.services import revoke_key_as_operator
-from billing.services import reconcile_now
+from billing.services import reconcile_for_operator
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
@@ -147,7 +147,7 @@ class BillingViewSet(OperatorsViewSet):
         preview=ReconcileBillingPreview,
     )
     def reconcile(self, call: Call) -> Reply | Preview:
-        found = reconcile_now(caller=call.caller, dry_run=call.dry_run)
+        found = reconcile_for_operator(caller=call.caller, dry_run=call.dry_run)
         if call.dry_run:
             return Preview({}, {"workspaces": found.workspaces}, "would_update", unchecked=["processor", "books"])
         return Reply({"reconciliation": found})

@@ -16,7 +16,7 @@ from pytest_django import DjangoAssertNumQueries
 from agents.models import Agent
 from auditlog.models import AuditEntry
 from billing import services
-from billing.caps import SpendCap
+from billing.caps import SpendCapStatus
 from billing.dashboard.charts import BudgetBar, day_bars
 from billing.month_usage import DayUsage, month_charges_of
 from config.api.caller import Caller
@@ -215,7 +215,7 @@ def test_the_query_of_a_months_charges_uses_the_index(workspace: Workspace, owne
 def test_the_budget_bar_never_exceeds_100_percent(
     free: int, cap: int, spent: int, held: int, drawn: tuple[float, float, float]
 ) -> None:
-    bar = BudgetBar.of(SpendCap(cap, free, spent, held))
+    bar = BudgetBar.of(SpendCapStatus(cap, free, spent, held))
     assert (bar.spent, bar.used, bar.free) == drawn
 
 

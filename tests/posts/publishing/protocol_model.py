@@ -26,10 +26,10 @@ FACTS: dict[str, types.Fact] = {
     "accepted": Progress("poll", {TAKEN: True}, NOON),
     "undone": Progress("prepare"),  # the platform could not show what it had accepted
     "published": Published("post", "https://example.com/post"),
-    "absent": types.Searched(NOON, settled=True),
-    "absent so far": types.Searched(NOON, settled=False),
-    "no proof": types.Searched(NOON, settled=True, error=OutcomeUnknown("No proof.")),
-    "no proof so far": types.Searched(NOON, settled=False, error=OutcomeUnknown("No proof.")),
+    "absent": types.PostNotFoundAtPlatform(NOON, settled=True),
+    "absent so far": types.PostNotFoundAtPlatform(NOON, settled=False),
+    "no proof": types.PostNotFoundAtPlatform(NOON, settled=True, error=OutcomeUnknown("No proof.")),
+    "no proof so far": types.PostNotFoundAtPlatform(NOON, settled=False, error=OutcomeUnknown("No proof.")),
     "answer lost": OutcomeUnknown("The answer was lost."),
     "down": Transient("Down."),
     "refused": ContentRejected("Refused."),
@@ -233,9 +233,9 @@ def _record(world: World, number: int, worker: Worker, decision: types.Decision)
         case types.Finish():
             held = decision.status == TargetStatus.UNCONFIRMED
             after = row._replace(status=decision.status, money_held=held, maybe_out=decision.maybe_sent, begun=False)
-        case types.Retry() | types.TryUncounted():
+        case types.Retry() | types.RetryUncounted():
             after = row._replace(status=TargetStatus.RETRYING, begun=decision.unanswered, losses=0)
-            if isinstance(decision, types.TryUncounted):
+            if isinstance(decision, types.RetryUncounted):
                 after = after._replace(attempt=max(row.attempt - 1, 0))
         case types.AwaitPlatform(progress, maybe_sent):
             waiting = row._replace(status=TargetStatus.PROCESSING, begun=False, losses=0)

@@ -57,5 +57,5 @@ def await_platform(target: PostTarget, progress: Progress) -> None:
 def finish(target: PostTarget, fact: Fact) -> None:
     """Write what the publisher decides after this fact, for a target without attempts left."""
     adapter = publishing_adapter(target.platform, sandbox=target.sandbox)
-    state = target_state_of(target, adapter, target.steps_done, unanswered=target.step_begun_at is not None)
+    state = target_state_of(target, adapter, target.publishing_progress, unanswered=target.step_begun_at is not None)
     outcomes.record_decision(target, decide(replace(state, attempts_left=False), fact))

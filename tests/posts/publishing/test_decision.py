@@ -21,19 +21,19 @@ from accounts.platforms.types import OUT, TAKEN, Progress, Published
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide
 from posts.publishing.decision_types import (
     AwaitPlatform,
-    BelongsToOther,
     Fact,
     Finish,
+    PostNotFoundAtPlatform,
+    PostOfOtherTarget,
+    PublishingForbidden,
     RenewTokens,
     Retry,
-    Searched,
-    Stopped,
+    RetryUncounted,
     TakeStep,
     TargetProblem,
     TargetState,
     TokensBeingRenewed,
     TokensRenewed,
-    TryUncounted,
     WorkerDied,
 )
 from tests.posts.rows import NOON
@@ -47,7 +47,7 @@ THREAD = replace(LAST, segments=2)
 EARLIER_ROUND = replace(LAST, maybe_sent=True)
 ACCEPTED = replace(LAST, accepted=True)
 DOWN, LOST, REFUSED = Transient("Down."), OutcomeUnknown("No answer."), ContentRejected("Refused.")
-STOPPED = Stopped(TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry."))
+STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry."))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ STOPPED = Stopped(TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry."))
         (FIRST, ConnectionUnavailable("Not set up."), "failed PLATFORM_UNAVAILABLE"),
         (FIRST, LOST, "unconfirmed"),
         (FIRST, STOPPED, "failed SCHEDULE_MISSED"),
-        (FIRST, BelongsToOther(), "unconfirmed"),
+        (FIRST, PostOfOtherTarget(), "unconfirmed"),
         (LAST, DOWN, "failed PLATFORM_UNAVAILABLE"),
         (LAST, RateLimited("Slow down."), "failed PLATFORM_RATE_LIMITED"),
         # An earlier attempt may have published the post.
@@ -72,11 +72,11 @@ STOPPED = Stopped(TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry."))
         (DOUBTED, REFUSED, "failed PLATFORM_REJECTED"),
         (replace(DOUBTED, retry_safety="idempotent"), REFUSED, "failed PLATFORM_REJECTED"),
         (DOUBTED, OutcomeUnknown("Nobody can say.", final=True), "unconfirmed"),
-        (replace(DOUBTED, attempts_left=False), Searched(NOON, True, LOST), "unconfirmed"),
+        (replace(DOUBTED, attempts_left=False), PostNotFoundAtPlatform(NOON, True, LOST), "unconfirmed"),
         # A person's request to send the post again counts for one attempt.
         (
             replace(DOUBTED, maybe_sent=True, attempt=2, attempts_left=False),
-            Searched(NOON, True, LOST),
+            PostNotFoundAtPlatform(NOON, True, LOST),
             "unconfirmed",
         ),
         (replace(ACCEPTED, maybe_sent=True, retry_safety="verifiable"), STOPPED, "unconfirmed"),
@@ -88,7 +88,7 @@ STOPPED = Stopped(TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry."))
         (OUT_ALREADY, REFUSED, "published PUBLISHED_INCOMPLETE"),
         (OUT_ALREADY, LOST, "published PUBLISHED_INCOMPLETE"),
         (OUT_ALREADY, STOPPED, "published PUBLISHED_INCOMPLETE"),
-        (OUT_ALREADY, BelongsToOther(), "unconfirmed"),
+        (OUT_ALREADY, PostOfOtherTarget(), "unconfirmed"),
         # A thread that is published in part never starts from the beginning.
         (THREAD, REFUSED, "unconfirmed"),
         (THREAD, DOWN, "unconfirmed"),
@@ -126,15 +126,15 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
             Progress("poll", {TAKEN: True}, NOON),
             AwaitPlatform(Progress("poll", {TAKEN: True}, NOON), True),
         ),
-        (DOUBTED, TokensBeingRenewed(NOON), TryUncounted(NOON, unanswered=True)),
-        (FIRST, TokensBeingRenewed(NOON), TryUncounted(NOON, unanswered=False)),
+        (DOUBTED, TokensBeingRenewed(NOON), RetryUncounted(NOON, unanswered=True)),
+        (FIRST, TokensBeingRenewed(NOON), RetryUncounted(NOON, unanswered=False)),
         (FIRST, Progress("poll", {TAKEN: True}), TakeStep(False, Progress("poll", {TAKEN: True}))),
         (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), False)),
-        (DOUBTED, Searched(NOON, True), TakeStep(False, sends_again=True)),
-        (DOUBTED, Searched(NOON, False), TryUncounted(NOON, unanswered=True)),
+        (DOUBTED, PostNotFoundAtPlatform(NOON, True), TakeStep(False, sends_again=True)),
+        (DOUBTED, PostNotFoundAtPlatform(NOON, False), RetryUncounted(NOON, unanswered=True)),
         (
             replace(DOUBTED, maybe_sent=True),
-            Searched(NOON, True, LOST),
+            PostNotFoundAtPlatform(NOON, True, LOST),
             TakeStep(True, sends_again=True),
         ),
         (FIRST, TokenExpired("Stale."), RenewTokens()),

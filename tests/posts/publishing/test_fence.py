@@ -14,7 +14,14 @@ from accounts.platforms.types import Progress, Published
 from billing.models import LedgerEntry
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.decision_types import BelongsToOther, Postpone, Retry, Stopped, TargetProblem, TryUncounted
+from posts.publishing.decision_types import (
+    PostOfOtherTarget,
+    Postpone,
+    PublishingForbidden,
+    Retry,
+    RetryUncounted,
+    TargetProblem,
+)
 from posts.publishing.engine import LEASE, publish_target
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
@@ -25,10 +32,10 @@ from tests.posts.scripted_platform import ScriptedPlatform
 REFUSED = TargetProblem("PLATFORM_REJECTED", "Stale.", "Nothing.")
 WRITES: list[Callable[[PostTarget], Any]] = [
     lambda target: finish(target, Published("stale", "https://t.me/stale")),
-    lambda target: finish(target, Stopped(REFUSED)),
-    lambda target: finish(target, BelongsToOther()),
+    lambda target: finish(target, PublishingForbidden(REFUSED)),
+    lambda target: finish(target, PostOfOtherTarget()),
     lambda target: outcomes.record_decision(target, Retry(REFUSED, 0, unanswered=False)),
-    lambda target: outcomes.record_decision(target, TryUncounted(timezone.now(), unanswered=False)),
+    lambda target: outcomes.record_decision(target, RetryUncounted(timezone.now(), unanswered=False)),
     lambda target: await_platform(target, Progress("send")),
     lambda target: outcomes.record_decision(target, Postpone(timezone.now() + timedelta(seconds=30))),
     begin,

@@ -10,7 +10,15 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
-from posts.states import CANCELLABLE, FINISHED, RETRYABLE, TARGET_TRANSITIONS, TargetStatus, roll_up, statuses_before
+from posts.states import (
+    CANCELLABLE,
+    FINISHED,
+    RETRYABLE,
+    TARGET_TRANSITIONS,
+    TargetStatus,
+    group_status_from_targets,
+    statuses_before,
+)
 from tests.conftest import ApiClient
 from tests.posts.rows import create
 
@@ -40,7 +48,7 @@ from tests.posts.rows import create
     ],
 )
 def test_a_released_groups_status_follows_from_its_targets(targets: str, group: str) -> None:
-    assert roll_up(targets.split()) == group
+    assert group_status_from_targets(targets.split()) == group
 
 
 @pytest.mark.parametrize(

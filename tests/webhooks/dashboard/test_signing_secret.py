@@ -15,7 +15,7 @@ from tests.pages import Pages, form_of, has_form, words
 from tests.webhooks.rows import NOON, make_delivery
 from tests.webhooks.sending import deliver_due
 from webhooks.models import SigningSecret
-from webhooks.services.signing_secrets import signing_keys
+from webhooks.services.signing_secrets import valid_signing_secrets
 from workspaces.models import Member, User, Workspace
 
 
@@ -71,7 +71,7 @@ def test_rotation_shows_the_new_secret_once_and_the_old_one_signs_for_a_day(work
         assert second == secret_of(workspace) != first
         assert "already replaced" in words(again)
         assert second not in again.content.decode()
-        assert signing_keys([workspace.id])[workspace.id] == (second, first)
+        assert valid_signing_secrets([workspace.id])[workspace.id] == (second, first)
         assert "Until 11 Mar 2027, 12:00 each delivery has two signatures" in words(pages.get("webhooks"))
         clock.shift(timedelta(hours=25))
         assert "two signatures" not in words(pages.get("webhooks"))
