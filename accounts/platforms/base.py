@@ -118,8 +118,8 @@ class Platform:
 
         `progress.phase` is the irreversible step that was attempted. Only `verifiable` platforms have this method. If the
         attempt has published, the result is that of the step, which may be another step (the next segment of a thread).
-        Absent means that the post certainly does not exist, so the step may be repeated. Raises OutcomeUnknown if neither is
-        certain, TokenExpired, AccountDisconnected, Transient (ask again later).
+        NotPublishedProof means that the post certainly does not exist, so the step may be repeated. Raises OutcomeUnknown if
+        neither is certain, TokenExpired, AccountDisconnected, Transient (ask again later).
         """
         raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
 

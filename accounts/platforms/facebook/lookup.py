@@ -55,7 +55,7 @@ COMMENTS = FirstComments(
 def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
     """Find the Facebook text post, photo post or photo story that an interrupted attempt may have published.
 
-    Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
+    Returns NotPublishedProof if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
     with ERRORS.search_errors("the page's posts", UNREADABLE_LIST_MEANINGS):
         if kind_of(content) == "photo_story":

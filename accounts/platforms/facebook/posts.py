@@ -64,7 +64,7 @@ def check_video_processing(page: FacebookPage, content: Content, state: State) -
 
 
 def find(page: FacebookPage, content: Content, state: State) -> Progress | Published | NotPublishedProof:
-    """Find the Facebook post that an interrupted attempt may have published. Returns Absent as proof that there is none.
+    """Find the Facebook post that an interrupted attempt may have published; return proof if there is none.
 
     Raises as `create`.
     """

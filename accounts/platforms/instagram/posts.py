@@ -55,7 +55,7 @@ def publish_container(account: Account, content: Content, state: State) -> Progr
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Published | NotPublishedProof:
-    """Find the Instagram post that an interrupted attempt may have published. Returns Absent as proof that there is none.
+    """Find the Instagram post that an interrupted attempt may have published; return proof if there is none.
 
     Raises as `create`.
     """

@@ -52,7 +52,8 @@ def newest_status(server: Server) -> str | None:
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | NotPublishedProof:
     """Find the Mastodon status that an interrupted attempt may have created, among the account's newest statuses.
 
-    Returns Absent if there is certainly none. Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
+    Returns NotPublishedProof if there is certainly none. Raises OutcomeUnknown if that cannot be decided, MastodonError,
+    OutboundError.
     """
     if state["after"] is None:
         raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)

@@ -57,7 +57,7 @@ def create(server: Server, content: Content, state: State) -> Progress | Publish
 
 
 def find(server: Server, content: Content, state: State) -> Progress | Published | NotPublishedProof:
-    """Find out whether an interrupted attempt has created the Mastodon status. Returns Absent if it certainly has not.
+    """Find out whether an interrupted attempt has created the Mastodon status; return proof if it has not.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """

@@ -24,7 +24,7 @@ class FirstComments:
     text_field: str  # the field with a comment's text
     params: Mapping[str, str]  # parameters of the request that lists the comments below a post
     max_pages: int
-    kind_evidence: str  # the documentation that says that all comments are listed (CompleteList)
+    kind_evidence: str  # the documentation that says that all comments are listed (CompleteListProof)
     unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product permanently refuses the list
 
     def next_step(self, content: Content, state: Mapping[str, Any], published: Published) -> Progress | Published:
@@ -48,7 +48,7 @@ class FirstComments:
         return Published(**state[OUT])
 
     def find(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
-        """Find the first comment that an interrupted attempt may have added to a Meta post. Returns Absent without one."""
+        """Find the first comment that an interrupted attempt may have added to a Meta post; return proof if there is none."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
         path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
         with self.errors.search_errors("the comments below the post", self.unreadable):

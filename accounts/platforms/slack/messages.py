@@ -142,7 +142,7 @@ def find_shared_message(api: WebApi, channel: Channel, content: Content, state: 
 
 
 def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published | NotPublishedProof:
-    """Find the Slack message of an interrupted attempt by its first file; return proof (an Absent) if Slack lacks it."""
+    """Find the Slack message of an interrupted attempt by its first file; return proof if Slack does not have it."""
     file = _first_file(api, state)
     if file is None:
         return NotPublishedProof(UploadStatusProof("file_not_found"))

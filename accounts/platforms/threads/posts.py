@@ -70,7 +70,7 @@ def publish(account: Account, content: Content, state: State) -> Progress:
 
 
 def find(account: Account, content: Content, state: State) -> Progress | NotPublishedProof:
-    """Find out whether an interrupted attempt has published the Threads post; return proof (an Absent) if it has not.
+    """Find out whether an interrupted attempt has published the Threads post; return proof if it has not.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
     """

@@ -136,7 +136,7 @@ STEPS = {
 
 
 def find(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
-    """Find out whether an interrupted attempt has uploaded a whole video to TikTok; return proof (an Absent) if it has not.
+    """Find out whether an interrupted attempt has uploaded a whole video to TikTok; return proof if it has not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """

@@ -66,7 +66,7 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
 
 
 def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | NotPublishedProof:
-    """Find the X post that an interrupted attempt may have created; return proof (an Absent) if there is none.
+    """Find the X post that an interrupted attempt may have created; return proof (a NotPublishedProof) if there is none.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
@@ -112,7 +112,7 @@ def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: s
 
 
 def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> str | NotPublishedProof:
-    """Search for the X post that an interrupted attempt has created. Returns the post's id, or proof (an Absent).
+    """Search for the X post that an interrupted attempt has created. Returns the post's id, or proof (a NotPublishedProof).
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """

@@ -119,7 +119,7 @@ def upload_last_piece(api: Api, content: Content, state: State) -> Progress:
 
 
 def find(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
-    """Find out whether an interrupted attempt has created the YouTube video; return proof (an Absent) if it has not."""
+    """Find out whether an interrupted attempt has created the YouTube video; return proof if it has not."""
     with ERRORS.platform_errors():
         try:
             uploaded = _session(api, content, state).query_progress()

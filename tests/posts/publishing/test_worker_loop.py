@@ -96,7 +96,7 @@ def test_a_database_error_in_a_claim_does_not_leak_the_accounts_places(
 
     for number in range(SHARES.slow + 2):
         create(api, telegram_account, text=str(number))
-    monkeypatch.setattr("posts.publishing.worker_loop.give_back", away)
+    monkeypatch.setattr("posts.publishing.worker_loop.release_claims", away)
     loop = PublishLoop()
     with pytest.raises(OperationalError):
         loop.run_once()
