@@ -85,7 +85,7 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
     documented_codes = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
     unreachable = "The account's Bluesky server could not be reached."
 
-    def specific(self, error: XrpcError) -> PlatformError | None:
+    def platform_specific_error(self, error: XrpcError) -> PlatformError | None:
         """Return the exception to raise for a Bluesky error about the access token or the account; None for other errors."""
         if error.status == 429:
             return None

@@ -116,7 +116,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
     error = DiscordError
     documented_codes = BLOCKED_CONTENT_CODES | INVALID_CONTENT_CODES
 
-    def specific(self, error: DiscordError) -> PlatformError | None:
+    def platform_specific_error(self, error: DiscordError) -> PlatformError | None:
         """Return the exception to raise for a Discord error about the webhook or a rate limit; None for other errors."""
         if error.code in RATE_LIMIT_CODES:
             return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)

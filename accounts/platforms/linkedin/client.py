@@ -94,7 +94,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
         {"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"}
     )
 
-    def specific(self, error: LinkedInError) -> PlatformError | None:
+    def platform_specific_error(self, error: LinkedInError) -> PlatformError | None:
         """Return the exception to raise for a LinkedIn error about the API's version or a missing permission; else None."""
         words = f"{error.code} {error.reason}"
         if error.status == 426 or (error.status in (400, 404) and _DEAD_VERSION.search(words)):

@@ -86,7 +86,7 @@ class MastodonErrors(ErrorTranslator[MastodonError]):
     error = MastodonError
     content_statuses = frozenset({400, 413, 415, 422})
 
-    def specific(self, error: MastodonError) -> PlatformError | None:
+    def platform_specific_error(self, error: MastodonError) -> PlatformError | None:
         """Return the exception to raise for a Mastodon error about a rate limit or access token; None for other errors."""
         if error.status == 429:
             return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)

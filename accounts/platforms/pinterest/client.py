@@ -72,7 +72,7 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
     error = PinterestError
     documented_codes = frozenset({"", "1", "29", "40"})  # no code, a wrong parameter, not permitted, not found
 
-    def specific(self, error: PinterestError) -> PlatformError | None:
+    def platform_specific_error(self, error: PinterestError) -> PlatformError | None:
         """Return the exception to raise for a Pinterest error about the operator's app or the account; otherwise None."""
         if error.status in (401, 403) and "trial access" in error.reason.lower():
             return ConnectionUnavailable(

@@ -92,7 +92,7 @@ class SlackErrors(ErrorTranslator[SlackError]):
         }
     )
 
-    def specific(self, error: SlackError) -> PlatformError | None:
+    def platform_specific_error(self, error: SlackError) -> PlatformError | None:
         """Return the PlatformError for Slack's temporary errors and those about the access or channel; None for others."""
         if error.code in RATE_LIMIT_CODES or error.status == 429:
             return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)

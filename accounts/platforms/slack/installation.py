@@ -48,7 +48,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 class ExchangeErrors(SlackErrors):
     """The translation of Slack's errors in the OAuth code exchange that completes an installation of the Slack app."""
 
-    def specific(self, error: SlackError) -> PlatformError | None:
+    def platform_specific_error(self, error: SlackError) -> PlatformError | None:
         """Return the PlatformError for a Slack installation's errors about the app or the OAuth code; None for others."""
         if error.code in WRONG_APPLICATION:
             return ConnectionUnavailable(f"Slack does not accept the operator's app as it is set up: {error.code}")
@@ -58,7 +58,7 @@ class ExchangeErrors(SlackErrors):
             or error.code in RATE_LIMIT_CODES | TRANSIENT_CODES | PERHAPS_DONE_CODES
         )
         if passes or not error.code:
-            return super().specific(error)
+            return super().platform_specific_error(error)
         if error.code not in WRONG_CODE:
             report_unmapped_code(self.name, error.code)
         return wrong_code_error(self.label)

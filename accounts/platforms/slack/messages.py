@@ -62,7 +62,7 @@ class FileErrors(SlackErrors):
     Messages of text alone still work.
     """
 
-    def specific(self, error: SlackError) -> PlatformError | None:
+    def platform_specific_error(self, error: SlackError) -> PlatformError | None:
         """Return the PlatformError for Slack's errors about files, access or the channel; None for other errors."""
         if error.code == "missing_scope":
             return ContentRejected(
@@ -74,7 +74,7 @@ class FileErrors(SlackErrors):
                 f"Slack accepts files only in channels that the app is a member of: {error.code}",
                 suggested_action="Invite the app to the channel in Slack, then retry the post.",
             )
-        return super().specific(error)
+        return super().platform_specific_error(error)
 
 
 FILE_ERRORS = FileErrors()

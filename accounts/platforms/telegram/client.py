@@ -106,7 +106,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
     error = BotApiError
     content_statuses = frozenset({400, 413})
 
-    def specific(self, error: BotApiError) -> PlatformError | None:
+    def platform_specific_error(self, error: BotApiError) -> PlatformError | None:
         """Return the PlatformError for Telegram's errors about the bot or the server; None for other errors."""
         if not error.from_api:
             return None if error.status in (413, 429) else self.transient(error)

@@ -126,7 +126,7 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
         }
     )
 
-    def specific(self, error: TikTokError) -> PlatformError | None:
+    def platform_specific_error(self, error: TikTokError) -> PlatformError | None:
         """Return the PlatformError for a TikTok error with a known name; None for all other errors."""
         if error.code in DAILY_LIMITS:
             return RateLimited(DAILY_LIMITS[error.code], retry_after=DAY_PAUSE_SECONDS)

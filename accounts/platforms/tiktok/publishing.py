@@ -48,7 +48,7 @@ class TransferErrors(ErrorTranslator[ApiError]):
     label = "TikTok"
     error = ApiError
 
-    def specific(self, error: ApiError) -> PlatformError | None:
+    def platform_specific_error(self, error: ApiError) -> PlatformError | None:
         """Return the PlatformError for TikTok's rate limit or status 401 during an upload; None for all other errors.
 
         A 401 is not about the access token, because none was sent.

@@ -93,7 +93,7 @@ class XErrors(ErrorTranslator[XError]):
         {"", "invalid-request", "resource-not-found", "not-authorized-for-resource", "disallowed-resource"}
     )
 
-    def specific(self, error: XError) -> PlatformError | None:
+    def platform_specific_error(self, error: XError) -> PlatformError | None:
         """Return the PlatformError for X's errors about the operator's API plan or the account; None for other errors."""
         if error.status == 402 or error.code == "usage-capped":
             return ConnectionUnavailable(

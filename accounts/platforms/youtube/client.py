@@ -93,7 +93,7 @@ class YouTubeErrors(ErrorTranslator[YouTubeError]):
     label = "YouTube"
     error = YouTubeError
 
-    def specific(self, error: YouTubeError) -> PlatformError | None:
+    def platform_specific_error(self, error: YouTubeError) -> PlatformError | None:
         """Return the PlatformError for YouTube's errors about quotas, account or project; None for other errors."""
         if error.code in DAILY_QUOTA:
             message = "The service's quota at YouTube is used up for today."
