@@ -8,18 +8,18 @@ step is in doubt, an attempt of an earlier round may have published it, or the p
 |------------------------|---------------------------------------------------------------------------------------------|
 | Published              | Finish published                                                                            |
 | Progress               | TakeStep, or AwaitPlatform if the step has a time. A new segment ends earlier doubt           |
-| Searched, absent       | TakeStep: send again, not `maybe_sent`; TryUncounted while the request may still act     |
-| Searched, proves nothing | the same with `maybe_sent` if a person has just asked to send again; else as OutcomeUnknown |
+| PostNotFoundAtPlatform | TakeStep: send again, not `maybe_sent`; RetryUncounted while the request may still act     |
+| the same, with `error` | the same with `maybe_sent` if a person has just asked to send again; else as OutcomeUnknown |
 | TokenExpired           | RenewTokens, once per claim; after that as Transient                                        |
 | TokensRenewed          | TakeStep: the same step                                                                     |
-| TokensBeingRenewed     | TryUncounted                                                                                |
+| TokensBeingRenewed     | RetryUncounted                                                                                |
 | ContentRejected        | Finish failed if nothing can be out or the rejection proves it; else unconfirmed             |
 | Transient, RateLimited | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out      |
 | OutcomeUnknown         | Retry while attempts are left, unless nobody can find out; then Finish unconfirmed           |
 | AccountDisconnected    | Finish failed, or unconfirmed if the post may be out                                         |
 | WorkerDied             | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated       |
-| Stopped                | Finish failed, or unconfirmed if the post may be out                                         |
-| BelongsToOther         | Finish unconfirmed                                                                          |
+| PublishingForbidden    | Finish failed, or unconfirmed if the post may be out                                         |
+| PostOfOtherTarget      | Finish unconfirmed                                                                          |
 
 Two rules hold for every Finish. A post that is certainly published stays published; its error says what is missing (but a
 target whose post belongs to another one is unconfirmed). A thread of which some segments are published is never failed, since

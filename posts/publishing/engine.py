@@ -1,9 +1,9 @@
-"""The engine that publishes a post to one account: it calls the platform step by step, and records the outcomes.
+"""The engine that publishes claimed posts: it calls the platform step by step, and records the outcomes.
 
-1. `claim_due` (config/jobs/due.py) leases due targets to this worker, called by the worker loop (worker_loop.py).
+1. `claim_due` (config/jobs/due.py) leases due post targets to this worker, called by the worker loop (worker_loop.py).
 2. `preflight` (preconditions.py) ends or postpones those that must not be published now.
-3. `begin_attempts` (attempts.py) commits that the first step begins; here the step runs at the platform, outside any
-   transaction. Its result or error is a fact.
+3. `begin_attempts` commits that the first step of each begins; `_take_steps` runs the steps at the platform, outside any
+   transaction. The result of a step, or its error, is a fact.
 4. `decide` (decision.py) says what follows from the fact: the next step, a later attempt or the end.
 5. `record_decision` (outcomes.py) writes the decision with the money and the events, guarded by the claim's fence.
 
@@ -16,20 +16,26 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-from django.db import IntegrityError
+from django.db import Error, IntegrityError
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.platforms import errors
-from accounts.platforms.types import NotPublishedProof, Progress
+from accounts.platforms.types import NotPublishedProof
 from accounts.services import RenewalInProgress, mark_needs_reauth, pause_account, refresh_grant
+from config.api.caller import system_caller
+from config.api.trace import set_trace_actor, start_trace
 from config.db.connection import release_connection
-from config.db.outage import retry_while_database_down
+from config.db.encryption import SealedValueError
+from config.db.outage import DATABASE_ERRORS, retry_while_database_down
+from config.jobs.store import Store
+from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
-from posts.publishing import outcomes
-from posts.publishing.attempts import Attempt, begin_attempts, begin_step, log_errors
+from posts.publishing.attempts import Attempt
 from posts.publishing.decision import decide
 from posts.publishing.decision_types import (
     Decision,
@@ -37,81 +43,148 @@ from posts.publishing.decision_types import (
     Finish,
     PostNotFoundAtPlatform,
     PostOfOtherTarget,
+    Postpone,
     RenewTokens,
     TakeStep,
-    TargetState,
     TokensBeingRenewed,
     TokensRenewed,
 )
-from posts.publishing.outcomes import LEASE, ClaimLost
-from posts.publishing.preconditions import stop_if_not_allowed
-from posts.publishing.writer import run_on_writer
+from posts.publishing.outcomes import (
+    LEASE,
+    ClaimLost,
+    postpone_to_turns,
+    record_decision,
+    record_late_publication,
+    write_step_beginnings,
+)
+from posts.publishing.preconditions import preflight, reserve_turns, stop_if_not_allowed
 
 logger = logging.getLogger(__name__)
+UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 
 
 def publishable_targets() -> QuerySet[PostTarget]:
-    """Return a queryset of post targets that also loads the related rows which the publishing engine needs."""
+    """Return all post targets together with the groups, workspaces and accounts that publishing needs."""
     return PostTarget.objects.select_related("group__workspace", "account")
 
 
-def publish_target(target: PostTarget) -> None:
-    """Publish a post target that this worker has claimed, until publishing ends or has to wait, for example for a retry."""
-    for attempt in begin_attempts([target]):
-        continue_attempt(attempt)
+def begin_attempts(targets: Sequence[PostTarget], store: Store) -> list[Attempt]:
+    """Begin to publish post targets that this worker has claimed; returns the attempts to continue.
+
+    Posts that have to wait for their account's turn are postponed. For the others, credentials and media are prepared and
+    the first steps committed. Raises OperationalError, InterfaceError if the database is down; no attempt has begun then.
+    """
+    attempts = [Attempt.of_claimed(target, store) for target in targets]
+    checked = []
+    for attempt in attempts:
+        with _logged_errors(attempt):
+            attempt.stop = preflight(attempt)
+            checked.append(attempt)
+    allowed = [attempt for attempt in checked if not attempt.stop]
+    waiting = reserve_turns(allowed)
+    postpone_to_turns(waiting)
+    ready = [attempt for attempt in allowed if attempt not in waiting]
+    for attempt in ready:
+        _prepare(attempt)
+    return [attempt for attempt in checked if attempt.stop] + _commit_first_steps(ready, store)
 
 
 def continue_attempt(attempt: Attempt) -> None:
-    """Continue an attempt to publish a post until publishing ends or has to wait; logs errors instead of raising them."""
-    with log_errors(attempt.target):
+    """Publish a post until it is finished or has to wait; errors are logged, not raised."""
+    with _logged_errors(attempt):
         _record(attempt, attempt.stop or _take_steps(attempt))
 
 
+@contextmanager
+def _logged_errors(attempt: Attempt) -> Iterator[None]:
+    """Run a part of an attempt to publish a post; for an exception, log the error and postpone the post.
+
+    When the database fails, the claim's lease expires and another worker continues.
+    """
+    target = attempt.target
+    start_trace(target.group.trace_id)
+    set_trace_actor(system_caller(target.group.workspace_id))
+    try:
+        yield
+    except ClaimLost:
+        logger.warning("%s was claimed by another worker.", target.id)
+    except DATABASE_ERRORS:
+        logger.exception("%s was interrupted by a database error.", target.id)
+    except Exception:
+        logger.exception("%s cannot be published by this service.", target.id)
+        with suppress(ClaimLost, Error):
+            record_decision(attempt, Postpone(timezone.now() + UNEXPECTED_ERROR_PAUSE))
+
+
+def _prepare(attempt: Attempt) -> None:
+    """Decrypt the account's credentials and find the post's media; `fault` of the attempt is the error, if any."""
+    in_doubt = attempt.state.in_doubt
+    attempt.count()
+    try:
+        attempt.grant = attempt.target.account.grant()
+        attempt.media = adapter_media_files(attempt.target.group)
+    except SealedValueError as fault:
+        logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
+        attempt.fault = errors.Transient("The service cannot read the account's credentials at the moment.")
+    except MediaGone as fault:
+        unknown = f"An earlier attempt may have been published and cannot be repeated: {fault}"
+        attempt.fault = errors.OutcomeUnknown(unknown, final=True) if in_doubt else errors.ContentRejected(str(fault))
+
+
+def _commit_first_steps(attempts: Sequence[Attempt], store: Store) -> list[Attempt]:
+    results = retry_while_database_down(store.write_many, write_step_beginnings, attempts)
+    begun = []
+    for attempt, result in zip(attempts, results, strict=True):
+        with _logged_errors(attempt):
+            if isinstance(result, Exception):
+                raise result
+            if not result:
+                raise ClaimLost
+            begun.append(attempt)
+    return begun
+
+
 def _take_steps(attempt: Attempt) -> Decision:
-    """Take the steps of publishing a post until publishing ends or has to wait; returns that decision without saving it."""
-    target, progress = attempt.target, attempt.target.publishing_progress
+    """Take publishing steps at the platform until the post is finished or has to wait; returns this decision."""
     while True:
-        state = attempt.state(progress)
-        fact = attempt.fault or (_search(attempt, progress) if state.must_search else _step(attempt, progress))
-        decision = decide(state, fact)
+        fact = attempt.fault or (_search(attempt) if attempt.state.must_search else _step(attempt))
+        decision = decide(attempt.state, fact)
         if isinstance(decision, RenewTokens):
             fact = _renew_tokens(attempt)
-            decision = decide(attempt.state(progress), fact)
+            decision = decide(attempt.state, fact)
         if isinstance(fact, errors.PlatformError):
             _update_account(attempt, fact)
         if not isinstance(decision, TakeStep):
             return decision
         if decision.progress:
-            progress, target.step_begun_at, target.worker_losses = decision.progress, None, 0
-            target.phase, target.progress = progress.phase, dict(progress.state)
-        attempt.unanswered, target.maybe_out = decision.unanswered, decision.maybe_sent
-        if stop := _stop_before(attempt, decision, attempt.state(progress)):
+            attempt.progress, attempt.worker_losses = decision.progress, 0
+        attempt.maybe_sent = decision.maybe_sent
+        if not decision.unanswered:
+            attempt.last_try_at = None
+        if stop := _stop_before(attempt, decision):
             return stop
-        begin_step(target, progress)
+        if not retry_while_database_down(attempt.store.write, write_step_beginnings, attempt):
+            raise ClaimLost
 
 
-def _step(attempt: Attempt, progress: Progress) -> Fact:
-    """Take one step of publishing a post at the platform; returns the platform's result or error.
-
-    If it raises an unexpected error while publishing, the outcome is unknown.
-    """
+def _step(attempt: Attempt) -> Fact:
+    """Take one step of publishing a post at the platform, and return the result or the error as a fact."""
     try:
-        return attempt.adapter.publish(attempt.grant, attempt.content, progress)
+        return attempt.adapter.publish(attempt.grant, attempt.content, attempt.progress)
     except errors.PlatformError as error:
         return error
     except Exception:
         logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
-        if progress.phase in attempt.adapter.irreversible:
+        if attempt.state.publishes:
             return errors.OutcomeUnknown("The service failed while it was publishing.")
         return errors.Transient("The service failed before it published anything.")
 
 
-def _search(attempt: Attempt, progress: Progress) -> Fact:
-    """Ask the platform whether the last attempt, which got no clear answer, has published the post."""
-    now = timezone.now()
-    settled_at = (attempt.target.step_begun_at or now) + timedelta(seconds=attempt.adapter.settles_seconds)
+def _search(attempt: Attempt) -> Fact:
+    """Ask the platform whether the last attempt has published the post, although no clear answer was received."""
+    settled_at = (attempt.last_try_at or timezone.now()) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
-        found = attempt.adapter.find(attempt.grant, attempt.content, progress)
+        found = attempt.adapter.find(attempt.grant, attempt.content, attempt.progress)
     except errors.OutcomeUnknown as error:
         return PostNotFoundAtPlatform(settled_at, settled_at <= timezone.now(), error)
     except errors.PlatformError as error:
@@ -126,7 +199,7 @@ def _search(attempt: Attempt, progress: Progress) -> Fact:
 
 
 def _renew_tokens(attempt: Attempt) -> Fact:
-    """Renew the OAuth tokens of a post's account during publishing; returns TokensRenewed, or why this did not succeed."""
+    """Renew the OAuth tokens of the account to which a post is published, and return the result as a fact."""
     attempt.tokens_renewed = True
     try:
         attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
@@ -145,45 +218,44 @@ def _renew_tokens(attempt: Attempt) -> Fact:
 
 
 def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
-    """Mark an account as needing reconnection if the platform refused its tokens, or pause it after a rate limit."""
+    """Mark the account after an error that concerns all of its posts: refused tokens or a rate limit."""
     if attempt.target.sandbox:
         return
-    account_id = attempt.target.account_id
+    account_id, run = attempt.target.account_id, attempt.store.run
     if isinstance(error, errors.AccountDisconnected):
-        retry_while_database_down(run_on_writer, mark_needs_reauth, account_id=account_id, stale=attempt.grant)
+        retry_while_database_down(run, mark_needs_reauth, account_id=account_id, stale=attempt.grant)
     if isinstance(error, errors.RateLimited) and error.retry_after:
-        retry_while_database_down(run_on_writer, pause_account, account_id=account_id, seconds=error.retry_after)
+        retry_while_database_down(run, pause_account, account_id=account_id, seconds=error.retry_after)
 
 
-def _stop_before(attempt: Attempt, step: TakeStep, state: TargetState) -> Decision | None:
-    """Check before a publishing step whether the post may still be published; returns the decision to stop, or None.
+def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
+    """Return the decision that stops publishing a post before its next step; None if the next step may begin.
 
     Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
     """
-    target = attempt.target
+    target, state = attempt.target, attempt.state
     long = time.monotonic() - attempt.began > LEASE.total_seconds()
     if not step.sends_again and (not long or state.in_doubt or not state.publishes or state.published):
         return None
     if long:
-        run_on_writer(target.group.workspace.refresh_from_db, fields=["status"])
-        run_on_writer(target.account.refresh_from_db, fields=["status"])
-    return stop_if_not_allowed(target, state, untried=step.sends_again and state.attempt == 1)
+        attempt.store.run(target.group.workspace.refresh_from_db, fields=["status"])
+        attempt.store.run(target.account.refresh_from_db, fields=["status"])
+    return stop_if_not_allowed(attempt, untried=step.sends_again and state.attempt == 1)
 
 
 def _record(attempt: Attempt, decision: Decision) -> None:
-    """Save the publisher's decision about a post target, such as a retry or the final status.
+    """Store the engine's decision about a post.
 
     If the claim was lost or the post is another target's, store what is true instead.
     """
-    target = attempt.target
     try:
-        retry_while_database_down(outcomes.record_decision, target, decision)
+        retry_while_database_down(record_decision, attempt, decision)
     except ClaimLost:
         if not isinstance(decision, Finish) or not decision.published:
             raise
-        retry_while_database_down(run_on_writer, outcomes.record_late_publication, target, decision)
+        retry_while_database_down(attempt.store.run, record_late_publication, attempt.target, decision)
     except IntegrityError:
         if not isinstance(decision, Finish) or not decision.published:
             raise
-        decision = decide(attempt.state(target.publishing_progress), PostOfOtherTarget())
-        retry_while_database_down(outcomes.record_decision, target, decision)
+        decision = decide(attempt.state, PostOfOtherTarget())
+        retry_while_database_down(record_decision, attempt, decision)

@@ -1,4 +1,4 @@
-"""Saves the publisher's decisions about post targets to the database.
+"""Writes the publisher's decisions to the rows of post targets.
 
 For finished targets, completion.py adds money, group status and events. Every write is guarded by the claim's fence;
 ClaimLost means that another worker took over and nothing was written.
@@ -20,8 +20,8 @@ from config.api.trace import current_trace_id
 from config.jobs.backoff import scheduled_pause
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
+from posts.publishing.attempts import Attempt
 from posts.publishing.completion import finish_targets, lock_groups, write_final_outcomes
-from posts.publishing.decision import unconfirmed_problem
 from posts.publishing.decision_types import (
     AwaitPlatform,
     Decision,
@@ -31,7 +31,6 @@ from posts.publishing.decision_types import (
     RetryUncounted,
     TargetProblem,
 )
-from posts.publishing.writer import write_batched
 from posts.states import GroupStatus, TargetStatus, statuses_before
 
 logger = logging.getLogger(__name__)
@@ -40,16 +39,17 @@ _ANSWERED: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # writt
 
 
 class ClaimLost(Exception):
-    """Raised if a worker cannot save a post target's outcome, because another worker has claimed the target since."""
+    """Raised if this worker cannot write a post target's outcome because another worker has claimed the target since."""
 
 
-def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
-    """Commit that the next publishing steps of several post targets begin, except for those claimed by another worker.
+def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
+    """Commit that the next publishing steps of several attempts begin; returns for each whether the claim is still valid.
 
-    Returns for each whether this worker still owns it. A scheduled group becomes publishing with its first target.
+    A scheduled group becomes publishing with its first target.
     """
     now = timezone.now()
-    writes = [FencedUpdate(target, _columns_of_beginning(target, now), _MAY_BEGIN) for target in targets]
+    targets = [attempt.target for attempt in attempts]
+    writes = [FencedUpdate(each.target, _step_beginning(each, now), _MAY_BEGIN) for each in attempts]
     scheduled = {each.group_id for each in targets if each.group.status == GroupStatus.SCHEDULED}
     if not scheduled:
         return update_rows(writes)
@@ -65,17 +65,16 @@ def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
     return began
 
 
-def _columns_of_beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
+def _step_beginning(attempt: Attempt, now: datetime) -> dict[str, Any]:
     return {
         "status": TargetStatus.PUBLISHING,
-        "phase": target.phase,
-        "progress": target.progress,
+        **_progress(attempt),
         "step_begun_at": now,
-        "worker_losses": target.worker_losses,
-        "maybe_out": target.maybe_out,
+        "worker_losses": attempt.worker_losses,
+        "maybe_out": attempt.maybe_sent,
         "turn_at": None,
-        "attempts": target.attempts,
-        "round_attempts": target.round_attempts,
+        "attempts": attempt.total,
+        "round_attempts": attempt.number,
         "lease_until": now + LEASE,
         "updated_at": now,
     }
@@ -84,30 +83,25 @@ def _columns_of_beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
 _MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
-def commit_next_step(target: PostTarget) -> None:
-    """Commit that a post target's next publishing step begins. Raises ClaimLost if another worker has claimed the target.
+def _progress(attempt: Attempt) -> dict[str, Any]:
+    return {"phase": attempt.progress.phase, "progress": dict(attempt.progress.state)}
 
-    The row is written in a batch with other threads' writes.
+
+def record_decision(attempt: Attempt, decision: Decision) -> None:
+    """Write a decision about a post to its target's row. Raises ClaimLost if another worker has claimed the target.
+
+    Raises IntegrityError if the published post already belongs to another target.
     """
-    if not write_batched(write_beginnings, target):
-        raise ClaimLost
-
-
-def record_decision(target: PostTarget, decision: Decision) -> None:
-    """Save the publisher's decision about a post target. Raises ClaimLost if another worker has claimed the target.
-
-    The row is written in a batch with other threads' writes. Raises IntegrityError if the post already belongs to another
-    target.
-    """
+    target = attempt.target
     match decision:
         case Postpone():
-            _write(target, due_at=decision.until, turn_at=target.turn_at, lease_until=None)
+            _write(attempt, due_at=decision.until, lease_until=None)
         case AwaitPlatform(progress):
+            attempt.progress, attempt.maybe_sent = progress, decision.maybe_sent
             _write(
-                target,
+                attempt,
                 status=TargetStatus.PROCESSING,
-                phase=progress.phase,
-                progress=dict(progress.state),
+                **_progress(attempt),
                 due_at=progress.ready_at,
                 lease_until=None,
                 maybe_out=decision.maybe_sent,
@@ -115,75 +109,72 @@ def record_decision(target: PostTarget, decision: Decision) -> None:
             )
         case RetryUncounted():
             _write(
-                target,
+                attempt,
                 status=TargetStatus.RETRYING,
                 due_at=decision.at,
                 lease_until=None,
                 attempts=max(target.attempts - 1, 0),
                 round_attempts=max(target.round_attempts - 1, 0),
-                **(_ANSWERED | ({"step_begun_at": target.step_begun_at} if decision.unanswered else {})),
+                **(_ANSWERED | ({"step_begun_at": attempt.last_try_at} if decision.unanswered else {})),
             )
         case Retry():
-            _retry(target, decision)
+            _retry(attempt, decision)
         case Finish():
-            _finish(target, decision)
+            _finish(attempt, decision)
         case _:
             raise TypeError(f"{decision} is carried out by the engine.")
 
 
-def _retry(target: PostTarget, decision: Retry) -> None:
-    pause = scheduled_pause(
-        settings.PUBLISH_RETRY_SCHEDULE, target.round_attempts, retry_after=decision.retry_after
-    ) or timedelta(0)
+def _retry(attempt: Attempt, decision: Retry) -> None:
+    retry_after, schedule = decision.retry_after, settings.PUBLISH_RETRY_SCHEDULE
+    pause = scheduled_pause(schedule, attempt.number, retry_after=retry_after) or timedelta(0)
+    error = problem_json(decision.problem, auto_fixable=True)
     _write(
-        target,
+        attempt,
         status=TargetStatus.RETRYING,
         due_at=timezone.now() + pause,
         lease_until=None,
-        error=_error(decision.problem, auto_fixable=True),
+        error=error,
         **({"worker_losses": 0} if decision.unanswered else _ANSWERED),
     )
-    _count(target, TargetStatus.RETRYING, target.error)
+    _count(attempt.target, TargetStatus.RETRYING, error)
 
 
-def _finish(target: PostTarget, decision: Finish) -> None:
+def _finish(attempt: Attempt, decision: Finish) -> None:
     changes = {
         "status": decision.status,
         "due_at": None,
         "lease_until": None,
         "turn_at": None,
-        "phase": target.phase,
-        "progress": target.progress,  # of a thread that ends between two segments
+        **_progress(attempt),  # of a thread that ends between two segments
         **_ANSWERED,
         **_final_values(decision),
     }
-    if not write_batched(write_final_outcomes, (target, changes)):
+    if not attempt.store.write(write_final_outcomes, (attempt.target, changes)):
         raise ClaimLost
-    _count(target, decision.status, changes["error"])
+    _count(attempt.target, decision.status, changes["error"])
 
 
 def _final_values(decision: Finish) -> dict[str, Any]:
-    post = decision.published
-    return {
-        "error": _error(decision.problem) if decision.problem else None,
-        "maybe_out": decision.maybe_sent,
-        **(
-            {"external_id": post.external_id, "permalink": post.permalink, "published_at": timezone.now()}
-            if post
-            else {}
-        ),
-    }
+    error = problem_json(decision.problem) if decision.problem else None
+    values: dict[str, Any] = {"error": error, "maybe_out": decision.maybe_sent}
+    if post := decision.published:
+        values |= {"external_id": post.external_id, "permalink": post.permalink, "published_at": timezone.now()}
+    return values
 
 
-def postpone_to_turns(targets: Sequence[PostTarget]) -> None:
-    """Postpone each post target to the time at which its account's posting rate lets it be published (`turn_at`)."""
+def postpone_to_turns(attempts: Sequence[Attempt]) -> None:
+    """Postpone posts to `turn_at`, the times at which the posting rate of their accounts lets them be published."""
     update_rows(
-        [FencedUpdate(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
+        [
+            FencedUpdate(each.target, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None})
+            for each in attempts
+        ]
     )
 
 
 def record_late_publication(target: PostTarget, decision: Finish) -> None:
-    """Mark an unconfirmed post target as published, because the platform's answer arrived after another worker took over."""
+    """Mark an unconfirmed post as published, because the platform answered after another worker had claimed the target."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():
         groups = lock_groups([target.group_id])
@@ -193,31 +184,21 @@ def record_late_publication(target: PostTarget, decision: Finish) -> None:
             finish_targets([target], groups)
 
 
-def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
-    """Return the error of a post target whose retry was cancelled, while an earlier attempt may have published the post."""
-    message = "The retry was cancelled. The attempt before it may have been published."
-    return _error(unconfirmed_problem(target.publishing_progress.segments, message))
-
-
-def not_published_error() -> dict[str, Any]:
-    """Return the error of a post target for which a person has found that the post was not published."""
-    message = "A person checked: the post was not published."
-    return _error(TargetProblem("PLATFORM_REJECTED", message, "Retry the post to send it again."))
-
-
 def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) -> None:
     platform = "sandbox" if target.sandbox else target.platform
     metrics.OUTCOMES.labels(platform, outcome, error["code"] if error else "").inc()
 
 
-def _write(target: PostTarget, **changes: Any) -> None:
-    """Update a post target's row. Raises ClaimLost if another worker has claimed it or its status forbids the change."""
+def _write(attempt: Attempt, **changes: Any) -> None:
+    """Update a post target's row; raise ClaimLost if another worker has claimed it or its status forbids the change."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
-    if not write_batched(update_rows, FencedUpdate(target, {**changes, "updated_at": timezone.now()}, states)):
+    changes["updated_at"] = timezone.now()
+    if not attempt.store.write(update_rows, FencedUpdate(attempt.target, changes, states)):
         raise ClaimLost
 
 
-def _error(problem: TargetProblem, *, auto_fixable: bool = False) -> dict[str, Any]:
+def problem_json(problem: TargetProblem, *, auto_fixable: bool = False) -> dict[str, Any]:
+    """Return the `error` of a post target in the API's format; `auto_fixable`: the service tries again by itself."""
     return {
         "code": problem.code,
         "message": problem.message,

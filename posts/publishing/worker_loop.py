@@ -7,7 +7,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import reduce
@@ -21,12 +21,12 @@ from config import metrics
 from config.db.connection import release_connection
 from config.jobs.due import SearchPauses, claim_due, release_claims, unclaimed_due_rows
 from config.jobs.fair_shares import FairShares, ShareLimits
+from config.jobs.store import BatchingStore, Store
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
-from posts.publishing.attempts import Attempt, begin_attempts
-from posts.publishing.engine import LEASE, continue_attempt, publish_target, publishable_targets
-from posts.publishing.preconditions import take_account_turns
-from posts.publishing.writer import BatchWriter
+from posts.publishing.attempts import Attempt
+from posts.publishing.engine import begin_attempts, continue_attempt, publishable_targets
+from posts.publishing.outcomes import LEASE
 
 logger = logging.getLogger(__name__)
 RENEW_SECONDS = LEASE.total_seconds() / 4
@@ -42,15 +42,16 @@ MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a cla
 class PublishLoop(WorkerLoop):
     """The publishing worker's loop, which claims no more due post targets than the worker has free threads.
 
-    A target frees its place when it ends, and wakes the loop when many places are free.
+    A target frees its place when it ends, and wakes the loop when many places are free. `pool` runs the attempts and `store`
+    writes their outcomes: threads and one writer thread, unless others are given.
     """
 
     name = "publish"
 
-    def __init__(self) -> None:
+    def __init__(self, pool: Executor | None = None, store: Store | None = None) -> None:
         super().__init__()
-        self._writer = BatchWriter()
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="publish", initializer=self._writer.serve)
+        self._pool = pool or ThreadPoolExecutor(THREADS, thread_name_prefix="publish")
+        self._store = store or BatchingStore()
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._shares = FairShares(SHARES)
@@ -62,7 +63,7 @@ class PublishLoop(WorkerLoop):
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        self._writer.start()
+        self._store.start()
         threading.Thread(target=self._keep_leases, name="publish-leases", daemon=True).start()
         super().start()
 
@@ -89,7 +90,7 @@ class PublishLoop(WorkerLoop):
             ended = self._all_ended.wait_for(lambda: not self._in_progress, timeout=seconds)
         if ended and not hangs:
             self._pool.shutdown(wait=False)
-            self._writer.stop(seconds)
+            self._store.stop(seconds)
             self._stopped.set()
 
     def _platforms_with_due(self) -> list[str]:
@@ -138,8 +139,8 @@ class PublishLoop(WorkerLoop):
         """Begin to publish those claimed post targets for which threads are free (`taken`), and release the others."""
         pks = set() if self.stopping else {target.pk for target in taken}
         release_claims([target for target in claimed if target.pk not in pks])
-        ready = take_account_turns([target for target in taken if target.pk in pks])
-        return copy_context().run(begin_attempts, ready)  # a copy, because the trace context changes with each target
+        begun = [target for target in taken if target.pk in pks]
+        return copy_context().run(begin_attempts, begun, self._store)  # a copy: each target sets the trace context
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
         """Claim due post targets of a platform: first those of accounts that publish quickly, then the others."""
@@ -221,11 +222,3 @@ def _record_lateness(target: PostTarget) -> None:
         late = (timezone.now() - target.due_at).total_seconds()
         with suppress(OSError):  # a full disk must not stop publishing
             metrics.LATENESS.labels("sandbox" if target.sandbox else target.platform).observe(late)
-
-
-def publish_due(*, limit: int = 100) -> int:
-    """Publish due post targets in the current thread, without a worker, for commands and tests; returns how many."""
-    claimed = claim_due(publishable_targets(), limit=limit, lease=LEASE)
-    for target in take_account_turns(claimed):
-        publish_target(target)
-    return len(claimed)

@@ -19,11 +19,13 @@ from auditlog.services import record_entry
 from config.api.caller import WorkspaceStatus, operator_caller
 from config.api.trace import start_trace
 from config.jobs.due import claim_due
+from config.jobs.store import Store
 from posts.models import PostGroup, PostTarget
-from posts.publishing import outcomes
+from posts.publishing.attempts import Attempt
 from posts.publishing.decision import unconfirmed
 from posts.publishing.decision_types import TargetState
 from posts.publishing.engine import publishable_targets
+from posts.publishing.outcomes import LEASE, record_decision
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
 BATCH_SIZE = 200
@@ -68,17 +70,15 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     The money stays held and events are sent. Targets claimed by a worker are skipped. An interrupted run can be repeated.
     `report` is called with the number done so far.
     """
-    done = 0
-    while claimed := claim_due(
-        _possibly_published(publishable_targets(), stopped_at), limit=BATCH_SIZE, lease=outcomes.LEASE
-    ):
+    done, store = 0, Store()
+    while claimed := claim_due(_possibly_published(publishable_targets(), stopped_at), limit=BATCH_SIZE, lease=LEASE):
         for target in claimed:
             start_trace(target.group.trace_id)
             done_so_far = target.publishing_progress
             state = TargetState(
                 "at_most_once", publishes=True, published=done_so_far.published, segments=done_so_far.segments
             )
-            outcomes.record_decision(target, unconfirmed(state, MESSAGE))
+            record_decision(Attempt.of_claimed(target, store), unconfirmed(state, MESSAGE))
         done += len(claimed)
         report(done)
     start_trace()

@@ -12,8 +12,11 @@ from billing.services import release_holds
 from config.api.caller import Caller
 from config.api.errors import InvalidState
 from posts.models import PostGroup, PostTarget
-from posts.publishing.outcomes import retry_cancelled_error
+from posts.publishing.decision import unconfirmed_problem
+from posts.publishing.outcomes import problem_json
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
+
+RETRY_CANCELLED = "The retry was cancelled. The attempt before it may have been published."
 
 
 def withdraw_pending_targets(group: PostGroup, *, cancel: bool) -> None:
@@ -44,7 +47,8 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
     ended = {"status": TargetStatus.CANCELLED} if cancel else {}
     PostTarget.objects.filter(pk__in=sure).update(**stopped, **ended)
     for row in doubtful:
-        end = {"status": TargetStatus.UNCONFIRMED, "error": retry_cancelled_error(row)}
+        problem = unconfirmed_problem(row.publishing_progress.segments, RETRY_CANCELLED)
+        end = {"status": TargetStatus.UNCONFIRMED, "error": problem_json(problem)}
         PostTarget.objects.filter(pk=row.pk).update(**stopped, **end)
     release_holds(target_ids=sure, failed=False)
     return [row.pk for row in rows]

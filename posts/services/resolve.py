@@ -11,9 +11,14 @@ from posts import selectors
 from posts.models import PostGroup, PostTarget
 from posts.planning import require_publishing_mode
 from posts.publishing.completion import finish_targets, lock_groups
-from posts.publishing.outcomes import not_published_error
+from posts.publishing.decision_types import TargetProblem
+from posts.publishing.outcomes import problem_json
 from posts.services.changes import record_group_change
 from posts.states import FINISHED, TargetStatus, group_status_from_targets
+
+NOT_PUBLISHED = TargetProblem(
+    "PLATFORM_REJECTED", "A person checked: the post was not published.", "Retry the post to send it again."
+)
 
 
 def resolve_post(
@@ -31,7 +36,7 @@ def resolve_post(
     changes: dict[str, object] = (
         {"permalink": permalink, "published_at": timezone.now(), "error": None, "maybe_out": False}
         if permalink
-        else {"error": not_published_error(), "maybe_out": False}
+        else {"error": problem_json(NOT_PUBLISHED), "maybe_out": False}
     )
     with transaction.atomic():
         if dry_run:

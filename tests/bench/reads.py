@@ -18,7 +18,8 @@ from auditlog.selectors import entries_of
 from billing.month_usage import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.due import claim_due
-from posts.publishing.engine import LEASE, publishable_targets
+from posts.publishing.engine import publishable_targets
+from posts.publishing.outcomes import LEASE
 from posts.selectors import day_posts, get_post_group, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE

@@ -28,8 +28,9 @@ from config import metrics
 from config.console import status
 from config.runtime.worker import MetricsServer
 from posts.models import PostTarget
-from posts.publishing.worker_loop import PublishLoop, publish_due
+from posts.publishing.worker_loop import PublishLoop
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, create
 from tests.until import wait_until
 from tests.webhooks.rows import make_delivery
@@ -83,7 +84,7 @@ def test_outcomes_of_publishing_and_deliveries_are_counted(
     before = Scrape(operator)
     create(api, account, text="[sandbox:reject] no")
     create(api, account, text="yes")
-    publish_due()
+    run_until_idle()
     row = make_delivery(workspace, "https://receiver.example/")
     (claimed,) = deliveries.claim_deliveries(Delivery.objects.filter(pk=row.pk), limit=1)
     deliveries.record_outcomes([(claimed, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))])

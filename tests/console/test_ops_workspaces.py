@@ -12,12 +12,12 @@ from config.api.caller import Caller
 from config.api.errors import ApiError
 from config.db.ids import new_id
 from posts.models import PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.console.operators import operator_audit_entries
 from tests.people import as_user
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, create, read
 from workspaces.models import Member, User, Workspace
 from workspaces.services import pause_workspace, resume_workspace
@@ -58,14 +58,14 @@ def test_a_paused_workspace_publishes_nothing_and_refuses_writes(
 ) -> None:
     group = create(api, account)
     answer = change(operator, workspace, "pause")
-    publish_due()
+    run_until_idle()
 
     assert (answer.status_code, answer.json()["workspace"]["paused_by"]) == (200, ["operator"])
     assert [target["status"] for target in read(api, group)["targets"]] == ["pending"]
     assert_envelope(api.post("/posts", body_for(account)), 403, "WORKSPACE_PAUSED")
     assert change(operator, workspace, "resume").json()["workspace"]["status"] == "active"
     PostTarget.objects.update(due_at=timezone.now())  # a worker claims it again half a minute later
-    publish_due()
+    run_until_idle()
     assert read(api, group)["status"] == "published"
 
 

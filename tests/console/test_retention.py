@@ -22,11 +22,11 @@ from config.runtime.tasks import run_retention
 from media import storage
 from media.models import MediaAsset
 from posts.models import PostGroup, PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
 from tests.console.operators import operator_audit_entries
 from tests.media.pictures import jpeg
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create
 from webhooks.models import Delivery, Event, SigningSecret
 from workspaces.models import Member, User, Workspace
@@ -57,7 +57,7 @@ def full(
     SigningSecret.objects.create(workspace=workspace, secret="whsec")
     api.upload(jpeg())
     create(api, account, webhook_url=HOOK)
-    publish_due()
+    run_until_idle()
     Delivery.objects.update(status="dead_letter", due_at=None)
     unknown = create(api, factories.AccountFactory.create(workspace=workspace, sandbox=False))
     PostTarget.objects.filter(group_id=unknown["id"]).update(status="unconfirmed", due_at=None)

@@ -11,12 +11,12 @@ from pytest_django import Settings
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ServeNames
 from tests.factories import AccountFactory
 from tests.fakes.name_server import Records
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
+from tests.posts.publishing.worker import run_until_idle
 from tests.webhooks.sending import deliver_due
 from workspaces.models import User, Workspace
 
@@ -50,7 +50,7 @@ def test_the_event_of_a_sandbox_post_arrives(
     assert (answer.status_code, answer["Location"]) == (303, f"{pages.address('webhooks')}?post={group.id}&wait=1")
     assert "The test is running." in words(pages.http.get(answer["Location"]))
 
-    publish_due()
+    run_until_idle()
     deliver_due()
 
     [sent] = receiver.requests

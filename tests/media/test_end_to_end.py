@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.media.image_files import encoded, picture
 from tests.media.thumbnails import make_thumbnails
 from tests.media.web_server import WebServer, web_server
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for
 from workspaces.models import Workspace
 
@@ -67,7 +67,7 @@ def test_upload_serve_and_delete_a_picture(
     assert (in_use.status, in_use.json()["code"]) == (409, "MEDIA_IN_USE")
 
     assert web.request("POST", f"{path}/confirm", {"content_version": 1}).status == 200
-    publish_due()
+    run_until_idle()
     assert web.request("GET", path).json()["post_group"]["status"] == "published"
 
     deleted = web.request("DELETE", f"/media/{media['id']}")

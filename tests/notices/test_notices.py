@@ -15,11 +15,11 @@ from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth
 from agents.models import ApiKey
 from config.notices.sending import send_notices
-from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver
 from tests.notices.rounds import ended, real_account, scheduled, send_emails, subjects
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, create
 from tests.webhooks.sending import deliver_due
 from workspaces.models import User, Workspace
@@ -66,7 +66,7 @@ def test_a_failed_post_is_reported(
 ) -> None:
     group = scheduled(api, bluesky)
     clock.move_to(datetime(2027, 3, 19, 12, tzinfo=UTC))  # too late: nobody was there to publish it
-    assert publish_due() == 1
+    assert run_until_idle() == 1
     [message] = send_emails()
 
     assert message.subject == "A post of Workshop failed"
@@ -187,7 +187,7 @@ def test_nothing_in_the_sandbox_is_reported(
         create(agent_client(default_mode="requires_confirmation"), account)
         create(api, account, text="[sandbox:reject]", webhook_url=receiver.url)
         create(api, real_account(workspace), text="[sandbox:unknown]", sandbox=True)
-        publish_due()
+        run_until_idle()
         deliver_due()
     mark_needs_reauth(account_id=account.id, stale=account.grant())
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from accounts.models import ConnectedAccount
 from posts.models import PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from webhooks.models import Event
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -44,7 +44,7 @@ def publish_rounds(clock: Any, rounds: int = 20) -> int:
         if ahead is None or ahead.due_at is None:
             return done
         clock.move_to(max(ahead.due_at, datetime.now(UTC)))
-        publish_due()
+        run_until_idle()
     raise AssertionError(f"There is still something to publish after {rounds} rounds.")
 
 

@@ -15,11 +15,11 @@ from accounts.platforms.errors import Transient
 from accounts.platforms.types import OUT, Content, Progress
 from billing import selectors as billing
 from billing.models import MonthCounter
-from posts.publishing.engine import LEASE
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.conftest import ApiClient
 from tests.console.operators import operator_audit_entries
 from tests.posts.publishing.steps import await_platform, begin, take_first_step, take_up
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 
@@ -117,7 +117,7 @@ def failed_once(scripted: type[ScriptedPlatform]) -> None:
         raise Transient("The server is down.")
 
     scripted.send = staticmethod(refuse)
-    publish_due()
+    run_until_idle()
     scripted.send = staticmethod(publish_content)
 
 

@@ -12,13 +12,13 @@ from billing.models import LedgerEntry
 from config.api import webhook_url
 from config.db.ids import new_id
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient, ServeNames
 from tests.fakes.name_server import Records, silent
 from tests.people import as_user
 from tests.posts.calls import assert_nothing_written, batch, groups_in
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 from webhooks.models import Event
 from workspaces.models import User, Workspace
@@ -51,7 +51,7 @@ def test_groups_are_created_in_the_order_of_the_request(
     ]
     assert made == [read(api, group) for group in made]
     assert [kinds_of(group) for group in made] == [["post.scheduled"], [], ["post.scheduled"], []]
-    assert publish_due() == 3
+    assert run_until_idle() == 3
     entries = AuditEntry.objects.filter(operation="posts.create_batch", outcome="succeeded", dry_run=False)
     assert set(entries.values_list("resource_id", flat=True)) == {group["id"] for group in made}
 
@@ -152,7 +152,7 @@ def test_a_preview_returns_all_plans_and_writes_nothing(
 def test_a_replay_returns_the_groups_current_states(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
     posts = [body_for(account, text=account.platform) for account in accounts[::-1]]
     first = groups_in(batch(api, *posts, key="k"))
-    publish_due()
+    run_until_idle()
 
     again = batch(api, *posts, key="k")
 

@@ -15,11 +15,11 @@ from billing import selectors as billing
 from billing.models import LedgerEntry, MonthCounter
 from config.jobs.due import claim_due
 from posts.models import PostTarget
-from posts.publishing.engine import LEASE, publish_target
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import publish_claimed, run_until_idle
 from tests.posts.rows import NOON, TOMORROW, create, events_of, kinds_of, read, the_target
 from tests.posts.scripted_platform import ScriptedPlatform
 from workspaces.models import Workspace
@@ -44,7 +44,7 @@ def test_a_group_that_has_not_started_is_cancelled(
     assert kinds_of(group) == kinds
     assert events_of(group)[-1]["data"]["post_group"] == cancelled
     clock.move_to(TOMORROW)
-    assert publish_due() == 0
+    assert run_until_idle() == 0
 
 
 def test_a_group_awaiting_confirmation_is_cancelled(
@@ -85,7 +85,7 @@ def test_cancelling_releases_the_money(
 @pytest.mark.parametrize("text", ["Hello", "[sandbox:reject]", "[sandbox:unknown]", "[sandbox:outage]"])
 def test_a_started_group_cannot_be_cancelled(api: ApiClient, account: ConnectedAccount, text: str) -> None:
     group = create(api, account, text=text)
-    publish_due()
+    run_until_idle()
     before = read(api, group)
 
     assert_envelope(api.delete(f"/posts/{group['id']}"), 409, "INVALID_STATE")
@@ -111,8 +111,8 @@ def test_one_claimed_target_prevents_the_whole_change(
     assert {target["status"] for target in read(api, group)["targets"]} == {"pending"}
     assert kinds_of(group) == ["post.scheduled"]
 
-    publish_target(claimed)
-    publish_due()
+    publish_claimed(claimed)
+    run_until_idle()
     assert read(api, group)["status"] == "published"
 
 
@@ -124,7 +124,7 @@ def test_a_worker_whose_claim_expired_cannot_publish_a_cancelled_group(
     clock.shift(LEASE)
     assert api.delete(f"/posts/{group['id']}").status_code == 200
 
-    publish_target(claimed)
+    publish_claimed(claimed)
 
     assert scripted.sent == []
     assert read(api, group)["status"] == "cancelled"
@@ -139,7 +139,7 @@ def test_concurrent_cancelling_and_publishing_have_one_winner(
         scripted.sent.clear()
 
         def race(n: int, path: str = f"/posts/{group['id']}") -> int:
-            return publish_due() if n else int(api.delete(path).status_code)
+            return run_until_idle() if n else int(api.delete(path).status_code)
 
         status, published = at_once(2, race)
 
@@ -169,7 +169,7 @@ def test_a_cancelled_retry_leaves_published_targets_published(
     api: ApiClient, telegram_account: ConnectedAccount, account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, account, telegram_account, text="[sandbox:reject]")
-    publish_due()
+    run_until_idle()
     assert read(api, group)["status"] == "partial"
     api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})
 
@@ -181,7 +181,7 @@ def test_a_cancelled_retry_leaves_published_targets_published(
     assert {**preview, "updated_at": ""} == {**cancelled, "updated_at": ""}
     assert kinds_of(group)[-2:] == ["post.scheduled", "post.cancelled"]
     clock.move_to(TOMORROW)
-    assert publish_due() == 0
+    assert run_until_idle() == 0
 
 
 def test_a_cancelled_retry_retains_the_hold_of_possibly_published_targets(
@@ -196,7 +196,7 @@ def test_a_cancelled_retry_retains_the_hold_of_possibly_published_targets(
     monkeypatch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))  # nobody knows what came of it
     group = create(api, telegram_account, bluesky_account)
     ConnectedAccount.objects.filter(pk=bluesky_account.pk).update(status="needs_reauth")
-    publish_due()
+    run_until_idle()
     assert [target["status"] for target in read(api, group)["targets"]] == ["unconfirmed", "failed"]
     api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})
     assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 2
@@ -252,7 +252,7 @@ def test_a_cancelled_retry_of_an_unconfirmed_target_keeps_it_unconfirmed_and_hel
 
     scripted.send = staticmethod(no_answer)
     group = create(api, telegram_account)
-    publish_due()
+    run_until_idle()
     api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True, "scheduled_at": TOMORROW})
 
     preview = api.delete(f"/posts/{group['id']}?dry_run=true").json()["would_update"]
@@ -264,4 +264,4 @@ def test_a_cancelled_retry_of_an_unconfirmed_target_keeps_it_unconfirmed_and_hel
     assert MonthCounter.objects.get().held_cents == 1
     assert billing.ledger_drift() == []
     clock.move_to(TOMORROW)
-    assert (publish_due(), len(scripted.sent)) == (0, 1)
+    assert (run_until_idle(), len(scripted.sent)) == (0, 1)

@@ -11,12 +11,12 @@ from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import DayCounter, LedgerEntry, MonthCounter
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
 from tests.posts.calls import confirm, group_in, patch
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, events_of, kinds_of, read
 from workspaces.models import User, Workspace
 
@@ -70,7 +70,7 @@ def test_a_confirmed_group_is_published_at_its_time(
     assert kinds_of(group) == [*earlier, "post.confirmed", *(["post.scheduled"] if scheduled_at else [])]
     assert events_of(group)[-1]["data"]["post_group"] == released
     clock.move_to(scheduled_at or NOW)
-    assert publish_due() == 3
+    assert run_until_idle() == 3
     assert read(api, group)["status"] == "published"
 
 
@@ -91,7 +91,7 @@ def test_a_passed_time_means_now_and_needs_the_publish_scope(
     released = group_in(confirm(key_with("posts.publish"), group))
 
     assert (released["status"], released["scheduled_at"]) == ("publishing", None)
-    assert publish_due() == 1
+    assert run_until_idle() == 1
     assert read(api, group)["status"] == "published"
 
 
@@ -113,7 +113,7 @@ def test_the_money_is_held_under_the_caps_of_the_agent_that_posted(
     assert read(api, second) == second
     assert kinds_of(second) == ["post.pending_confirmation"]
     group_in(confirm(api, second, key="k"))  # there is room in March
-    publish_due()
+    run_until_idle()
     assert MonthCounter.objects.get(holder_id=workspace.id, month="2027-03-01").settled_cents == 1
     assert billing.ledger_drift() == []
 
@@ -134,7 +134,7 @@ def test_a_dry_run_writes_an_audit_entry_only(api: ApiClient, telegram_account: 
 def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, telegram_account: ConnectedAccount) -> None:
     group = create(api, telegram_account, draft=True)
     confirm(api, group, key="k")
-    publish_due()
+    run_until_idle()
 
     again = confirm(api, group, key="k")
 
@@ -190,9 +190,9 @@ def test_a_draft_with_a_time_is_a_plan_until_it_is_confirmed(
     assert (group["status"], group["scheduled_at"], group["targets"][0]["next_attempt_at"]) == ("draft", TOMORROW, None)
     assert (kinds_of(group), LedgerEntry.objects.count()) == ([], 0)
     clock.move_to(TOMORROW)
-    assert publish_due() == 0
+    assert run_until_idle() == 0
     clock.move_to(NOW)
     assert group_in(confirm(key_with("posts.schedule"), group))["scheduled_at"] == TOMORROW
     clock.move_to(TOMORROW)
-    assert publish_due() == 1
+    assert run_until_idle() == 1
     assert read(api, group)["status"] == "published"

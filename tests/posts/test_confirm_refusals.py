@@ -9,11 +9,11 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing.models import LedgerEntry
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
 from tests.posts.calls import confirm, group_in, patch
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, read
 from workspaces.models import User, Workspace
 
@@ -67,7 +67,7 @@ def test_only_drafts_and_waiting_groups_can_be_confirmed(
     client = agent_client(**WAITS) if state in ("cancelled", "rejected") else api
     group = create(client, account, **({"scheduled_at": TOMORROW} if state == "scheduled" else {}))
     if state == "published":
-        publish_due()
+        run_until_idle()
     if state == "cancelled":
         api.delete(f"/posts/{group['id']}")
     if state == "rejected":

@@ -11,11 +11,11 @@ from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
 from config.db.ids import new_id
 from posts.models import PostGroup, PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, WorkspaceFactory
 from tests.people import as_user
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 from webhooks.models import Event
 from workspaces.models import User, Workspace
@@ -52,7 +52,7 @@ def test_a_post_is_published_at_once(api: ApiClient, accounts: list[ConnectedAcc
     assert [target["connected_account_id"] for target in group["targets"]] == [account.id for account in accounts]
     assert {target["status"] for target in group["targets"]} == {"pending"}
 
-    assert publish_due() == 3
+    assert run_until_idle() == 3
     group = read(api, group)
     assert group["status"] == "published"
     assert group["finished_at"] is not None
@@ -68,7 +68,7 @@ def test_a_draft_waits_for_a_person(api: ApiClient, account: ConnectedAccount) -
     group = create(api, account, draft=True)
 
     assert (group["status"], group["targets"][0]["next_attempt_at"]) == ("draft", None)
-    assert publish_due() == 0
+    assert run_until_idle() == 0
     assert kinds_of(group) == []
 
 
@@ -95,7 +95,7 @@ def test_a_targets_own_text_and_options_override_the_groups(api: ApiClient, acco
     assert [target["text"] for target in group["targets"]] == ["[sandbox:reject]", None]
     assert [target["options"] for target in group["targets"]] == [{"langs": ["en"]}, {}]
 
-    publish_due()
+    run_until_idle()
 
     assert [target["status"] for target in read(api, group)["targets"]] == ["failed", "published"]
 
@@ -115,7 +115,7 @@ def test_a_sandbox_post_to_a_real_account_is_simulated(
 ) -> None:
     group = create(api, telegram_account, sandbox=True)
 
-    publish_due()
+    run_until_idle()
 
     assert (read(api, group)["status"], group["cost_cents"], scripted.sent) == ("published", 0, [])
 

@@ -11,12 +11,12 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
 from posts.models import PostGroup, PostTarget
-from posts.publishing.worker_loop import publish_due
 from posts.services.cancel import cancel_posts_of_deleted_workspaces
 from posts.tasks import cancel_posts_of_deleted
 from tests import factories
 from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create, kinds_of
 from tests.posts.scripted_platform import ScriptedPlatform
 from workspaces.models import Workspace
@@ -93,7 +93,7 @@ def test_a_started_target_is_ended_by_the_publisher_without_publishing(
 
     assert cancel_posts_of_deleted() == 0
     assert PostGroup.objects.get(pk=group["id"]).status == "publishing"
-    publish_due()
+    run_until_idle()
 
     target = PostTarget.objects.get()
     assert (target.status, target.group.status, held_cents()) == ("failed", "failed", 0)

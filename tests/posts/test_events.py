@@ -9,12 +9,12 @@ import pytest
 from accounts.models import ConnectedAccount
 from config.jobs.due import claim_due
 from posts.models import PostTarget
-from posts.publishing.engine import LEASE, publish_target
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.fakes.receiver import Receiver
+from tests.posts.publishing.worker import publish_claimed, run_until_idle
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, publish_rounds, read
 from tests.webhooks.sending import deliver_due
 from webhooks.models import Delivery
@@ -59,7 +59,7 @@ def test_target_events_precede_the_event_of_their_group(
     api: ApiClient, accounts: list[ConnectedAccount], texts: list[str], group_kind: str
 ) -> None:
     group = create(api, *accounts, texts=texts)
-    publish_due()
+    run_until_idle()
 
     events = events_of(group)
 
@@ -94,7 +94,7 @@ def test_targets_that_finish_together_emit_events_in_sequence(api: ApiClient, wo
     group = create(api, *AccountFactory.create_batch(8, workspace=workspace))
     claimed = claim_due(PostTarget.objects.all(), limit=8, lease=LEASE)
 
-    at_once(8, lambda n: publish_target(claimed[n]))
+    at_once(8, lambda n: publish_claimed(claimed[n]))
 
     assert kinds_of(group) == ["post.target.published"] * 8 + ["post.published"]
     assert [event["sequence"] for event in events_of(group)] == list(range(1, 10))
@@ -106,7 +106,7 @@ def test_targets_that_finish_together_emit_events_in_sequence(api: ApiClient, wo
 
 def test_the_sequence_continues_after_a_retry(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     group = create(api, account, text="[sandbox:reject]")
-    publish_due()
+    run_until_idle()
     api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})
     publish_rounds(clock)
 
@@ -143,7 +143,7 @@ def test_events_go_to_the_groups_webhook_url_or_the_agents(
 
 def test_events_of_a_group_without_webhook_url_are_stored(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account)
-    publish_due()
+    run_until_idle()
 
     assert kinds_of(group) == ["post.published"]
     assert not Delivery.objects.exists()
@@ -152,7 +152,7 @@ def test_events_of_a_group_without_webhook_url_are_stored(api: ApiClient, accoun
 def test_the_receiver_gets_the_emitted_payload(api: ApiClient, account: ConnectedAccount) -> None:
     with Receiver() as receiver:
         group = create(api, account, webhook_url=receiver.url)
-        publish_due()
+        run_until_idle()
         assert deliver_due() == 1
 
         assert [request.json() for request in receiver.requests] == events_of(group)

@@ -9,11 +9,11 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing.models import LedgerEntry, MonthCounter
 from posts.models import PostGroup, PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 from webhooks.models import Event
 from workspaces.models import Member, User, Workspace
@@ -22,7 +22,7 @@ from workspaces.models import Member, User, Workspace
 def test_a_replay_returns_the_groups_current_state(api: ApiClient, account: ConnectedAccount) -> None:
     body = body_for(account)
     first = api.post("/posts", body, idempotency_key="k")
-    publish_due()
+    run_until_idle()
 
     again = api.post("/posts", body, idempotency_key="k")
 
@@ -80,14 +80,14 @@ def test_fifty_concurrent_calls_with_one_key_create_one_group(
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_retries_send_once(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, text="[sandbox:reject]")
-    publish_due()
+    run_until_idle()
 
     keyed = at_once(10, lambda n: api.post(f"/posts/{group['id']}/retry", idempotency_key="k"))
     assert {answer.status_code for answer in keyed} == {200}
-    assert publish_due() == 1
+    assert run_until_idle() == 1
     free = at_once(10, lambda n: api.post(f"/posts/{group['id']}/retry"))
     assert sorted(answer.status_code for answer in free) == [200] + [409] * 9
-    assert publish_due() == 1
+    assert run_until_idle() == 1
 
     assert read(api, group)["targets"][0]["attempts"] == 3
     assert kinds_of(group) == ["post.failed"] * 3

@@ -16,12 +16,12 @@ from config.api.fields import TIMEZONES
 from config.db.ids import new_id
 from posts.local_time import local_day_window
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from posts.states import GroupStatus
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.people import as_user
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create
 from workspaces.models import User, Workspace
 
@@ -190,7 +190,7 @@ def test_published_posts_stay_on_their_day_and_posts_without_a_time_are_omitted(
     create(api, account)
     group = create(api, account, scheduled_at=TOMORROW)
     clock.move_to(TOMORROW)
-    publish_due()
+    run_until_idle()
 
     [item] = on_day(api, workspace, "2027-03-11").json()["posts"]
 

@@ -8,13 +8,13 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from media.models import MediaAsset
-from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import MediaAssetFactory
 from tests.posts.calls import batch, confirm, group_in, patch
 from tests.posts.media_rows import deletable, media_of
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, read
 from workspaces.models import Workspace
 
@@ -67,7 +67,7 @@ def test_a_finished_post_releases_its_media(
     if status == "cancelled":
         api.delete(f"/posts/{group['id']}")
     clock.move_to(TOMORROW)
-    publish_due()
+    run_until_idle()
 
     assert read(api, group)["status"] == status
     assert deletable(api, assets[0]) == [True]
@@ -79,7 +79,7 @@ def test_a_retry_reserves_the_media_or_names_deleted_assets(
     retried, stranded = (
         create(api, account, text="[sandbox:reject]", media=media_of(asset)) for asset in (assets[0], assets[1])
     )
-    publish_due()
+    run_until_idle()
     api.delete(f"/media/{assets[1].id}")
 
     assert api.post(f"/posts/{retried['id']}/retry", {"scheduled_at": TOMORROW}).status_code == 200

@@ -9,9 +9,9 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing.models import LedgerEntry
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 
 PREVIEW, FORBIDDEN = "preview", "AGENT_MODE_FORBIDS"
@@ -64,7 +64,7 @@ def test_a_post_awaiting_confirmation_is_not_due_and_holds_no_money(
     assert kinds_of(group) == ["post.pending_confirmation"]
     assert not LedgerEntry.objects.exists()
     clock.move_to("2027-03-12T12:00:00Z")
-    assert publish_due() == 0
+    assert run_until_idle() == 0
     assert read(api, group)["status"] == "pending_confirmation"
 
 

@@ -13,10 +13,10 @@ from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from posts.models import PostGroup, PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from webhooks.models import Event
@@ -71,7 +71,7 @@ def test_money_follows_the_outcome(
     group = create(api, telegram_account)
     assert (kinds(), month_of(workspace)) == (["hold"], (1, 0, 0))
 
-    publish_due()
+    run_until_idle()
 
     ended = read(api, group)
     assert (ended["status"], ended["cost_cents"]) == (status, cost)
@@ -124,7 +124,7 @@ def test_a_post_with_a_url_on_x_costs_more_and_counts_for_its_cap(api: ApiClient
     answer = api.post("/posts", body_for(account, text="See example.org"))
     assert_envelope(answer, 403, "SOCIAL_URL_POST_CAP_EXCEEDED")
     ConnectedAccount.objects.update(status="needs_reauth")
-    publish_due()  # both fail, and their room is free again
+    run_until_idle()  # both fail, and their room is free again
     assert month_of(workspace) == (0, 0, 0)
 
 
@@ -189,7 +189,7 @@ def test_a_post_refused_by_a_cap_writes_nothing(
         assert not model._default_manager.exists()
     assert sum(row.held_cents + row.url_posts for row in MonthCounter.objects.all()) == 0
     assert sum(row.targets for row in DayCounter.objects.all()) == 0
-    assert publish_due() == 0
+    assert run_until_idle() == 0
 
 
 def test_a_refused_post_succeeds_with_the_same_key_once_there_is_money(

@@ -15,12 +15,12 @@ from config.api.paging import paginate
 from config.api.serializers import shared_serializer
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
-from posts.publishing.worker_loop import publish_due
 from posts.selectors import groups_with_targets
 from posts.serializers.responses import ListedPostSerializer, PostGroupSerializer, TargetSerializer
 from posts.states import TargetStatus
 from posts.summaries import load_summaries, select_summary_columns
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create
 from tests.posts.scripted_platform import ScriptedPlatform
 
@@ -39,7 +39,7 @@ def groups(
     """A group with every field set, a failed one, and a minimal draft."""
     create(api, account, telegram_account, text="Bench Ω", metadata={"run": "7"}, webhook_url="https://example.com/in")
     create(api, telegram_account, draft=True, text="A draft")
-    publish_due()
+    run_until_idle()
     moment = datetime(2027, 3, 1, 9, 30, 0, 250_000, ZONE)
     PostGroup.objects.filter(text="Bench Ω").update(
         media=[{"media_id": "med_1"}, {"media_id": "med_2", "alt_text": "A bench"}],

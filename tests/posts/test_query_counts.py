@@ -12,9 +12,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
 from config.jobs.due import claim_due
-from posts.publishing.engine import LEASE, publish_target, publishable_targets
+from posts.publishing.engine import publishable_targets
+from posts.publishing.outcomes import LEASE
 from tests.conftest import ApiClient
 from tests.posts.calls import batch
+from tests.posts.publishing.worker import publish_claimed
 from tests.posts.rows import TOMORROW, body_for, create
 
 
@@ -69,7 +71,7 @@ def test_queries_of_publishing_one_target(
     with django_assert_num_queries(6):
         [claimed] = claim_due(publishable_targets().filter(platform="bluesky"), limit=1, lease=LEASE)
     with django_assert_num_queries(8):
-        publish_target(claimed)
+        publish_claimed(claimed)
 
 
 def test_queries_of_publishing_a_real_target_in_two_steps(
@@ -79,6 +81,6 @@ def test_queries_of_publishing_a_real_target_in_two_steps(
     for text in ("The first of the month", "The second"):
         create(used, telegram_account, text=text)
     first, second = claim_due(publishable_targets(), limit=2, lease=LEASE)
-    publish_target(first)
+    publish_claimed(first)
     with django_assert_num_queries(14):
-        publish_target(second)
+        publish_claimed(second)

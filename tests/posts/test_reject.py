@@ -9,11 +9,11 @@ import pytest
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
-from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, read
 from workspaces.models import User
 
@@ -49,7 +49,7 @@ def test_a_rejected_group_is_finished(
     assert kinds_of(waiting) == ["post.pending_confirmation", "post.rejected"]
     assert events_of(waiting)[-1]["data"] == {"post_group": group}
     clock.move_to(TOMORROW)
-    assert publish_due() == 0
+    assert run_until_idle() == 0
     assert not LedgerEntry.objects.exists()
 
 
@@ -69,7 +69,7 @@ def test_only_groups_awaiting_confirmation_can_be_rejected(
     fields: dict[str, dict[str, Any]] = {"draft": {"draft": True}, "scheduled": {"scheduled_at": TOMORROW}}
     group = waiting if state in ("rejected", "cancelled") else create(api, account, **fields.get(state, {}))
     if state == "published":
-        publish_due()
+        run_until_idle()
     if state == "rejected":
         reject(api, group)
     if state == "cancelled":

@@ -11,11 +11,11 @@ from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import MonthCounter, UsageTotal
 from config.db.ids import new_id
-from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create, events_of, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import User, Workspace
@@ -47,7 +47,7 @@ def unconfirmed_post(
     with monkeypatch.context() as patch:
         patch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))
         group = create(api, telegram_account)
-        publish_due()
+        run_until_idle()
     clock.shift(60)
     return read(api, group)
 
@@ -119,7 +119,7 @@ def test_a_target_resolved_as_not_published_can_be_retried(
     resolve(api, unconfirmed_post, **NOT_OUT)
 
     assert api.post(f"/posts/{unconfirmed_post['id']}/retry").status_code == 200
-    assert publish_due() == 1
+    assert run_until_idle() == 1
 
     assert (read(api, unconfirmed_post)["status"], len(scripted.sent), month_of(workspace)) == ("published", 2, (0, 1))
     assert billing.ledger_drift() == []
@@ -127,7 +127,7 @@ def test_a_target_resolved_as_not_published_can_be_retried(
 
 def test_resolving_emits_target_events_and_one_group_event(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
     group = create(api, *accounts, texts=["[sandbox:unknown]", "Hello", "[sandbox:unknown]"])
-    publish_due()
+    run_until_idle()
     before = len(kinds_of(group))
 
     assert resolved(resolve(api, group, 0, **OUT))["status"] == "unconfirmed"
@@ -145,14 +145,14 @@ def test_resolving_does_not_finish_a_running_group(
     api: ApiClient, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
     group = create(api, *accounts[:2], texts=["[sandbox:unknown]", "[sandbox:flaky]"])
-    publish_due()
+    run_until_idle()
 
     running = resolved(resolve(api, group, 0, **OUT))
 
     assert (running["status"], running["finished_at"]) == ("publishing", None)
     assert kinds_of(group) == ["post.target.unconfirmed", "post.target.published"]
     clock.shift(60)
-    publish_due()
+    run_until_idle()
     assert read(api, group)["status"] == "published"
 
 
@@ -189,7 +189,7 @@ def test_a_target_of_another_group_is_not_found(
     api: ApiClient, unconfirmed_post: dict[str, Any], account: ConnectedAccount
 ) -> None:
     other = create(api, account, text="[sandbox:unknown]")
-    publish_due()
+    run_until_idle()
 
     answer = resolve(api, unconfirmed_post, **OUT, target_id=other["targets"][0]["id"])
 
@@ -203,7 +203,7 @@ def test_only_unconfirmed_targets_can_be_resolved(api: ApiClient, account: Conne
     for said in (OUT, NOT_OUT):
         for dry_run in (True, False):
             assert_envelope(resolve(api, group, **said, dry_run=dry_run), 409, "INVALID_STATE")
-    publish_due()
+    run_until_idle()
     before = read(api, group)
 
     assert_envelope(resolve(api, group, **NOT_OUT), 409, "INVALID_STATE")
@@ -272,7 +272,7 @@ def test_concurrent_resolution_and_retry_have_one_winner(
     for round_ in range(8):
         monkeypatch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))
         group = create(api, telegram_account, text=f"{round_}")
-        publish_due()
+        run_until_idle()
         monkeypatch.setattr(scripted, "send", staticmethod(publish_content))
 
         def race(n: int, group: dict[str, Any] = group) -> int:
@@ -281,7 +281,7 @@ def test_concurrent_resolution_and_retry_have_one_winner(
 
         scripted.sent.clear()
         said, retried = at_once(2, race)
-        publish_due()
+        run_until_idle()
 
         assert {said, retried} == {200, 409}
         assert len(scripted.sent) == (1 if retried == 200 else 0)

@@ -13,12 +13,12 @@ from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import DayCounter, MonthCounter
 from config.db.ids import new_id
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient, ServeNames
 from tests.factories import WorkspaceFactory
 from tests.fakes.name_server import Records
 from tests.people import as_user
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import User, Workspace
@@ -40,7 +40,7 @@ def reject(content: Content) -> Published:
 def mixed(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> dict[str, Any]:
     """A group with one failed, one published and one unconfirmed target."""
     made = create(api, *accounts, texts=["[sandbox:reject]", "Hello", "[sandbox:unknown]"])
-    publish_due()
+    run_until_idle()
     return read(api, made)
 
 
@@ -56,7 +56,7 @@ def rejected(
     with monkeypatch.context() as patch:
         patch.setattr(scripted, "send", staticmethod(reject))
         made = create(api, telegram_account)
-        publish_due()
+        run_until_idle()
     return read(api, made)
 
 
@@ -70,7 +70,7 @@ def test_only_failed_targets_are_retried(api: ApiClient, mixed: dict[str, Any]) 
     assert statuses(group) == ["pending", "published", "unconfirmed"]
     assert (group["targets"][0]["error"], group["targets"][0]["attempts"]) == (None, 1)
     assert group["targets"][0]["next_attempt_at"] == "2027-03-10T12:00:00Z"
-    assert publish_due() == 1
+    assert run_until_idle() == 1
     ended = read(api, mixed)
     assert [target["attempts"] for target in ended["targets"]] == [2, 1, 1]
     assert ended["status"] == "unconfirmed"
@@ -80,14 +80,14 @@ def test_unconfirmed_targets_are_retried_with_include_unconfirmed(api: ApiClient
     group = retry(api, mixed, include_unconfirmed=True).json()["post_group"]
 
     assert statuses(group) == ["pending", "published", "pending"]
-    assert publish_due() == 2
+    assert run_until_idle() == 2
 
 
 def test_a_group_with_only_unconfirmed_targets_needs_include_unconfirmed(
     api: ApiClient, account: ConnectedAccount
 ) -> None:
     group = create(api, account, text="[sandbox:unknown]")
-    publish_due()
+    run_until_idle()
 
     refused = assert_envelope(retry(api, group), 409, "INVALID_STATE")
     assert "include_unconfirmed" in refused["suggested_action"]
@@ -105,7 +105,7 @@ def test_a_group_that_has_not_failed_cannot_be_retried(
     }
     group = create(api, account, **fields.get(state, {}))
     if state == "published":
-        publish_due()
+        run_until_idle()
     if state == "cancelled":
         api.delete(f"/posts/{group['id']}")
     before = read(api, group)
@@ -122,9 +122,9 @@ def test_a_retry_can_be_scheduled(api: ApiClient, mixed: dict[str, Any], clock: 
     assert (group["status"], group["scheduled_at"]) == ("scheduled", TOMORROW)
     assert group["webhook_url"] == "https://hooks.example.com/new"
     assert kinds_of(group)[-1] == "post.scheduled"
-    assert publish_due() == 0
+    assert run_until_idle() == 0
     clock.move_to(TOMORROW)
-    assert publish_due() == 1
+    assert run_until_idle() == 1
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_failed_target_is_charged_again(
 
     assert retry(api, rejected).json()["post_group"]["cost_cents"] == 1
     assert MonthCounter.objects.get().held_cents == 1
-    publish_due()
+    run_until_idle()
 
     assert (read(api, rejected)["status"], len(scripted.sent)) == ("published", 2)
     month.refresh_from_db()
@@ -195,7 +195,7 @@ def test_a_retry_that_exceeds_a_cap_is_refused(api: ApiClient, rejected: dict[st
     for dry_run in (True, False):
         assert_envelope(retry(api, rejected, dry_run=dry_run), 402, "SPEND_CAP_EXCEEDED")
     assert read(api, rejected) == rejected
-    assert publish_due() == 0
+    assert run_until_idle() == 0
 
 
 def test_a_target_whose_money_is_held_is_not_charged_again(
@@ -208,11 +208,11 @@ def test_a_target_whose_money_is_held_is_not_charged_again(
     with monkeypatch.context() as patch:
         patch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))  # nobody knows what came of it
         group = create(api, telegram_account)
-        publish_due()
+        run_until_idle()
 
     for dry_run in (True, False):
         assert retry(api, group, include_unconfirmed=True, dry_run=dry_run).status_code == 200
-    publish_due()
+    run_until_idle()
 
     month = MonthCounter.objects.get()
     assert (read(api, group)["status"], month.held_cents, month.settled_cents) == ("published", 0, 1)
@@ -269,7 +269,7 @@ def test_a_round_begins_with_a_first_attempt(
     api: ApiClient, scripted: type[ScriptedPlatform], rejected: dict[str, Any]
 ) -> None:
     retry(api, rejected)
-    publish_due()
+    run_until_idle()
 
     assert [content.attempt for content in scripted.sent] == [1, 1]
     assert {content.key for content in scripted.sent} == {rejected["targets"][0]["id"]}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, body_for, create, kinds_of, read
 
 
@@ -45,7 +45,7 @@ def test_a_time_up_to_a_minute_ago_means_now(
 ) -> None:
     group = create(api, account, scheduled_at=scheduled_at)
 
-    assert publish_due() == 1
+    assert run_until_idle() == 1
     assert read(api, group)["status"] == "published"
 
 
@@ -58,9 +58,9 @@ def test_a_scheduled_post_is_published_at_its_time_and_not_before(
     assert kinds_of(group) == ["post.scheduled"]
 
     clock.move_to("2027-03-10T23:30:00.249Z")
-    assert publish_due() == 0
+    assert run_until_idle() == 0
     clock.move_to("2027-03-10T23:30:00.250Z")
-    assert publish_due() == 1
+    assert run_until_idle() == 1
 
     assert read(api, group)["status"] == "published"
     assert kinds_of(group) == ["post.scheduled", "post.published"]

@@ -12,10 +12,10 @@ from billing import selectors as billing
 from billing.models import MonthCounter
 from config.jobs.due import claim_due
 from posts.models import PostTarget
-from posts.publishing.engine import LEASE, publish_target
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.conftest import ApiClient
 from tests.posts.calls import group_in, patch, targets_for
+from tests.posts.publishing.worker import publish_claimed, run_until_idle
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
@@ -71,7 +71,7 @@ def test_targets_retain_their_ids_while_their_account_stays(
     assert {target["next_attempt_at"] for target in edited["targets"]} == {TOMORROW}
     assert PostTarget.objects.count() == 2
     clock.move_to(TOMORROW)
-    assert publish_due() == 2
+    assert run_until_idle() == 2
     assert {target["status"] for target in read(api, group)["targets"]} == {"published"}
 
 
@@ -81,9 +81,9 @@ def test_the_edited_content_is_published(
     group = create(api, telegram_account, text="First", scheduled_at=TOMORROW)
     patch(api, group, text="Second", scheduled_at=LATER)
     clock.move_to(TOMORROW)
-    assert publish_due() == 0
+    assert run_until_idle() == 0
     clock.move_to(LATER)
-    assert publish_due() == 1
+    assert run_until_idle() == 1
 
     assert [content.text for content in scripted.sent] == ["Second"]
     month = MonthCounter.objects.get()
@@ -114,7 +114,7 @@ def test_a_worker_whose_claim_expired_publishes_nothing_of_an_edited_group(
     clock.shift(LEASE)
     group_in(patch(api, group, scheduled_at=TOMORROW))
 
-    publish_target(claimed)
+    publish_claimed(claimed)
 
     assert scripted.sent == []
     assert read(api, group)["status"] == "scheduled"

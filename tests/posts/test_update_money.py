@@ -11,12 +11,12 @@ from billing import selectors as billing
 from billing.models import DayCounter, LedgerEntry, MonthCounter
 from config.jobs.due import claim_due
 from posts.models import PostTarget
-from posts.publishing.engine import LEASE, publish_target
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.calls import group_in, patch, targets_for
+from tests.posts.publishing.worker import publish_claimed, run_until_idle
 from tests.posts.rows import TOMORROW, create, kinds_of, read
 from workspaces.models import Workspace
 
@@ -65,7 +65,7 @@ def test_a_group_that_is_not_released_holds_no_money(
     assert (edited["scheduled_at"], edited["targets"][0]["next_attempt_at"]) == (TOMORROW, None)
     assert not LedgerEntry.objects.exists()
     clock.move_to(TOMORROW)
-    assert publish_due() == 0
+    assert run_until_idle() == 0
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
@@ -134,7 +134,7 @@ def test_an_edit_by_an_agent_that_needs_confirmation_needs_approval_again(
     assert (edited, held()) == (preview, {})
     assert kinds_of(group) == ["post.scheduled", "post.pending_confirmation"]
     clock.move_to(TOMORROW)
-    assert publish_due() == 0
+    assert run_until_idle() == 0
     clock.move_to("2027-03-10T12:00:00Z")
     patch(agent, group, text="Best")
     assert kinds_of(group) == ["post.scheduled", "post.pending_confirmation"]
@@ -154,7 +154,7 @@ def test_one_claimed_target_prevents_the_whole_change(
             assert_envelope(patch(api, group, **changes, dry_run=dry_run), 409, "INVALID_STATE")
     assert (read(api, group), held()) == (group, {(workspace.id, 3): 3})
 
-    publish_target(claimed)
+    publish_claimed(claimed)
     assert read(api, group)["targets"][0]["status"] == "published"
 
 

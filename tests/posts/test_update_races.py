@@ -11,10 +11,10 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import MonthCounter
-from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.posts.calls import patch
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform
 from workspaces.models import Workspace
@@ -32,7 +32,7 @@ def test_concurrent_edit_and_publishing_have_one_winner(
         scripted.sent.clear()
 
         def race(n: int, group: dict[str, Any] = group) -> int:
-            return publish_due() if n else patch(api, group, text="Second", scheduled_at=tomorrow).status_code
+            return run_until_idle() if n else patch(api, group, text="Second", scheduled_at=tomorrow).status_code
 
         status, published = at_once(2, race)
 

@@ -8,11 +8,11 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from config.db.ids import new_id
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
 from tests.posts.calls import group_in, patch, targets_for
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create, read
 from workspaces.models import User
 
@@ -90,7 +90,7 @@ def test_started_and_finished_groups_cannot_be_edited(
     if state == "cancelled":
         api.delete(f"/posts/{group['id']}")
     elif state != "publishing":
-        publish_due()
+        run_until_idle()
     if state == "retried":
         api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})
     before = read(api, group)

@@ -9,10 +9,10 @@ import pytest
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create
 from workspaces.models import Workspace
 
@@ -175,7 +175,7 @@ def test_content_that_was_not_sent_is_not_a_duplicate(
     api.delete(f"/posts/{PostGroup.objects.get(status='scheduled').id}")
     create(api, account, text="[sandbox:reject]")
     create(api, telegram_account, sandbox=True)
-    publish_due()
+    run_until_idle()
 
     for validation in (
         check(api, body_for(account)),

@@ -8,13 +8,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from accounts.platforms.registry import PLATFORMS, platform
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_polls import PollLimits
 from tests.posts.media_rows import media_of
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, read
 from workspaces.models import Workspace
 
@@ -293,6 +293,6 @@ def test_the_limits_of_an_accounts_own_server_apply(api: ApiClient, workspace: W
 def test_a_poll_is_published_in_the_sandbox(api: ApiClient, workspace: Workspace, name: str) -> None:
     group = api.post("/posts", poll_body(workspace, name)).json()["post_group"]
 
-    publish_due()
+    run_until_idle()
 
     assert read(api, group)["status"] == "published"

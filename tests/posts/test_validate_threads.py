@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from accounts.platforms.registry import PLATFORMS, platform
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
 from tests.fakes.mastodon import FakeMastodon
 from tests.posts.media_rows import media_of
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, read
 from workspaces.models import Workspace
 
@@ -182,5 +182,5 @@ def test_a_thread_is_published_in_the_sandbox_for_free(api: ApiClient, workspace
     answer = api.post("/posts", thread_at(workspace, "x", "Two", "More at example.com"))
 
     group = answer.json()["post_group"]
-    publish_due()
+    run_until_idle()
     assert (read(api, group)["status"], group["cost_cents"]) == ("published", 0)

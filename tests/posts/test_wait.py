@@ -11,10 +11,10 @@ import pytest
 from accounts.models import ConnectedAccount
 from config.api.request_limits import ThreadLimit
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from posts.services import wait as waiting
 from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, create
 from workspaces.models import Workspace
 
@@ -28,7 +28,7 @@ def _long_wait(settings: Any) -> None:
 
 def publish_when_it_is_due() -> Any:
     """Publish the first target that becomes due."""
-    while not publish_due():
+    while not run_until_idle():
         pass
 
 
@@ -48,7 +48,7 @@ def test_the_response_is_sent_when_the_group_is_finished(
 @pytest.mark.django_db(transaction=True)
 def test_a_retry_can_wait(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, text="[sandbox:reject]")
-    publish_due()
+    run_until_idle()
 
     path = f"/posts/{group['id']}/retry"
     answer, _ = at_once(2, lambda n: publish_when_it_is_due() if n else api.post(path, {"wait": True}))
@@ -123,7 +123,7 @@ def test_no_transaction_is_open_while_waiting(api: ApiClient, account: Connected
             pass
         Workspace.objects.update(name="Renamed")
         seen.set()
-        return publish_due()
+        return run_until_idle()
 
     assert at_once(2, read_and_write) == ["published", 1]
     assert seen.is_set()

@@ -10,12 +10,12 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
 from tests.posts.calls import patch
 from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, words
 from tests.posts.media_rows import media_of
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, kinds_of
 from workspaces.models import Workspace
 
@@ -95,7 +95,7 @@ def test_a_post_is_approved(
     assert the_group().status == status
     assert "post.confirmed" in kinds_of(group)
     assert AuditEntry.objects.filter(operation="posts.confirm", actor_type="user").count() == 1
-    assert publish_due() == (0 if when else 1)
+    assert run_until_idle() == (0 if when else 1)
 
 
 @pytest.mark.parametrize("version", ["1", "9" * 5000, "one"])

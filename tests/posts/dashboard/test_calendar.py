@@ -11,10 +11,10 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AgentFactory
 from tests.posts.dashboard.dashboard import Dashboard, words
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, create
 from workspaces.models import Workspace
 
@@ -89,7 +89,7 @@ def test_the_calendar_shows_published_and_scheduled_posts_only(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, workspace: Workspace
 ) -> None:
     now, later = create(api, account), create(api, account, scheduled_at=TOMORROW)
-    publish_due()
+    run_until_idle()
     for status in ("draft", "rejected", "cancelled"):
         group_at(workspace, TOMORROW, status)
     group_at(workspace, None, "pending_confirmation")

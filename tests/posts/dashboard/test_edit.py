@@ -10,11 +10,11 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
 from posts.models import PostGroup
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.calls import patch
 from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, typed, words
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of
 from workspaces.models import Workspace
 
@@ -104,7 +104,7 @@ def test_a_scheduled_post_can_be_published_at_once(
 
     dashboard.compose("publish", account, group=group, content_version="1", when=TIME)
 
-    assert publish_due() == 1
+    assert run_until_idle() == 1
     assert the_group().status == "published"
 
 
@@ -181,7 +181,7 @@ def test_a_sandbox_post_shows_that_it_stays_in_the_sandbox(
 
 def test_a_published_post_cannot_be_edited(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account)
-    publish_due()
+    run_until_idle()
 
     page = dashboard.get("post-edit", group)
     assert (page.status_code, "can no longer be edited" in words(page)) == (409, True)

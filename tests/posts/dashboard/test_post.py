@@ -10,11 +10,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
 from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, typed, words
 from tests.posts.media_rows import media_of
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, body_for, create, publish_rounds, the_target
 from webhooks.models import Delivery
 from workspaces.models import Workspace
@@ -70,7 +70,7 @@ def test_the_page_reloads_while_the_post_is_being_published(
     group = create(api, account)
     assert 'hx-trigger="every 2s"' in dashboard.get("post", group).content.decode()
 
-    publish_due()
+    run_until_idle()
     assert 'hx-trigger="every 2s"' not in dashboard.get("post", group).content.decode()
 
 

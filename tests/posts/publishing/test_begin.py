@@ -11,8 +11,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
+from config.jobs.store import Store
 from posts.models import PostGroup, PostTarget
-from posts.publishing.attempts import begin_attempts
+from posts.publishing.engine import begin_attempts
 from tests.conftest import ApiClient
 from tests.posts.publishing import steps
 from tests.posts.rows import create
@@ -42,7 +43,7 @@ def test_a_locked_group_prevents_all_attempts_from_beginning(
     assert locked.wait(SECONDS)
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '50ms'")
-    attempts = begin_attempts([claimed])
+    attempts = begin_attempts([claimed], Store())
     enough.set()
     holder.join(SECONDS)
     connection.close()  # with its time-out
@@ -50,5 +51,5 @@ def test_a_locked_group_prevents_all_attempts_from_beginning(
     assert attempts == []
     target = PostTarget.objects.get()
     assert (target.status, target.attempts, target.worker_losses, target.step_begun_at) == ("pending", 0, 0, None)
-    [attempt] = begin_attempts([target])
+    [attempt] = begin_attempts([target], Store())
     assert (attempt.target.attempts, PostGroup.objects.get().status) == (1, "publishing")

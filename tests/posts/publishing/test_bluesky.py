@@ -10,9 +10,9 @@ from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.models import PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create, kinds_of, publish_rounds, read
 
 PUT, GET = "com.atproto.repo.putRecord", "com.atproto.repo.getRecord"
@@ -29,7 +29,7 @@ def unknown_outcome(pds: FakeBluesky, group: dict[str, Any]) -> dict[str, Any]:
     """A post that its first attempt has published without a response."""
     pds.drop_next(PUT, after_accept=True)
     pds.fail_next(GET)
-    publish_due()
+    run_until_idle()
     assert (
         PostTarget.objects.filter(status="retrying", error__code="PUBLISH_OUTCOME_UNKNOWN").count() == pds.writes == 1
     )
@@ -60,7 +60,7 @@ def test_a_rejected_repetition_proves_that_nothing_was_published(
     api: ApiClient, pds: FakeBluesky, group: dict[str, Any], clock: Any
 ) -> None:
     pds.drop_next(PUT, after_accept=False)
-    publish_due()
+    run_until_idle()
     frozen = PostTarget.objects.get().progress
     PostTarget.objects.update(progress={**frozen, "record": {**frozen["record"], "text": "a" * 301}})
 

@@ -13,9 +13,9 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import RateLimited
 from accounts.platforms.types import Content, Progress, Published
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 
@@ -65,7 +65,7 @@ def test_the_pauses_between_attempts_follow_the_schedule(api: ApiClient, account
     group = create(api, account, text="[sandbox:outage]")
 
     for number, seconds in enumerate(SCHEDULE, start=1):
-        publish_due()
+        run_until_idle()
         target = only_target(api, group)
         row = the_target(group)
         assert (target["status"], target["attempts"]) == ("retrying", number)
@@ -75,9 +75,9 @@ def test_the_pauses_between_attempts_follow_the_schedule(api: ApiClient, account
         pause = (row.due_at - datetime.now(row.due_at.tzinfo)).total_seconds()
         assert seconds * 0.8 <= pause <= seconds * 1.2
         clock.move_to(row.due_at - timedelta(milliseconds=1))
-        assert publish_due() == 0
+        assert run_until_idle() == 0
         clock.move_to(row.due_at)
-    publish_due()
+    run_until_idle()
 
     assert only_target(api, group)["status"] == "failed"
     assert "retry the post" in only_target(api, group)["error"]["suggested_action"]
@@ -100,7 +100,7 @@ def test_the_platforms_retry_after_is_used_if_it_is_longer(
     monkeypatch.setattr(scripted, "send", staticmethod(limit))
     group = create(api, telegram_account)
 
-    publish_due()
+    run_until_idle()
 
     due_at = the_target(group).due_at
     assert due_at is not None
@@ -121,7 +121,7 @@ def test_polling_a_processing_target_counts_no_attempts(
 
     monkeypatch.setattr(scripted, "send", staticmethod(transcode))
     group = create(api, telegram_account)
-    publish_due()
+    run_until_idle()
     target = only_target(api, group)
     assert (target["status"], target["next_attempt_at"]) == ("processing", "2027-03-10T12:00:30Z")
     assert read(api, group)["status"] == "publishing"
@@ -140,7 +140,7 @@ def test_an_unexpected_adapter_error_leaves_the_outcome_unknown(
     monkeypatch.setattr(scripted, "send", staticmethod(lambda content: content.no_such_field))
     group = create(api, telegram_account)
 
-    publish_due()
+    run_until_idle()
 
     target = only_target(api, group)
     assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
@@ -156,7 +156,7 @@ def test_a_platform_that_cannot_be_published_to_fails_at_once(
     monkeypatch.setattr(scripted, "publish", Platform.publish)
     group = create(api, telegram_account)
 
-    publish_due()
+    run_until_idle()
 
     target = only_target(api, group)
     assert (target["status"], target["error"]["code"]) == ("failed", "PLATFORM_UNAVAILABLE")
@@ -168,7 +168,7 @@ def test_an_account_whose_credentials_cannot_be_decrypted_is_retried(
     keys = settings.ENCRYPTION_KEYS
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     group = create(api, bluesky_account)
-    publish_due()
+    run_until_idle()
     target = only_target(api, group)
     assert (target["status"], target["attempts"]) == ("retrying", 1)
     assert target["error"]["code"] == "PLATFORM_UNAVAILABLE"
@@ -177,7 +177,7 @@ def test_an_account_whose_credentials_cannot_be_decrypted_is_retried(
     target = only_target(api, group)
     assert (target["status"], target["attempts"], pds.writes) == ("failed", 7, 0)
     api.post(f"/posts/{group['id']}/retry")
-    publish_due()
+    run_until_idle()
     settings.ENCRYPTION_KEYS = keys
     publish_rounds(clock)
 

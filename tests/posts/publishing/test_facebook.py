@@ -10,8 +10,7 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
-from posts.publishing.engine import LEASE
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.accounts.platforms.facebook.world import PlatformWorld
 from tests.conftest import ApiClient
@@ -21,6 +20,7 @@ from tests.fakes.meta import forbidden
 from tests.media.pictures import jpeg
 from tests.media.video_files import movie, movie_header, track
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create, events_of, publish_rounds, read
 from workspaces.models import Workspace
 
@@ -155,7 +155,7 @@ def test_reels_beyond_the_daily_limit_wait_while_other_posts_are_published(
     reels = [post(api, account, FILM, post_type="reel") for _ in range(2)]
     text = post(api, account)
 
-    publish_due()
+    run_until_idle()
 
     assert [outcome_of(api, reel) for reel in reels] == [("retrying", "PLATFORM_RATE_LIMITED")] * 2
     assert outcome_of(api, text) == ("published", None)

@@ -22,10 +22,10 @@ from posts.publishing.decision_types import (
     RetryUncounted,
     TargetProblem,
 )
-from posts.publishing.engine import LEASE, publish_target
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.conftest import ApiClient
-from tests.posts.publishing.steps import await_platform, begin, finish, take_first_step, take_up
+from tests.posts.publishing.steps import await_platform, begin, finish, record, take_first_step, take_up
+from tests.posts.publishing.worker import publish_claimed, run_until_idle
 from tests.posts.rows import create, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
@@ -34,10 +34,10 @@ WRITES: list[Callable[[PostTarget], Any]] = [
     lambda target: finish(target, Published("stale", "https://t.me/stale")),
     lambda target: finish(target, PublishingForbidden(REFUSED)),
     lambda target: finish(target, PostOfOtherTarget()),
-    lambda target: outcomes.record_decision(target, Retry(REFUSED, 0, unanswered=False)),
-    lambda target: outcomes.record_decision(target, RetryUncounted(timezone.now(), unanswered=False)),
+    lambda target: record(target, Retry(REFUSED, 0, unanswered=False)),
+    lambda target: record(target, RetryUncounted(timezone.now(), unanswered=False)),
     lambda target: await_platform(target, Progress("send")),
-    lambda target: outcomes.record_decision(target, Postpone(timezone.now() + timedelta(seconds=30))),
+    lambda target: record(target, Postpone(timezone.now() + timedelta(seconds=30))),
     begin,
 ]
 NAMES = ["published", "failed", "unconfirmed", "retry", "uncounted", "processing", "postpone", "begin"]
@@ -85,10 +85,10 @@ def test_a_stale_claim_publishes_nothing(
 ) -> None:
     stale = take_up()
     clock.shift(LEASE)
-    publish_due()
+    run_until_idle()
     assert len(scripted.sent) == 1
 
-    publish_target(stale)
+    publish_claimed(stale)
 
     assert len(scripted.sent) == 1
     assert read(api, group)["targets"][0]["attempts"] == 1

@@ -11,13 +11,13 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
-from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.accounts.platforms.instagram.world import PlatformWorld
 from tests.conftest import ApiClient
 from tests.fakes.instagram import COMMENT, COMMENTS, MAKE, FakeInstagram
 from tests.fakes.meta import forbidden
 from tests.media.pictures import jpeg
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create, publish_rounds, read
 from workspaces.models import Workspace
 
@@ -72,7 +72,7 @@ def test_posts_beyond_the_daily_quota_wait_and_are_published(
     begun = datetime.now(UTC)
 
     groups.append(create(api, account, text="Second", media=media))
-    publish_due()
+    run_until_idle()
 
     [waiting] = read(api, groups[1])["targets"]
     assert (waiting["status"], waiting["error"]["code"]) == ("retrying", "PLATFORM_RATE_LIMITED")

@@ -20,10 +20,10 @@ from accounts.platforms.errors import (
 from accounts.platforms.types import Content, Grant, Progress
 from billing import selectors as billing
 from billing.models import MonthCounter
-from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.chain_platform import ChainPlatform, post_five
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import TOMORROW, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
@@ -107,7 +107,7 @@ def test_a_disconnected_account_between_segments_is_reported_and_the_thread_wait
 ) -> None:
     chain.faults[3] = Transient("It is down.")
     group = post_five(api, telegram_account)
-    publish_due()
+    run_until_idle()
     assert read(api, group)["targets"][0]["error"]["message"].startswith(
         "Segments 1 and 2 were published; segment 3 was not"
     )
@@ -171,7 +171,7 @@ def test_a_cancelled_retry_still_reports_the_published_segments(
     retry(api, group, scheduled_at=TOMORROW)
 
     stop(api, group, clock)
-    publish_due()
+    run_until_idle()
 
     [target] = read(api, group)["targets"]
     message = f"Segment 1 was published; it is not known whether segment 2 was: {words}"
@@ -198,7 +198,7 @@ def test_a_thread_whose_account_is_disconnected_between_two_segments_continues_a
 
     monkeypatch.setattr(ChainPlatform, "publish", publish_and_disconnect)
     group = post_five(api, telegram_account)
-    publish_due()
+    run_until_idle()
     [target] = read(api, group)["targets"]
     assert (target["status"], len(tried(chain))) == ("unconfirmed", 2)
     assert target["error"]["message"].startswith("Segments 1 and 2 were published; segment 3 was not: ")

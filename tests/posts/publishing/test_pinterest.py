@@ -10,14 +10,14 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import TokenExpired
-from posts.publishing.engine import LEASE
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.accounts.platforms.contract.content import VIDEO
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.accounts.platforms.pinterest.world import PlatformWorld
 from tests.conftest import ApiClient
 from tests.fakes.pinterest_oauth import ACCESS_LIVES
 from tests.posts.publishing.steps import begin, do, take_up
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import body_for, publish_rounds, read
 from workspaces.models import Workspace
 
@@ -47,7 +47,7 @@ def test_a_video_is_one_pin_although_the_token_expires_and_the_worker_dies(
 ) -> None:
     world.server.process_videos(checks=3)
     group = post_video(api, account, board="Garden", title="A title", cover_seconds=2).json()["post_group"]
-    publish_due()
+    run_until_idle()
     assert read(api, group)["targets"][0]["status"] == "processing"
     clock.shift(ACCESS_LIVES)
     worker = take_up()

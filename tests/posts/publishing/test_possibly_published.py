@@ -15,13 +15,13 @@ from billing.models import MonthCounter
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.decision_types import Finish
-from posts.publishing.engine import LEASE
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from posts.states import TargetStatus
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, finish, take_first_step, take_up
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
@@ -47,7 +47,7 @@ def retried(
     """An unconfirmed post with a retry scheduled for tomorrow."""
     scripted.send = raising(OutcomeUnknown("The server closed the connection."))
     group = create(api, telegram_account)
-    publish_due()
+    run_until_idle()
     api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True, "scheduled_at": TOMORROW})
     clock.move_to(TOMORROW)
     return group
@@ -101,7 +101,7 @@ def test_a_worker_of_the_previous_round_writes_nothing_after_a_retry(
 
     with pytest.raises(outcomes.ClaimLost):
         finish(worker, ContentRejected("Refused."))
-    publish_due()
+    run_until_idle()
     assert (read(api, group)["status"], kinds_of(group)) == ("published", ["post.failed", "post.published"])
 
 
@@ -118,7 +118,7 @@ def test_a_possibly_published_post_of_a_disconnected_account_becomes_unconfirmed
         clock.shift(LEASE)
         api.delete(f"/accounts/{account.id}")
 
-        publish_due()
+        run_until_idle()
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["attempts"]) == ("unconfirmed", 1)
@@ -134,7 +134,7 @@ def test_an_error_while_renewing_tokens_sends_nothing_and_is_retried(
     scripted.send = raising(TokenExpired("Stale."))
     monkeypatch.setattr(scripted, "refresh", lambda self, grant: grant.tokens["nothing"], raising=False)
     group = create(api, telegram_account)
-    publish_due()
+    run_until_idle()
     assert read(api, group)["targets"][0]["status"] == "retrying"
 
     scripted.send = staticmethod(publish_content)
@@ -152,7 +152,7 @@ def test_a_result_of_a_worker_that_lost_its_claim_resolves_the_target(
     published = do(worker)
     assert isinstance(published, Published)
     clock.shift(LEASE)
-    publish_due()  # another worker, which does not know the outcome
+    run_until_idle()  # another worker, which does not know the outcome
 
     outcomes.record_late_publication(worker, Finish(TargetStatus.PUBLISHED, False, published=published))
 
@@ -170,7 +170,7 @@ def test_one_platform_post_is_never_recorded_for_two_targets(
 
     groups = [create(api, telegram_account) for _ in range(2)]
     verifiable.send = raising(OutcomeUnknown("The server closed the connection."))
-    publish_due()
+    run_until_idle()
     verifiable.search = staticmethod(found)
 
     publish_rounds(clock)
@@ -184,7 +184,7 @@ def test_a_target_of_a_removed_platform_is_postponed(
     create(api, telegram_account)
     PostTarget.objects.update(platform="gone")
 
-    publish_due()
+    run_until_idle()
 
     target = PostTarget.objects.get()
     assert (target.status, target.lease_until, target.due_at) == ("pending", None, NOON + timedelta(minutes=5))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from billing import selectors as billing
-from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.content import ended, post
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import publish_rounds
 from workspaces.models import Workspace
 
@@ -36,7 +36,7 @@ def test_a_post_whose_access_ends_while_it_is_processed_is_not_failed(
         account = world.connect(api, workspace.id)
         slow_down(world.server)
         target = post(api, world, account)
-        publish_due()
+        run_until_idle()
         assert ended(target)[0] == "processing"
         assert secret not in str(target.progress)
         world.withdraw()

@@ -11,9 +11,9 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.types import Content, Published
 from billing.models import MonthCounter
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
@@ -27,7 +27,7 @@ def group(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> dic
 
 def test_a_late_post_is_published_within_the_grace_period(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(hours=24))
-    publish_due()
+    run_until_idle()
 
     assert read(api, group)["status"] == "published"
 
@@ -36,7 +36,7 @@ def test_a_post_beyond_the_grace_period_fails_and_costs_nothing(
     api: ApiClient, group: dict[str, Any], scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(hours=24, seconds=1))
-    publish_due()
+    run_until_idle()
 
     ended = read(api, group)
     target = ended["targets"][0]
@@ -48,7 +48,7 @@ def test_a_post_beyond_the_grace_period_fails_and_costs_nothing(
 def test_the_grace_period_is_a_setting(api: ApiClient, group: dict[str, Any], clock: Any, settings: Any) -> None:
     settings.SCHEDULE_GRACE_HOURS = 2
     clock.move_to(IN_AN_HOUR + timedelta(hours=2, seconds=1))
-    publish_due()
+    run_until_idle()
 
     assert read(api, group)["targets"][0]["error"]["code"] == "SCHEDULE_MISSED"
 
@@ -58,7 +58,7 @@ def test_a_missed_post_is_published_when_retried(
     api: ApiClient, group: dict[str, Any], clock: Any, fields: dict[str, Any]
 ) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(days=7))
-    publish_due()
+    run_until_idle()
 
     api.post(f"/posts/{group['id']}/retry", fields)
     publish_rounds(clock)
@@ -70,11 +70,11 @@ def test_the_grace_period_of_a_retried_post_begins_at_its_new_time(
     api: ApiClient, group: dict[str, Any], clock: Any
 ) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(days=7))
-    publish_due()
+    run_until_idle()
     api.post(f"/posts/{group['id']}/retry")
     clock.shift(timedelta(hours=24, seconds=1))
 
-    publish_due()
+    run_until_idle()
 
     assert read(api, group)["targets"][0]["error"]["code"] == "SCHEDULE_MISSED"
 
@@ -82,9 +82,9 @@ def test_the_grace_period_of_a_retried_post_begins_at_its_new_time(
 def test_a_post_begun_in_time_is_completed(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     group = create(api, account, text="[sandbox:flaky]", scheduled_at=IN_AN_HOUR.isoformat())
     clock.move_to(IN_AN_HOUR)
-    publish_due()
+    run_until_idle()
     clock.shift(timedelta(days=3))
-    publish_due()
+    run_until_idle()
 
     assert read(api, group)["status"] == "published"
 
@@ -92,7 +92,7 @@ def test_a_post_begun_in_time_is_completed(api: ApiClient, account: ConnectedAcc
 def test_a_post_without_a_time_is_never_too_late(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     group = create(api, account)
     clock.shift(timedelta(days=30))
-    publish_due()
+    run_until_idle()
 
     assert read(api, group)["status"] == "published"
 
@@ -100,7 +100,7 @@ def test_a_post_without_a_time_is_never_too_late(api: ApiClient, account: Connec
 def _retried_tomorrow(api: ApiClient, account: ConnectedAccount) -> dict[str, Any]:
     """An unconfirmed post with a retry scheduled for tomorrow."""
     group = create(api, account)
-    publish_due()
+    run_until_idle()
     assert read(api, group)["status"] == "unconfirmed"
     answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True, "scheduled_at": TOMORROW})
     assert answer.status_code == 200, answer.content
@@ -143,7 +143,7 @@ def test_a_retry_that_searches_first_is_completed_once_sent(
     verifiable.send = staticmethod(lose)
     group = _retried_tomorrow(api, telegram_account)
     clock.move_to(TOMORROW)
-    publish_due()  # searches, and sends again without a response
+    run_until_idle()  # searches, and sends again without a response
     verifiable.send = staticmethod(send)
     clock.shift(timedelta(hours=25))
 

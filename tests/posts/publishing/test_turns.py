@@ -13,9 +13,9 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import RateLimited
 from accounts.platforms.types import Content, PostingPace, Published
 from posts.models import PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
@@ -33,7 +33,7 @@ def test_targets_due_together_are_published_at_the_accounts_pace(
 ) -> None:
     groups = [create(api, telegram_account, text=f"Number {number}") for number in range(5)]
 
-    publish_due()
+    run_until_idle()
     waiting = [read(api, group)["targets"][0] for group in groups]
     assert [target["status"] for target in waiting] == ["published", "published", "pending", "pending", "pending"]
     assert [target["next_attempt_at"] for target in waiting[2:]] == [
@@ -53,12 +53,12 @@ def test_turns_are_available_again_after_a_pause(
 ) -> None:
     for number in range(2):
         create(api, telegram_account, text=f"Number {number}")
-    publish_due()
+    run_until_idle()
     clock.shift(20)
 
     for number in range(2, 4):
         create(api, telegram_account, text=f"Number {number}")
-    publish_due()
+    run_until_idle()
 
     assert len(paced.sent) == 4
 
@@ -74,7 +74,7 @@ def test_another_account_is_not_delayed(
         create(api, telegram_account, text=f"Number {number}")
     other = create(api, AccountFactory(workspace=workspace, platform="telegram", sandbox=False))
 
-    publish_due()
+    run_until_idle()
 
     assert read(api, other)["status"] == "published"
 
@@ -85,7 +85,7 @@ def test_a_target_waiting_for_its_turn_can_be_cancelled(
     at = "2027-03-10T12:00:30Z"
     groups = [create(api, telegram_account, text=f"Number {number}", scheduled_at=at) for number in range(3)]
     clock.move_to(at)
-    publish_due()
+    run_until_idle()
 
     assert api.delete(f"/posts/{groups[2]['id']}").status_code == 200
     publish_rounds(clock)
@@ -102,9 +102,9 @@ def test_a_rate_limit_holds_back_the_whole_account(
 
     paced.send = staticmethod(limited)
     first = create(api, telegram_account, text="Number 0")
-    publish_due()
+    run_until_idle()
     second = create(api, telegram_account, text="Number 1")
-    publish_due()
+    run_until_idle()
 
     assert the_target(second).due_at == NOON + timedelta(seconds=120)
     publish_rounds(clock)
@@ -118,7 +118,7 @@ def test_the_simulator_has_no_pace(
     for number in range(4):
         create(api, telegram_account, text=f"Number {number}", sandbox=True)
 
-    publish_due()
+    run_until_idle()
 
     assert PostTarget.objects.filter(status="published").count() == 4
 
@@ -128,10 +128,10 @@ def test_turns_that_were_missed_are_not_all_used_at_once(
 ) -> None:
     for number in range(12):
         create(api, telegram_account, text=f"Number {number}")
-    publish_due()
+    run_until_idle()
     clock.shift(600)
 
-    publish_due()
+    run_until_idle()
 
     assert len(paced.sent) == 4
 
@@ -161,15 +161,15 @@ def test_a_retry_waits_for_a_turn_of_its_own(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     groups = [create(api, telegram_account, text=f"Number {number}") for number in range(6)]
-    publish_due()
+    run_until_idle()
     ConnectedAccount.objects.update(status="needs_reauth")
     clock.shift(60)
-    publish_due()
+    run_until_idle()
     ConnectedAccount.objects.update(status="active")
     sent = len(paced.sent)
 
     for group in groups:
         api.post(f"/posts/{group['id']}/retry")
-    publish_due()
+    run_until_idle()
 
     assert len(paced.sent) - sent == 2

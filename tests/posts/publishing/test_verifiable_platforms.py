@@ -12,10 +12,10 @@ from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import MonthCounter
 from config.api.caller import WorkspaceStatus
-from posts.publishing.engine import LEASE
-from posts.publishing.worker_loop import publish_due
+from posts.publishing.outcomes import LEASE
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create, kinds_of, publish_rounds, read, the_target
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
 from workspaces.models import Workspace
@@ -67,7 +67,7 @@ def test_a_post_that_a_dead_worker_sent_is_found(
     clock.shift(LEASE)
     verifiable.search = staticmethod(_find_post)
 
-    publish_due()
+    run_until_idle()
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["external_id"]) == ("published", f"message-{target['id']}")
@@ -80,7 +80,7 @@ def test_an_absent_post_is_sent_again_once_no_earlier_attempt_can_arrive(
 ) -> None:
     _die_while_sending(clock)
 
-    publish_due()
+    run_until_idle()
     [target] = read(api, group)["targets"]
     assert (target["status"], target["next_attempt_at"]) == ("retrying", "2027-03-10T12:01:00Z")
     assert verifiable.sent == []
@@ -131,12 +131,12 @@ def test_a_retry_of_an_unconfirmed_post_searches_before_it_sends(
 ) -> None:
     _die_while_sending(clock)
     verifiable.search = staticmethod(_raises(OutcomeUnknown("The post cannot be found.", final=True)))
-    publish_due()
+    run_until_idle()
     clock.shift(3600)
     verifiable.search = staticmethod(_find_post)
 
     api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
-    publish_due()
+    run_until_idle()
 
     assert (read(api, group)["status"], verifiable.sent) == ("published", [])
 

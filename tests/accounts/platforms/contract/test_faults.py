@@ -11,10 +11,10 @@ from django.conf import settings as project
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from posts.models import PostTarget
-from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.content import ended, post
 from tests.accounts.platforms.contract.world import World
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import publish_rounds
 
 ATTEMPTS = len(project.PUBLISH_RETRY_SCHEDULE) + 1
@@ -34,7 +34,7 @@ def meet_the_fault(world: World, clock: Any) -> None:
         due_at = PostTarget.objects.get(due_at__isnull=False).due_at
         assert due_at is not None
         clock.move_to(max(due_at, datetime.now(UTC)))
-        publish_due()
+        run_until_idle()
         if not world.server.faults_ahead(world.create):
             return
     raise AssertionError("The fault was never met.")

@@ -13,12 +13,12 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.base import START
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Progress, Published
-from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.content import content, ended, post
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import WORLDS
 from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import publish_rounds
 
 RENEWED = [name for name, world in WORLDS.items() if world.renew]
@@ -62,7 +62,7 @@ def test_a_stale_token_is_renewed_within_the_attempt_and_later_when_that_fails(
     world.expire(clock)
     target = post(api, world, account, "Post 1")
     world.server.fail_next(world.renew)
-    publish_due()
+    run_until_idle()
     account.refresh_from_db()
     assert (ended(target)[0], account.status, world.posts()) == ("retrying", "active", [])
     publish_rounds(clock)
