@@ -4,7 +4,6 @@ an outcome that cannot be determined is reported as unconfirmed."""
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
@@ -21,54 +20,37 @@ from tests.accounts.platforms.contract.content import content, ended, kinds_of, 
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import WORLDS
 from tests.conftest import ApiClient
-from tests.posts.publishing.steps import await_platform, begin, do, finish, take_up
+from tests.posts.publishing.worker import killed_at_write
 from tests.posts.rows import publish_rounds
 
 EVERY_KIND = [(name, kind) for name, world in WORLDS.items() for kind in kinds_of(world)]
 
 
-def die_at(step: int, clock: Any, *, done: bool) -> str | None:
-    """Take the target that is due through its steps and die at this one, counted from 0, before or after it was done;
-    the step's phase, None when the publication was over before."""
-    for number in count():
-        due_at = PostTarget.objects.get(due_at__isnull=False).due_at
-        assert due_at is not None
-        clock.move_to(max(due_at, datetime.now(UTC)))
-        worker = take_up()
-        begin(worker)
-        if number == step and not done:
-            break
-        result = do(worker)
-        if number == step:
-            break
-        if isinstance(result, Published):
-            finish(worker, result)
-            return None
-        await_platform(worker, result)
-    clock.shift(LEASE)
-    return worker.phase
-
-
-@pytest.mark.parametrize("done", [True, False], ids=["after it was done", "before it was done"])
-def test_a_worker_that_dies_at_a_step(
-    api: ApiClient, world: World, account: ConnectedAccount, clock: Any, done: bool
+@pytest.mark.parametrize("committed", [False, True], ids=["before a write", "after a write"])
+def test_a_worker_is_killed_at_each_of_its_writes(
+    api: ApiClient, world: World, account: ConnectedAccount, clock: Any, committed: bool
 ) -> None:
-    adapter = platform(world.name)
-    for step in count():
+    """Before a write, a step is done and its result lost (before the first, nothing is); after it, a step is begun."""
+    irreversible = platform(world.name).irreversible
+    for number in count():
         before = len(world.posts())
-        target = post(api, world, account, f"Post {step}")
-        phase = die_at(step, clock, done=done)
+        target = post(api, world, account, f"Post {number}")
+        killed = killed_at_write(number, clock, committed=committed)
+        row = PostTarget.objects.get(pk=target.pk)
+        in_doubt = row.step_begun_at is not None and row.phase in irreversible
+        clock.shift(LEASE)
 
         publish_rounds(clock)
 
         status, made = ended(target)[0], len(world.posts()) - before
-        if phase not in adapter.irreversible or (world.finds if done else world.proves_absence):
-            assert (step, phase, status, made) == (step, phase, "published", 1)
+        done = not committed
+        if not in_doubt or (world.finds if done else world.proves_absence):
+            assert (number, row.phase, status, made) == (number, row.phase, "published", 1)
         else:
-            assert (step, phase, status, made) == (step, phase, "unconfirmed", int(done))
-        if phase is None:
+            assert (number, row.phase, status, made) == (number, row.phase, "unconfirmed", int(done))
+        if not killed:
             break
-    assert step > 1
+    assert number > 2
     assert billing.ledger_drift() == []
 
 
