@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.registry import PLATFORMS
 from accounts.services.check import check_account
 from config.api.admin import ReadOnlyAdmin
-from config.api.admin_actions import signed_in_operator
+from config.api.admin_actions import signed_in_operator_caller
 
 
 class PlatformFilter(admin.SimpleListFilter):
@@ -42,7 +42,9 @@ class ConnectedAccountAdmin(ReadOnlyAdmin):
             request,
             queryset.select_related("workspace"),
             "accounts.check",
-            lambda account: check_account(caller=signed_in_operator(request, account.workspace), account_id=account.pk),
+            lambda account: check_account(
+                caller=signed_in_operator_caller(request, account.workspace), account_id=account.pk
+            ),
             "Asked; the status is what the platform said",
         )
 

@@ -72,7 +72,7 @@ class ConnectedAccount(TimestampedModel):
     def __str__(self) -> str:
         return f"{self.platform} {self.handle} ({self.id})"
 
-    def details(self) -> AccountDetails:
+    def details_for_capabilities(self) -> AccountDetails:
         """Return a connected account's id, server limits and OAuth scopes, on which the limits for its posts depend."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 

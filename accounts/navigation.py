@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from accounts.models import ConnectedAccount
-from config.pages.navigation import MAX_SHOWN_COUNT, PageEntry
+from config.pages.navigation import MAX_SHOWN_COUNT, DashboardPage
 
 
 def count_accounts_to_reconnect(workspace_id: str) -> int:
     """Return the number of accounts that a person must connect again, for the navigation menu; counted up to a maximum.
 
-    The maximum is MOST + 1.
+    The maximum is MAX_SHOWN_COUNT + 1.
     """
     lost = ConnectedAccount.objects.filter(workspace_id=workspace_id, status=ConnectedAccount.Status.NEEDS_REAUTH)
     return lost[: MAX_SHOWN_COUNT + 1].count()
 
 
-ACCOUNTS = PageEntry("accounts", "Accounts", waiting=count_accounts_to_reconnect)
+ACCOUNTS = DashboardPage("accounts", "Accounts", waiting=count_accounts_to_reconnect)

@@ -23,7 +23,7 @@ server announces its own: `GET /accounts/{id}/capabilities` tells those of one a
 """
 
 
-def platforms_page() -> str:
+def platforms_markdown() -> str:
     """Return the Markdown content of docs/platforms.md, which describes all platforms."""
     return "\n".join([INTRODUCTION, *_overview(), *(line for made in platforms() for line in _section(made))])
 

@@ -19,7 +19,7 @@ class SandboxAccounts:
     def preview(self) -> dict[str, Any]:
         return {"sandbox_accounts": {"count": len(PLATFORMS), "platforms": list(PLATFORMS)}}
 
-    def provision(self, *, workspace: Workspace) -> None:
+    def create_rows_for_workspace(self, *, workspace: Workspace) -> None:
         ConnectedAccount.objects.bulk_create(
             ConnectedAccount(
                 workspace=workspace,
@@ -31,5 +31,5 @@ class SandboxAccounts:
                 display_name=identity.display_name,
             )
             for each in platforms()
-            for identity in [Sandbox(each).account(workspace.id)]
+            for identity in [Sandbox(each).identity_for_workspace(workspace.id)]
         )

@@ -13,7 +13,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.registry import platforms
 from agents.models import Agent, ApiKey
 from billing.plans import billing_capabilities
-from config.api.caller import Caller, not_found_error, require_access
+from config.api.caller import Caller, missing_or_foreign_id_error, require_access
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from workspaces.models import User
@@ -40,16 +40,16 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
     return rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
 
 
-def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
+def get_accessible_account(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
     """Return the connected account with this id, if the caller may use it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None
     if account is None:
-        raise not_found_error(None, "account")
+        raise missing_or_foreign_id_error(None, "account")
     require_access(caller, account.workspace_id, scope, write=write, noun="account")
     return account
 
 
-def name_of_initiator(attempt: ConnectionAttempt) -> str:
+def connection_initiator_name(attempt: ConnectionAttempt) -> str:
     """Return the display name of the agent, API key or person that began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
@@ -60,14 +60,14 @@ def name_of_initiator(attempt: ConnectionAttempt) -> str:
     return str(User.objects.filter(pk=attempt.actor_id).first() or "a person")
 
 
-def setup_of_method(platform: Platform, method: str) -> dict[str, Any]:
+def connection_method_requirements(platform: Platform, method: str) -> dict[str, Any]:
     """Return what a method of connecting accounts requires from an account's owner and from the service's operator.
 
     The operator of the service registers the applications; each includes its complete redirect URI.
     """
     applications = [
         {**asdict(each), "redirect_uri": settings.BASE_URL + each.redirect_path}
-        for each in platform.setup.applications_for(method)
+        for each in platform.setup.applications_for_method(method)
     ]
     return {"owner_brings": platform.setup.owner_brings[method], "applications": applications}
 
@@ -85,7 +85,7 @@ def _connection(platform: Platform, method: str) -> dict[str, Any]:
         "method": method,
         "available": reason is None,
         "not_possible": platform.capabilities.not_possible,
-        "operator_setup": setup_of_method(platform, method),
+        "operator_setup": connection_method_requirements(platform, method),
     }
     if reason:
         shown["reason"] = reason

@@ -20,7 +20,7 @@ from accounts.serializers.accounts import (
 )
 from accounts.serializers.capabilities import AccountCapabilitiesSerializer, ServiceCapabilitiesSerializer
 from config.api.models import IdempotencyRecord
-from config.api.operation import Call, Preview, Reply, operation
+from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
 
@@ -28,7 +28,11 @@ from config.api.views import OperationViewSet
 def _connected_before(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """Return the response to a repeated request to connect an account: the account, or the OAuth authorization URL."""
     stored: dict[str, Any] = record.body or {}
-    return stored if "account" in stored else {**services.stored_authorization(attempt_id=record.resource_id), **stored}
+    return (
+        stored
+        if "account" in stored
+        else {**services.stored_authorization_url_and_state(attempt_id=record.resource_id), **stored}
+    )
 
 
 class AccountViewSet(OperationViewSet):
@@ -47,10 +51,10 @@ class AccountViewSet(OperationViewSet):
         replay=_connected_before,
         errors=("CREDENTIALS_REJECTED", "CONNECTION_UNAVAILABLE", "PLATFORM_ERROR"),
     )
-    def connect(self, call: Call) -> Reply | Preview:
+    def connect(self, call: Call) -> Reply | DryRunReply:
         given = {**call.data, "platform_name": call.data["platform"]}
         del given["platform"]
-        made = services.connect_account(caller=call.caller, dry_run=call.dry_run, **given)
+        made = services.connect_account_or_begin_oauth(caller=call.caller, dry_run=call.dry_run, **given)
         if isinstance(made, services.BegunAttempt):
             begun = {name: getattr(made, name) for name in ("authorization_url", "state", "expires_at")}
             # The other values are stored encrypted in the attempt.
@@ -58,7 +62,7 @@ class AccountViewSet(OperationViewSet):
             return Reply(begun, resource_id=made.attempt_id, replay_data=stored)
         if call.dry_run:
             unchecked = "authorization" if made.method == made.Method.OAUTH else "credentials"
-            return Preview(call.data, made, "would_create", unchecked=[unchecked])
+            return DryRunReply(call.data, made, "would_create", unchecked=[unchecked])
         answer = {"account": made}
         return Reply(answer, resource_id=made.id, replay_data=ConnectAnswer(answer).data)
 
@@ -89,8 +93,10 @@ class AccountViewSet(OperationViewSet):
         responses={200: AccountCapabilitiesSerializer},
     )
     def capabilities(self, call: Call, account_id: str) -> Reply:
-        account = selectors.account_of(caller=call.caller, account_id=account_id, scope="accounts.read", write=False)
-        shown = platform(account.platform).capabilities_for(account.details())
+        account = selectors.get_accessible_account(
+            caller=call.caller, account_id=account_id, scope="accounts.read", write=False
+        )
+        shown = platform(account.platform).capabilities_for(account.details_for_capabilities())
         return Reply({"account_id": account.id, "platform": account.platform, "capabilities": shown})
 
     @operation(
@@ -102,10 +108,10 @@ class AccountViewSet(OperationViewSet):
         idempotent="lease",
         errors=("ACCOUNT_NOT_ALLOWED",),
     )
-    def destroy(self, call: Call, account_id: str) -> Reply | Preview:
+    def destroy(self, call: Call, account_id: str) -> Reply | DryRunReply:
         account = services.disconnect_account(caller=call.caller, account_id=account_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, account, "would_update")
+            return DryRunReply({}, account, "would_update")
         return Reply({"account": account}, resource_id=account.id)
 
 
@@ -124,13 +130,13 @@ class OAuthCallbackViewSet(OperationViewSet):
         idempotent="lease",
         errors=("OAUTH_STATE_INVALID", "CREDENTIALS_REJECTED", "CONNECTION_UNAVAILABLE", "PLATFORM_ERROR"),
     )
-    def complete(self, call: Call) -> Reply | Preview:
+    def complete(self, call: Call) -> Reply | DryRunReply:
         made = services.complete_connection(caller=call.caller, dry_run=call.dry_run, **call.query)
         if isinstance(made, services.AccountChoices):
             choices = {"choices": made.identities, "expires_at": made.expires_at}
             return Reply(choices, resource_id=made.attempt_id)
         if call.dry_run:
-            return Preview({}, made, "would_create", unchecked=["code"])
+            return DryRunReply({}, made, "would_create", unchecked=["code"])
         return Reply({"account": made}, resource_id=made.id)
 
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from agents.models import Agent, ApiKey, ClaimToken
 from agents.services import revoke_agent, revoke_key_as_operator
 from config.api.admin import ReadOnlyAdmin
-from config.api.admin_actions import requires_confirmation, signed_in_operator
+from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 
 
 @admin.register(Agent)
@@ -28,7 +28,7 @@ class AgentAdmin(ReadOnlyAdmin):
             request,
             queryset.select_related("workspace"),
             "agents.revoke",
-            lambda agent: revoke_agent(caller=signed_in_operator(request, agent.workspace), agent_id=agent.pk),
+            lambda agent: revoke_agent(caller=signed_in_operator_caller(request, agent.workspace), agent_id=agent.pk),
             "Revoked",
         )
 
@@ -46,7 +46,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     @admin.action(description="Revoke", permissions=["operate"])
     @requires_confirmation("These keys stop working at once and permanently.")
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        caller = signed_in_operator(request)
+        caller = signed_in_operator_caller(request)
         self.run_for_each_row(
             request,
             queryset,

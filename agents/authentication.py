@@ -17,7 +17,7 @@ from rest_framework.request import Request
 
 from agents import oidc_tokens, tokens
 from agents.models import Agent, ApiKey, ClaimToken
-from agents.services import record_network, require_allowed_network
+from agents.services import record_new_key_network, require_allowed_network
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
 from config.db.prepared import Prepared
@@ -58,8 +58,8 @@ def _authenticate_token(token: str) -> tuple[Caller, ApiKey | None]:
     """Return the caller to whom a bearer token belongs and, if the token is an API key, also the key."""
     if token.startswith(tokens.USER_TOKEN_PREFIX):
         return _user_caller(token), None
-    if oidc_tokens.is_provider_token(token):
-        return oidc_tokens.caller_of_token(token), None
+    if oidc_tokens.may_be_provider_token(token):
+        return oidc_tokens.authenticate_provider_token(token), None
     if not tokens.is_well_formed_token(token):
         raise Unauthenticated("This token is not one of this service's.")
     return (_claim_caller(token), None) if token.startswith(tokens.CLAIM_TOKEN_PREFIX) else _key_caller(token)
@@ -99,7 +99,7 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
 def _record_use(caller: Caller, key: ApiKey) -> None:
     """Save when and from which network an API key is used, at most once a minute unless the network is new."""
     now = timezone.now()
-    if record_network(caller=caller, key=key, now=now):
+    if record_new_key_network(caller=caller, key=key, now=now):
         return
     if key.last_used_at is None or now - key.last_used_at > LAST_USED_INTERVAL:
         stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_INTERVAL)
@@ -131,7 +131,7 @@ def _user_caller(token: str) -> Caller:
     """Return the caller for a development user's token; refused in production or if OpenID Connect is configured."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Unauthenticated("User tokens of this service are for development; use the identity provider's.")
-    user = User.objects.filter(pk=tokens.read_user_token(token), is_active=True).first()
+    user = User.objects.filter(pk=tokens.user_id_from_development_token(token), is_active=True).first()
     if user is None:
         raise Unauthenticated("This user token is forged or expired, or its user was deleted.")
     return Caller(kind="user", actor_id=user.id)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import PageEntry
+from config.pages.navigation import DashboardPage
 
-API_KEYS = PageEntry("api-keys", "API keys")
+API_KEYS = DashboardPage("api-keys", "API keys")

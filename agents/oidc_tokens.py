@@ -16,7 +16,7 @@ from django.conf import settings
 
 from config.api.caller import Caller
 from config.api.errors import ServiceUnavailable, Unauthenticated
-from workspaces.services import user_for_token
+from workspaces.services import user_for_provider_token
 from workspaces.sign_in.oidc_claims import (
     UNKNOWN_AUTH_TIME,
     InvalidSubject,
@@ -35,7 +35,7 @@ PERSON_CLAIMS = ("email", "name", "given_name", "family_name", "preferred_userna
 
 
 @dataclass(frozen=True)
-class AccessToken:
+class VerifiedAccessToken:
     """The verified content of an OAuth access token that the identity provider issued.
 
     `is_client`: the token was issued to a program. `names_person`: it has OIDC claims about a person.
@@ -48,12 +48,12 @@ class AccessToken:
     authenticated_at: datetime | None
 
 
-def is_provider_token(token: str) -> bool:
+def may_be_provider_token(token: str) -> bool:
     """Return whether a bearer token may come from the identity provider: it looks like a JWT, and OpenID is configured."""
     return bool(settings.OIDC_ISSUER and settings.OIDC_AUDIENCE) and token.count(".") == 2
 
 
-def caller_of_token(token: str) -> Caller:
+def authenticate_provider_token(token: str) -> Caller:
     """Return the caller to whom the identity provider issued an access token. A person's first token creates the user.
 
     Raises Unauthenticated, ServiceUnavailable (the provider's keys cannot be fetched).
@@ -76,7 +76,7 @@ def caller_of_token(token: str) -> Caller:
             "This token was issued to a program by the client credentials grant, not to a person.",
             suggested_action="For programs, use an API key of this service.",
         )
-    user = user_for_token(
+    user = user_for_provider_token(
         identity=read.identity, issued_at=read.issued_at, make_user=read.names_person and not read.is_client
     )
     if user is None:
@@ -87,13 +87,13 @@ def caller_of_token(token: str) -> Caller:
 def _authenticated_at(claims: Mapping[str, Any]) -> datetime | None:
     """Return when the access token's user last entered credentials at the identity provider, by the claim `auth_time`.
 
-    Without `auth_time` it is None, or NEVER with OIDC_REQUIRE_AUTH_TIME.
+    Without `auth_time` it is None, or UNKNOWN_AUTH_TIME with OIDC_REQUIRE_AUTH_TIME.
     """
     unknown = UNKNOWN_AUTH_TIME if settings.OIDC_REQUIRE_AUTH_TIME else None
     return auth_time_from_claims(claims) or unknown
 
 
-def _unknown_user(read: AccessToken) -> Unauthenticated:
+def _unknown_user(read: VerifiedAccessToken) -> Unauthenticated:
     if read.is_client:
         return Unauthenticated(
             "This token was issued to a program that has no user here.",
@@ -107,7 +107,7 @@ def _unknown_user(read: AccessToken) -> Unauthenticated:
     )
 
 
-def _read(token: str) -> AccessToken:
+def _read(token: str) -> VerifiedAccessToken:
     key = provider().key_of(token)
     if key is None:
         raise jwt.InvalidKeyError("no key of the provider has signed this token")
@@ -123,7 +123,7 @@ def _read(token: str) -> AccessToken:
     )
     claims = read["payload"]
     _require_access_token(read["header"], claims)
-    return AccessToken(
+    return VerifiedAccessToken(
         identity=identity_from_claims(issuer, claims),
         issued_at=claims.get("iat"),
         is_client=_is_client_credentials(claims),

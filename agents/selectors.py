@@ -6,7 +6,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from agents.models import Agent, ApiKey, ClaimToken
-from config.api.caller import Caller, not_found_error, require_access
+from config.api.caller import Caller, missing_or_foreign_id_error, require_access
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 
@@ -17,11 +17,11 @@ def agents_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | No
     return paginate(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
-def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: bool = False) -> Agent:
+def get_accessible_agent(*, caller: Caller, agent_id: str, scope: str | None = None, write: bool = False) -> Agent:
     """Return the agent with this id if the caller may access it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     agent = Agent.objects.filter(pk=agent_id).first() if is_id(agent_id, "agt") else None
     if agent is None:
-        raise not_found_error(None, "agent")
+        raise missing_or_foreign_id_error(None, "agent")
     require_access(caller, agent.workspace_id, scope, write=write, noun="agent")
     return agent
 
@@ -42,7 +42,7 @@ def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> 
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
     agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
     if agent is None:
-        raise not_found_error(None, "agent")
+        raise missing_or_foreign_id_error(None, "agent")
     return agent
 
 
@@ -62,7 +62,7 @@ def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
     )
 
 
-def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
+def active_keys_without_agent_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
     """Return a workspace's active API keys without those of its agents.
 
     Agents' keys and revoked, retiring and expired keys are left out.
@@ -71,10 +71,10 @@ def active_workspace_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
     return own.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
 
 
-def api_key_of(*, caller: Caller, api_key_id: str) -> ApiKey:
+def get_manageable_api_key(*, caller: Caller, api_key_id: str) -> ApiKey:
     """Return the API key with this id if the caller may change it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first() if is_id(api_key_id, "key") else None
     if key is None:
-        raise not_found_error(None, "API key")
+        raise missing_or_foreign_id_error(None, "API key")
     require_access(caller, key.workspace_id, "api_keys.write", noun="API key")
     return key

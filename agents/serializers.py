@@ -21,7 +21,7 @@ INT32 = 2**31 - 1
 RATE_HELP = f"Requests a minute, at most {settings.MAX_RATE_LIMIT_PER_MINUTE}."
 
 
-def scope_list(**kwargs: Any) -> StrictList:
+def scope_list_field(**kwargs: Any) -> StrictList:
     return StrictList(child=fields.Choice(choices=SCOPE_CHOICES), min_length=1, max_length=len(SCOPE_CHOICES), **kwargs)
 
 
@@ -74,7 +74,7 @@ class CreateAgentSerializer(WriteBody):
     workspace_id = fields.Identifier("wrk")
     owner_user_id = fields.Identifier("usr", help_text="The workspace's owner.")
     name = fields.Name()
-    scopes = scope_list()
+    scopes = scope_list_field()
     default_mode = fields.Choice(choices=AgentMode.choices, help_text="The agent's ceiling.")
     version = fields.Name(required=False)
     description = fields.Text(required=False, max_length=2000, allow_blank=True)
@@ -100,7 +100,7 @@ class UpdateAgentSerializer(WriteBody):
     """The API request to change an agent. Fields that the request leaves out do not change; null removes a setting."""
 
     name = fields.Name(required=False)
-    scopes = scope_list(required=False)
+    scopes = scope_list_field(required=False)
     default_mode = fields.Choice(choices=AgentMode.choices, required=False, help_text="The agent's ceiling.")
     version = fields.Name(required=False, allow_null=True)
     description = fields.Text(required=False, max_length=2000, allow_blank=True, allow_null=True)
@@ -193,7 +193,7 @@ class CreateApiKeySerializer(WriteBody):
 
     workspace_id = fields.Identifier("wrk")
     name = fields.Name()
-    scopes = scope_list()
+    scopes = scope_list_field()
     expires_at = fields.Timestamp(required=False, help_text="When the key expires; the default is set by the operator.")
     allowed_networks = StrictList(
         child=NetworkField(max_length=100),

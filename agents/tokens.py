@@ -39,12 +39,12 @@ def token_digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def new_user_token(user_id: str) -> str:
+def new_development_user_token(user_id: str) -> str:
     """Return a signed bearer token for calling the API as a user in development; it is valid for 12 hours."""
     return USER_TOKEN_PREFIX + signing.TimestampSigner(sep=".", salt=_SALT).sign(user_id)
 
 
-def read_user_token(token: str) -> str | None:
+def user_id_from_development_token(token: str) -> str | None:
     """Return the user id in a development user's token; None if the token is forged or older than 12 hours."""
     try:
         signer = signing.TimestampSigner(sep=".", salt=_SALT)

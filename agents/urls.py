@@ -22,5 +22,5 @@ urlpatterns = [
     path("auth/api-keys/<str:api_key_id>", ApiKeyViewSet.as_view({"delete": "destroy"})),
     path(PAGES, keys.api_keys, name="api-keys"),
     path(f"{PAGES}/new", keys.new_api_key, name="api-key-new"),
-    path(f"{PAGES}/<str:api_key_id>/revoke", keys.revoke, name="api-key-revoke"),
+    path(f"{PAGES}/<str:api_key_id>/revoke", keys.revoke_api_key, name="api-key-revoke"),
 ]

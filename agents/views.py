@@ -28,7 +28,7 @@ from agents.serializers import (
 )
 from auditlog.serializers import AgentLogsQuery, LogPage
 from auditlog.views import logs_reply
-from config.api.operation import Call, Preview, Reply, operation
+from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
 
@@ -61,10 +61,10 @@ class AgentViewSet(OperationViewSet):
         secrets=("claim_token",),
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "CONFLICT", "WEBHOOK_URL_NOT_ALLOWED"),
     )
-    def create(self, call: Call) -> Reply | Preview:
+    def create(self, call: Call) -> Reply | DryRunReply:
         created = services.create_agent(caller=call.caller, dry_run=call.dry_run, **call.data)
         if call.dry_run:
-            return Preview(call.data, created.agent, "would_create")
+            return DryRunReply(call.data, created.agent, "would_create")
         body = {
             "agent": created.agent,
             "settings": created.agent,
@@ -75,7 +75,7 @@ class AgentViewSet(OperationViewSet):
 
     @operation("agents.get", summary="Read an agent", responses={200: AgentEnvelope})
     def retrieve(self, call: Call, agent_id: str) -> Reply:
-        agent = selectors.agent_of(caller=call.caller, agent_id=agent_id)
+        agent = selectors.get_accessible_agent(caller=call.caller, agent_id=agent_id)
         return Reply({"agent": agent, "settings": agent})
 
     @operation(
@@ -92,10 +92,10 @@ class AgentViewSet(OperationViewSet):
         idempotent="transaction",
         errors=("FORBIDDEN", "NOT_FOUND", "INVALID_STATE", "WEBHOOK_URL_NOT_ALLOWED"),
     )
-    def partial_update(self, call: Call, agent_id: str) -> Reply | Preview:
+    def partial_update(self, call: Call, agent_id: str) -> Reply | DryRunReply:
         agent = services.update_agent(caller=call.caller, agent_id=agent_id, dry_run=call.dry_run, **call.data)
         if call.dry_run:
-            return Preview(call.data, agent, "would_update")
+            return DryRunReply(call.data, agent, "would_update")
         return Reply({"agent": agent, "settings": agent}, resource_id=agent.id)
 
     @operation(
@@ -108,10 +108,10 @@ class AgentViewSet(OperationViewSet):
         idempotent="transaction",
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "NOT_FOUND"),
     )
-    def destroy(self, call: Call, agent_id: str) -> Reply | Preview:
+    def destroy(self, call: Call, agent_id: str) -> Reply | DryRunReply:
         agent = services.revoke_agent(caller=call.caller, agent_id=agent_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, agent, "would_update")
+            return DryRunReply({}, agent, "would_update")
         return Reply({"agent": agent}, resource_id=agent.id)
 
     @operation(
@@ -125,10 +125,10 @@ class AgentViewSet(OperationViewSet):
         secrets=("token",),
         errors=("REAUTHENTICATION_REQUIRED", "SCOPE_MISSING", "FORBIDDEN", "NOT_FOUND", "INVALID_STATE"),
     )
-    def rotate_key(self, call: Call, agent_id: str) -> Reply | Preview:
+    def rotate_key(self, call: Call, agent_id: str) -> Reply | DryRunReply:
         rotated = services.rotate_key(caller=call.caller, agent_id=agent_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, rotated.api_key, "would_create")
+            return DryRunReply({}, rotated.api_key, "would_create")
         body = {"api_key": rotated.api_key, "token": rotated.token, "retiring_key": rotated.retiring_key}
         return Reply(body, resource_id=rotated.api_key.id)
 
@@ -144,7 +144,7 @@ class AgentViewSet(OperationViewSet):
         errors=("CLAIM_TOKEN_INVALID", "CLAIM_TOKEN_USED", "CLAIM_TOKEN_EXPIRED"),
     )
     def claim(self, call: Call) -> Reply:
-        claimed = services.claim_agent(caller=call.caller, claim_token=call.data["claim_token"])
+        claimed = services.exchange_claim_token_for_key(caller=call.caller, claim_token=call.data["claim_token"])
         key = claimed.api_key
         return Reply({"agent": key.agent, "api_key": key, "token": claimed.token}, resource_id=key.id)
 
@@ -158,7 +158,7 @@ class AgentViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def logs(self, call: Call, agent_id: str) -> Reply:
-        agent = selectors.agent_of(caller=call.caller, agent_id=agent_id, scope="logs.read")
+        agent = selectors.get_accessible_agent(caller=call.caller, agent_id=agent_id, scope="logs.read")
         return logs_reply(call, name=f"logs-{agent.id}", workspace_id=agent.workspace_id, actor_id=agent.id)
 
 
@@ -186,10 +186,10 @@ class ApiKeyViewSet(OperationViewSet):
         secrets=("token",),
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "CONFLICT"),
     )
-    def create(self, call: Call) -> Reply | Preview:
-        issued = services.create_api_key(caller=call.caller, dry_run=call.dry_run, **call.data)
+    def create(self, call: Call) -> Reply | DryRunReply:
+        issued = services.create_workspace_api_key(caller=call.caller, dry_run=call.dry_run, **call.data)
         if call.dry_run:
-            return Preview(call.data, issued.api_key, "would_create")
+            return DryRunReply(call.data, issued.api_key, "would_create")
         return Reply({"api_key": issued.api_key, "token": issued.token}, 201, issued.api_key.id)
 
     @operation(
@@ -204,8 +204,8 @@ class ApiKeyViewSet(OperationViewSet):
             "FORBIDDEN",
         ),
     )
-    def destroy(self, call: Call, api_key_id: str) -> Reply | Preview:
+    def destroy(self, call: Call, api_key_id: str) -> Reply | DryRunReply:
         key = services.revoke_api_key(caller=call.caller, api_key_id=api_key_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, key, "would_update")
+            return DryRunReply({}, key, "would_update")
         return Reply({"api_key": key}, resource_id=key.id)

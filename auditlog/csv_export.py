@@ -20,7 +20,7 @@ BATCH_SIZE = 500
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_response(rows: QuerySet[Any], name: str, columns: Sequence[str] = LOG_COLUMNS) -> StreamingHttpResponse:
+def stream_rows_as_csv(rows: QuerySet[Any], name: str, columns: Sequence[str] = LOG_COLUMNS) -> StreamingHttpResponse:
     """Return a streamed HTTP response with database rows as the CSV file `<name>.csv`; `columns` are field names.
 
     The first line of the file is a header.

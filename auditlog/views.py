@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from auditlog import selectors
-from auditlog.csv_export import csv_response
+from auditlog.csv_export import stream_rows_as_csv
 from auditlog.serializers import LogPage, LogsQuery
 from config.api.operation import Call, Reply, operation
 from config.api.paging import page_body, paginate
@@ -30,5 +30,5 @@ def logs_reply(call: Call, *, name: str, **filters: str) -> Reply:
     response_format, limit, cursor = query.pop("format"), query.pop("limit"), query.pop("cursor", None)
     entries = selectors.entries_of(caller=call.caller, **query)
     if response_format == "csv":
-        return Reply(None, response=csv_response(entries, name))
+        return Reply(None, response=stream_rows_as_csv(entries, name))
     return Reply(page_body("logs", paginate(entries, limit=limit, cursor=cursor)))

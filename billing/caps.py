@@ -19,7 +19,7 @@ from billing.errors import (
     SpendCapExceeded,
 )
 from billing.models import LedgerEntry, MonthCounter
-from billing.prices import Charge
+from billing.prices import PublishingCharge
 from config.api.fields import INT64
 
 
@@ -32,7 +32,7 @@ class ChargeTotals:
     targets: int
 
     @classmethod
-    def of(cls, parts: Sequence[Charge | LedgerEntry]) -> ChargeTotals:
+    def of(cls, parts: Sequence[PublishingCharge | LedgerEntry]) -> ChargeTotals:
         return cls(sum(part.cents for part in parts), sum(part.url_posts for part in parts), len(parts))
 
 
@@ -49,7 +49,7 @@ class SpendCapStatus:
     reserved_cents: int
 
     @property
-    def limit_cents(self) -> int | None:
+    def cap_plus_free_credit_cents(self) -> int | None:
         """Return how much may be spent in the month, in cents: spend cap plus free credit; None without a spend cap.
 
         The result is at most the largest 64-bit number.
@@ -59,14 +59,17 @@ class SpendCapStatus:
     @property
     def remaining_cents(self) -> int | None:
         """Return how many more cents may be spent in the month; None without a spend cap."""
-        if self.limit_cents is None:
+        if self.cap_plus_free_credit_cents is None:
             return None
-        return max(0, self.limit_cents - self.spent_cents - self.reserved_cents)
+        return max(0, self.cap_plus_free_credit_cents - self.spent_cents - self.reserved_cents)
 
     @property
     def exceeded(self) -> bool:
         """Return whether spent plus reserved money exceeds spend cap plus free credit, as after the cap was lowered."""
-        return self.limit_cents is not None and self.spent_cents + self.reserved_cents > self.limit_cents
+        return (
+            self.cap_plus_free_credit_cents is not None
+            and self.spent_cents + self.reserved_cents > self.cap_plus_free_credit_cents
+        )
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,10 @@ class MonthlyCaps:
     @property
     def limit_cents(self) -> int | None:
         """Return how many cents a workspace or agent may spend in a month, including reserved money; None means no limit."""
-        limit = self.spend_cap(MonthCounter()).limit_cents
+        limit = self.spend_cap_status(MonthCounter()).cap_plus_free_credit_cents
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
-    def spend_cap(self, counter: MonthCounter) -> SpendCapStatus:
+    def spend_cap_status(self, counter: MonthCounter) -> SpendCapStatus:
         return SpendCapStatus(self.cap_cents, self.free_credit_cents, counter.settled_cents, counter.held_cents)
 
     def check_caps_and_payment(self, counter: MonthCounter, demand: ChargeTotals) -> None:
@@ -99,11 +102,11 @@ class MonthlyCaps:
         Raises SpendCapExceeded, SocialUrlPostCapExceeded or PaymentMethodRequired.
         """
         self.check_caps(counter, demand)
-        self.check_payment(counter, demand)
+        self.require_paid_beyond_free_credit(counter, demand)
 
     def check_caps(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Raise SpendCapExceeded or SocialUrlPostCapExceeded if further charges would exceed a monthly cap."""
-        left_cents = self.spend_cap(counter).remaining_cents
+        left_cents = self.spend_cap_status(counter).remaining_cents
         if demand.cents and left_cents is not None and demand.cents > left_cents:
             raise SpendCapExceeded(
                 f"This needs {_count(demand.cents, 'cent')}; the {self.holder_kind} has {left_cents} left "
@@ -118,7 +121,7 @@ class MonthlyCaps:
                     f"{self.url_post_cap} left in {counter.month:%Y-%m}."
                 )
 
-    def check_payment(self, counter: MonthCounter, demand: ChargeTotals) -> None:
+    def require_paid_beyond_free_credit(self, counter: MonthCounter, demand: ChargeTotals) -> None:
         """Raise PaymentMethodRequired if charges exceed the free credit and no subscription pays for them."""
         free = self.free_credit_cents
         left = max(0, free - counter.settled_cents - counter.held_cents)

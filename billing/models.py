@@ -208,7 +208,7 @@ class Subscription(TimestampedModel):
         return f"{self.workspace_id} {self.plan} {self.status}"
 
     @property
-    def is_running(self) -> bool:
+    def has_started_and_not_ended(self) -> bool:
         return self.status in RUNNING_STATUSES
 
     def pays_for_usage_at(self, now: datetime) -> bool:

@@ -10,11 +10,11 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 
 from agents.models import Agent
-from agents.selectors import agent_of
+from agents.selectors import get_accessible_agent
 from billing.caps import SpendCapStatus, UtcMonth, utc_month_of
 from billing.models import SPENT_ENTRIES, BillingAlarm, LedgerEntry, MonthCounter, Subscription, UsageTotal
 from billing.plans import billing_mode
-from billing.selectors import agent_spend_cap, spend_cap, subscription_of
+from billing.selectors import agent_spend_cap_status, subscription_of, workspace_spend_cap_status
 from config.api.caller import Caller, require_access
 
 Kind = LedgerEntry.Kind
@@ -82,14 +82,14 @@ class AgentUsage:
 def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> MonthUsage:
     """Return the workspace's usage in the UTC month of `at`, with the given spend cap. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
-    cap = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
+    cap = replace(workspace_spend_cap_status(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
     return MonthUsage(workspace_id, "", UtcMonth.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
 
 def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage:
     """Return the agent's usage in the UTC month of `at`, with the agent's own spend cap. Raises ScopeMissing, NotFound."""
-    workspace_id = agent_of(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
-    cap = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
+    workspace_id = get_accessible_agent(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
+    cap = agent_spend_cap_status(workspace_id=workspace_id, agent_id=agent_id, at=at)
     totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
     return MonthUsage(workspace_id, agent_id, UtcMonth.containing(at), totals, cap)
 
@@ -97,7 +97,7 @@ def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage
 def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> MonthBill:
     """Return the workspace's bill for the UTC month of `at`. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
-    cap = spend_cap(workspace_id=workspace_id, at=at)
+    cap = workspace_spend_cap_status(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
     return MonthBill(
         workspace_id, UtcMonth.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id)
@@ -115,7 +115,7 @@ def _totals(at: datetime, **holder: str) -> dict[str, Any]:
     return {name: sum(each[name] for each in by_platform) for name in names} | {"by_platform": by_platform}
 
 
-def months_of(*, caller: Caller, workspace_id: str) -> list[date]:
+def months_with_spending(*, caller: Caller, workspace_id: str) -> list[date]:
     """Return the months in which the workspace reserved or spent money, latest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     months = MonthCounter.objects.filter(holder_id=workspace_id).values_list("month", flat=True)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import PageEntry
+from config.pages.navigation import DashboardPage
 
-USAGE = PageEntry("usage", "Usage")
+USAGE = DashboardPage("usage", "Usage")

@@ -18,7 +18,7 @@ from workspaces.models import Workspace
 
 
 @dataclass(frozen=True)
-class BudgetUse:
+class WorkspaceBudgetUse:
     """A workspace's budget for a UTC month, and how many cents of the budget are spent or reserved."""
 
     workspace_id: str
@@ -32,7 +32,7 @@ class BudgetUse:
         return 100 * self.used_cents // self.limit_cents if self.limit_cents else 100
 
 
-def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None = None) -> list[BudgetUse]:
+def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None = None) -> list[WorkspaceBudgetUse]:
     """Return the budgets of which workspaces have used at least `percent` %, for the month `since` and later months.
 
     A budget is free credit plus cap, or the free credit alone if nobody pays for more. Deleted workspaces are left out.
@@ -47,7 +47,9 @@ def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None 
     uses = []
     for counter in counters:
         limit = _limit(workspaces[counter.holder_id], pays=counter.holder_id in paying)
-        uses.append(BudgetUse(counter.holder_id, counter.month, counter.held_cents + counter.settled_cents, limit))
+        uses.append(
+            WorkspaceBudgetUse(counter.holder_id, counter.month, counter.held_cents + counter.settled_cents, limit)
+        )
     return [use for use in uses if use.used_percent >= percent]
 
 

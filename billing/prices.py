@@ -11,7 +11,7 @@ URL_SUFFIX = "+url"
 
 
 @dataclass(frozen=True)
-class Charge:
+class PublishingCharge:
     """The price of publishing a post, or a thread of posts, to one account on a platform.
 
     `url_posts` is the number of its posts with a URL, which have a monthly cap.

@@ -96,7 +96,7 @@ def _loggable_fault(error: stripe.StripeError) -> str:
 
 
 @dataclass(frozen=True)
-class ProcessorPage:
+class CheckoutOrPortalPage:
     """The id and URL of a checkout or portal page at the payment processor; both are None in a dry run.
 
     The page works for a limited time.
@@ -116,7 +116,7 @@ def create_customer(workspace_id: str, name: str) -> str:
     return str(customer.id)
 
 
-def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> ProcessorPage:
+def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> CheckoutOrPortalPage:
     """Create the payment processor's checkout page, where the customer subscribes to the plan."""
     metadata = {"workspace_id": workspace_id, "plan": plan}
     with _processor_client() as client:
@@ -132,14 +132,14 @@ def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> P
                 "cancel_url": f"{_page(workspace_id)}?checkout=cancelled",
             }
         )
-    return ProcessorPage(session.id, session.url)
+    return CheckoutOrPortalPage(session.id, session.url)
 
 
-def create_portal_session(workspace_id: str, customer_id: str) -> ProcessorPage:
+def create_portal_session(workspace_id: str, customer_id: str) -> CheckoutOrPortalPage:
     """Create the payment processor's portal page for the customer's payment methods, invoices and subscription."""
     with _processor_client() as client:
         session = client.v1.billing_portal.sessions.create({"customer": customer_id, "return_url": _page(workspace_id)})
-    return ProcessorPage(session.id, session.url)
+    return CheckoutOrPortalPage(session.id, session.url)
 
 
 def _line_items(plan: str) -> list[Any]:

@@ -32,7 +32,7 @@ class FinishedProcessorEvents(ExpiredRows):
         return ProcessorEvent.objects.filter(due_at=None, received_at__lt=timezone.now() - EVENT_RETENTION)
 
 
-class CustomersOfDeletedWorkspaces(ExpiredRows):
+class DeletedWorkspaceCustomerIds(ExpiredRows):
     """The retention rule that clears a deleted workspace's Stripe customer id when its subscription has ended."""
 
     name = "processor_customers"

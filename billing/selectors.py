@@ -14,7 +14,7 @@ from agents.models import Agent
 from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCapStatus, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, Subscription
 from billing.plans import has_payment_processor
-from billing.prices import Charge
+from billing.prices import PublishingCharge
 from config.db.prepared import Prepared
 from workspaces.models import Workspace
 
@@ -23,7 +23,7 @@ def check_charges(
     *,
     workspace_id: str,
     agent_id: str | None,
-    charges: Sequence[Charge],
+    charges: Sequence[PublishingCharge],
     due: datetime,
     instead_of: Sequence[str] = (),
 ) -> SpendCapStatus:
@@ -41,14 +41,17 @@ def check_charges_by_due_time(
     *,
     workspace_id: str,
     agent_id: str | None,
-    parts: Sequence[tuple[datetime, Sequence[Charge]]],
+    parts: Sequence[tuple[datetime, Sequence[PublishingCharge]]],
     instead_of: Sequence[str] = (),
 ) -> SpendCapStatus:
     """Check the charges of posts due at different times against all caps; returns the workspace's spend cap and spending.
 
     The spend cap and spending are those of the first month in `parts`, including its charges.
     """
-    caps, released_holds = caps_of(workspace_id=workspace_id, agent_id=agent_id), _open_holds(instead_of)
+    caps, released_holds = (
+        caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id),
+        _open_holds(instead_of),
+    )
     months, checks = [], []
     for month in dict.fromkeys(utc_month_of(due) for due, _ in parts):
         demand = ChargeTotals.of([charge for due, charges in parts if utc_month_of(due) == month for charge in charges])
@@ -60,17 +63,20 @@ def check_charges_by_due_time(
             )
             own.check_caps(counter, demand)
             checks.append((own, counter, demand))
-        month_cap = caps.months[-1].spend_cap(counters[workspace_id])
+        month_cap = caps.months[-1].spend_cap_status(counters[workspace_id])
         months.append(replace(month_cap, reserved_cents=month_cap.reserved_cents + demand.cents))
     for own, counter, demand in checks:
-        own.check_payment(counter, demand)
+        own.require_paid_beyond_free_credit(counter, demand)
     if caps.posts_per_day is not None and agent_id is not None:
         _check_days(caps, agent_id, parts, released_holds)
     return months[0]
 
 
 def _check_days(
-    caps: Caps, agent_id: str, parts: Sequence[tuple[datetime, Sequence[Charge]]], released_holds: Sequence[LedgerEntry]
+    caps: Caps,
+    agent_id: str,
+    parts: Sequence[tuple[datetime, Sequence[PublishingCharge]]],
+    released_holds: Sequence[LedgerEntry],
 ) -> None:
     for day in dict.fromkeys(utc_day_of(due) for due, _ in parts):
         demand = ChargeTotals.of([charge for due, charges in parts if utc_day_of(due) == day for charge in charges])
@@ -96,24 +102,26 @@ def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None
     counter.url_posts -= sum(hold.url_posts for hold in holds)
 
 
-def spend_cap(*, workspace_id: str, at: datetime) -> SpendCapStatus:
+def workspace_spend_cap_status(*, workspace_id: str, at: datetime) -> SpendCapStatus:
     """Return the workspace's spend cap and the workspace's spending in the UTC month of `at`."""
-    return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=None), utc_month_of(at))
+    return _spend_cap_of_first(caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=None), utc_month_of(at))
 
 
-def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCapStatus:
+def agent_spend_cap_status(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCapStatus:
     """Return the agent's own spend cap and the agent's spending in the UTC month of `at`. Agents have no free credit."""
-    return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at))
+    return _spend_cap_of_first(
+        caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at)
+    )
 
 
-class AgentCapUsage(NamedTuple):
+class AgentPostCapUsage(NamedTuple):
     """How much an agent uses its caps on posts: its posts on one day, and its posts with a URL in one month."""
 
     targets_of_day: int
     url_posts_of_month: int
 
 
-def agent_cap_usage(*, agent_id: str, at: datetime) -> AgentCapUsage:
+def agent_post_cap_usage(*, agent_id: str, at: datetime) -> AgentPostCapUsage:
     """Return how many posts an agent has on the day of `at`, and how many with a URL in that month. Pending posts count.
 
     Days and months are those of UTC.
@@ -122,7 +130,7 @@ def agent_cap_usage(*, agent_id: str, at: datetime) -> AgentCapUsage:
     months = _counters([agent_id], utc_month_of(at)).values("url_posts")
     agent = Agent.objects.filter(pk=agent_id)
     [(targets, url_posts)] = agent.values_list(Subquery(days), Subquery(months))
-    return AgentCapUsage(targets or 0, url_posts or 0)
+    return AgentPostCapUsage(targets or 0, url_posts or 0)
 
 
 _workspace = Prepared(lambda workspace_id: Workspace.objects.filter(pk=workspace_id))
@@ -133,7 +141,7 @@ _agent = Prepared(
 )
 
 
-def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:
+def caps_of_workspace_and_agent(*, workspace_id: str, agent_id: str | None) -> Caps:
     """Return all caps on spending and posts that apply to the workspace and, if an agent id is given, to the agent."""
     if agent_id is None:
         return Caps((_workspace_caps(_workspace.get(workspace_id)),))
@@ -144,7 +152,7 @@ def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:
 
 def _spend_cap_of_first(caps: Caps, month: date) -> SpendCapStatus:
     first = caps.months[0]
-    return first.spend_cap(_counters([first.holder_id], month).first() or MonthCounter(month=month))
+    return first.spend_cap_status(_counters([first.holder_id], month).first() or MonthCounter(month=month))
 
 
 def _counters(holder_ids: list[str], month: date) -> QuerySet[MonthCounter]:

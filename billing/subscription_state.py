@@ -76,7 +76,7 @@ class SubscriptionState:
         )
 
     @property
-    def is_running(self) -> bool:
+    def has_started_and_not_ended(self) -> bool:
         return self.status in RUNNING_STATUSES
 
     @property
@@ -99,7 +99,7 @@ class SubscriptionEvent:
     rank: int
 
 
-def parse_event(payload: str) -> SubscriptionEvent | None:
+def parse_subscription_event(payload: str) -> SubscriptionEvent | None:
     """Read an event about a subscription from the payment processor's JSON; returns None for other or incomplete events."""
     event = json.loads(payload)
     obj, occurred_at = _as_mapping(event.get("data")).get("object"), _unix_time(event.get("created"))

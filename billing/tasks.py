@@ -16,4 +16,4 @@ def end_subscriptions_of_deleted() -> int:
 @shared_task
 def reconcile_at_night() -> None:
     """Celery task, called every hour: compare billing with the payment processor once a night."""
-    services.run_nightly_reconciliation()
+    services.reconcile_if_night_or_incomplete()

@@ -17,8 +17,8 @@ urlpatterns = [
     path("billing/portal-sessions", BillingViewSet.as_view({"post": "create_portal_session"})),
     path("billing/webhooks/processor", ProcessorWebhookViewSet.as_view({"post": "create"})),
     path(PAGE, usage.usage, name="usage"),
-    path(f"{PAGE}/caps", usage.caps, name="usage-caps"),
+    path(f"{PAGE}/caps", usage.change_caps, name="usage-caps"),
     path(f"{PAGE}/checkout", usage.checkout, name="usage-checkout"),
     path(f"{PAGE}/portal", usage.portal, name="usage-portal"),
-    path(f"{PAGE}/charges", usage.charges, name="usage-charges"),
+    path(f"{PAGE}/charges", usage.download_month_charges, name="usage-charges"),
 ]

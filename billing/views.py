@@ -17,7 +17,7 @@ from billing.serializers import (
     UsageQuery,
     UsageSerializer,
 )
-from config.api.operation import Call, Preview, Reply, operation
+from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.views import OperationViewSet
 
 
@@ -83,10 +83,10 @@ class BillingViewSet(OperationViewSet):
         preview=CheckoutSessionPreview,
         errors=("USER_SESSION_REQUIRED", "FORBIDDEN", "BILLING_UNAVAILABLE"),
     )
-    def create_checkout_session(self, call: Call) -> Reply | Preview:
-        session = services.create_checkout_session(caller=call.caller, dry_run=call.dry_run, **call.data)
+    def create_checkout_session(self, call: Call) -> Reply | DryRunReply:
+        session = services.create_checkout_or_portal_session(caller=call.caller, dry_run=call.dry_run, **call.data)
         if call.dry_run:
-            return Preview(call.data, session, "would_create", unchecked=["processor"])
+            return DryRunReply(call.data, session, "would_create", unchecked=["processor"])
         return Reply({"session": session})
 
     @operation(
@@ -97,10 +97,10 @@ class BillingViewSet(OperationViewSet):
         preview=PortalSessionPreview,
         errors=("USER_SESSION_REQUIRED", "FORBIDDEN", "BILLING_UNAVAILABLE"),
     )
-    def create_portal_session(self, call: Call) -> Reply | Preview:
+    def create_portal_session(self, call: Call) -> Reply | DryRunReply:
         session = services.create_portal_session(caller=call.caller, dry_run=call.dry_run, **call.data)
         if call.dry_run:
-            return Preview(call.data, session, "would_create", unchecked=["processor"])
+            return DryRunReply(call.data, session, "would_create", unchecked=["processor"])
         return Reply({"session": session})
 
 

@@ -17,6 +17,6 @@ class ConfigConfig(AppConfig):
     label = "config"
 
     def ready(self) -> None:
-        metrics.join_metrics_folder()
+        metrics.lock_and_clean_metrics_folder()
         checks.register(check_settings)
         request_started.connect(skip_recent_health_check)  # after Django's receiver, which requests a health check

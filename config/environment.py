@@ -62,7 +62,7 @@ def read_secret_list(name: str, default: Sequence[str] = ()) -> list[str]:
     return [part.strip() for part in read_secret(name).split(",") if part.strip()] or list(default)
 
 
-def read_seconds(name: str, default: str) -> tuple[int, ...]:
+def read_seconds_list(name: str, default: str) -> tuple[int, ...]:
     """Read a list of durations in seconds, such as `10,30,120`, from an environment variable."""
     return tuple(int(part) for part in env.str(name, default=default).split(",") if part.strip())
 
@@ -149,7 +149,7 @@ def _bucket_options(url: str) -> dict[str, str]:
     return {**query, "bucket_name": parts.netloc, "location": location}
 
 
-def development_secret(directory: Path, name: str) -> str:
+def load_or_create_dev_secret(directory: Path, name: str) -> str:
     """Return a random secret for development, which is stored in the data directory at the first use.
 
     If two processes start at once, the first to link its finished file wins, and the other reads that file.

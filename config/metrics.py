@@ -2,7 +2,7 @@
 
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
 the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
-deletes them when Django starts (`join_metrics_folder`). Gauges are read from the database at each scrape, by
+deletes them when Django starts (`lock_and_clean_metrics_folder`). Gauges are read from the database at each scrape, by
 config/console/metrics.py.
 """
 
@@ -68,7 +68,7 @@ def count_unmapped_code(platform: str, code: object) -> None:
     UNKNOWN_PLATFORM_CODES.labels(platform, text).inc()
 
 
-def join_metrics_folder() -> None:
+def lock_and_clean_metrics_folder() -> None:
     """Join the folder in which all processes keep Prometheus counters; if no other process runs, delete its old counters."""
     global _folder_lock  # the lock lasts as long as its file is open
     FOLDER.mkdir(mode=0o700, exist_ok=True)

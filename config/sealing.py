@@ -24,16 +24,16 @@ class Sealed(str):
     __slots__ = ()
 
 
-def seal(owner: str, value: Any) -> Sealed:
-    """Encrypt a JSON value; `open_sealed` decrypts it only for the same `owner`, a text that identifies its database row."""
+def encrypt_for_row(owner: str, value: Any) -> Sealed:
+    """Encrypt a JSON value; `decrypt_for_row` decrypts it only for the same `owner`, a text that identifies its database row."""
     text = json.dumps({"row": owner, "value": value}, separators=(",", ":"))
-    return Sealed(fernet(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
+    return Sealed(fernet_for_keys(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
 
 
-def open_sealed(owner: str, sealed: str) -> Any:
+def decrypt_for_row(owner: str, sealed: str) -> Any:
     """Decrypt a JSON value that `seal` encrypted for the same `owner`. Raises SealedValueError if key or owner is wrong."""
     try:
-        content = json.loads(fernet(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
+        content = json.loads(fernet_for_keys(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
     except InvalidToken as error:
         raise SealedValueError(f"No key decrypts {owner}.") from error
     if content["row"] != owner:
@@ -42,6 +42,6 @@ def open_sealed(owner: str, sealed: str) -> Any:
 
 
 @lru_cache(maxsize=8)
-def fernet(keys: tuple[str, ...]) -> MultiFernet:
+def fernet_for_keys(keys: tuple[str, ...]) -> MultiFernet:
     """Return the cipher for JSON values in the database, which encrypts with the first Fernet key and decrypts with all."""
     return MultiFernet([Fernet(key) for key in keys])

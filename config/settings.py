@@ -13,11 +13,11 @@ from config.environment import (
     BASE_DIR,
     POSTGRES_OPTIONS,
     data_dir,
-    development_secret,
     env,
+    load_or_create_dev_secret,
     read_platform_settings,
     read_price_list,
-    read_seconds,
+    read_seconds_list,
     read_secret,
     read_secret_list,
     storages,
@@ -34,10 +34,10 @@ DATA_DIR = data_dir()
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 
 # Development generates its secrets; in production config/checks.py reports missing ones.
-SECRET_KEY = read_secret("SECRET_KEY", default="" if PRODUCTION else development_secret(DATA_DIR, "secret-key"))
+SECRET_KEY = read_secret("SECRET_KEY", default="" if PRODUCTION else load_or_create_dev_secret(DATA_DIR, "secret-key"))
 SECRET_KEY_FALLBACKS = read_secret_list("SECRET_KEY_FALLBACKS")
 ENCRYPTION_KEYS = read_secret_list(
-    "ENCRYPTION_KEYS", default=[] if PRODUCTION else [development_secret(DATA_DIR, "encryption-key")]
+    "ENCRYPTION_KEYS", default=[] if PRODUCTION else [load_or_create_dev_secret(DATA_DIR, "encryption-key")]
 )
 ALLOWED_HOSTS = env.list(
     "ALLOWED_HOSTS", default=[] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]", urlsplit(BASE_URL).hostname]
@@ -221,7 +221,7 @@ SPECTACULAR_SETTINGS = openapi_settings(base_url=BASE_URL, version=API_VERSION)
 # Lower layers call these functions of higher layers by dotted path; there are no signals.
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.workspace_access_of_user"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
-EVENT_RECORDER = "webhooks.services.store_subject_event"
+EVENT_RECORDER = "webhooks.services.store_undelivered_event"
 NAVIGATION = PAGES
 PLATFORM_LABEL = "accounts.platforms.registry.label_of"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccounts"]
@@ -246,8 +246,8 @@ TRUSTED_PROXIES = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])
 OUTBOUND_ALLOW_LOOPBACK = env.bool("OUTBOUND_ALLOW_LOOPBACK", default=False)
 OUTBOUND_NAMESERVERS = env.list("OUTBOUND_NAMESERVERS", default=[])  # instead of those in resolv.conf
 OUTBOUND_USER_AGENT = f"SocialPublishingService/{API_VERSION}"
-WEBHOOK_RETRY_SCHEDULE = read_seconds("WEBHOOK_RETRY_SCHEDULE", "5,300,1800,7200,18000,36000,36000")
-PUBLISH_RETRY_SCHEDULE = read_seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3600")
+WEBHOOK_RETRY_SCHEDULE = read_seconds_list("WEBHOOK_RETRY_SCHEDULE", "5,300,1800,7200,18000,36000,36000")
+PUBLISH_RETRY_SCHEDULE = read_seconds_list("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3600")
 WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 WORKER_METRICS_ADDRESS = env.str("WORKER_METRICS_ADDRESS", default="")  # host:port of a worker's own /metrics

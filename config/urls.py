@@ -8,7 +8,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config.api.views import openapi
-from workspaces.dashboard.sign_in import sign_out
+from workspaces.dashboard.sign_in import sign_out_of_all_browsers
 
 handler400 = "config.home.error_pages.bad_request"
 handler403 = "config.home.error_pages.permission_denied"
@@ -30,6 +30,6 @@ urlpatterns = [
     path("", include("accounts.urls")),
     path("", include("media.urls")),
     path("", include("posts.urls")),
-    path("admin/logout/", sign_out),
+    path("admin/logout/", sign_out_of_all_browsers),
     path("admin/", admin.site.urls),
 ]

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import requires_confirmation, signed_in_operator
+from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import DIGEST
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
 from media.services import delete_media
@@ -31,7 +31,7 @@ class MediaAssetAdmin(ReadOnlyAdmin):
             request,
             queryset.select_related("workspace"),
             "media.delete",
-            lambda asset: delete_media(caller=signed_in_operator(request, asset.workspace), media_id=asset.pk),
+            lambda asset: delete_media(caller=signed_in_operator_caller(request, asset.workspace), media_id=asset.pk),
             "Deleted",
         )
 

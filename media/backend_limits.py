@@ -15,21 +15,21 @@ from collections.abc import Iterator
 from django.conf import settings
 
 from config.api.errors import ServiceUnavailable
-from config.api.request_limits import ThreadLimit
+from config.api.request_limits import WebThreadLimit
 from media import storage
 
 BREAKER_PAUSE_SECONDS = 15.0
 SLOW_SECONDS = 2.0  # a failed call that took at least this time counts as a timeout
-backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
+backend_threads = WebThreadLimit(settings.WEB_THREADS // 2)
 
 
 @contextlib.contextmanager
-def backend_thread() -> Iterator[None]:
+def reserve_backend_thread() -> Iterator[None]:
     """Reserve, for the `with` block, one of the web threads that may wait for the media storage or the malware scanner.
 
     Raises ServiceUnavailable if none is free.
     """
-    if not backend_threads.acquire():
+    if not backend_threads.try_acquire_thread():
         raise ServiceUnavailable(
             "Too many requests are waiting for the file storage or the scanner.", headers={"Retry-After": "5"}
         )
@@ -84,5 +84,5 @@ def storage_access() -> Iterator[None]:
     if storage.is_local():
         yield
         return
-    with backend_thread(), bucket_breaker.guard():
+    with reserve_backend_thread(), bucket_breaker.guard():
         yield

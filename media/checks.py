@@ -15,7 +15,7 @@ from django.core import checks
 from media import scanning
 
 
-def check_scanner(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_scanner_answers(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Warn in Django's system check if the malware scanner does not answer, because uploads are then refused."""
     if settings.MEDIA_SCANNER == "none":
         return []

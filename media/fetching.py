@@ -8,14 +8,14 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from config import outbound
 from config.api.errors import ApiError, ValidationFailed
 from config.api.request_limits import OUTBOUND_SECONDS, reserve_outbound_thread
-from config.api.uploads import Upload, UploadTempFiles, too_large_error
+from config.api.uploads import CompleteUpload, UploadTempFiles, too_large_error
 from media.file_types import max_upload_bytes
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
-def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Upload:
+def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> CompleteUpload:
     """Download a media file from a URL in an API request into a temporary file, in at most OUTBOUND_SECONDS.
 
     The IP address behind each redirect is checked as well. Raises ValidationFailed on `source_url` if the file cannot be
@@ -52,4 +52,4 @@ def _download_error(error: outbound.OutboundError) -> ApiError:
 
 
 def _refused(code: str, message: str) -> ValidationFailed:
-    return ValidationFailed.of("source_url", message, code)
+    return ValidationFailed.for_field("source_url", message, code)

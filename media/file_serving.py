@@ -25,7 +25,7 @@ from media.backend_limits import storage_access
 from media.errors import RangeNotSatisfiable
 from media.links import FileLink, download_name, verify_link
 from media.models import MediaAsset
-from media.storage import bucket_url, open_range, stored_size
+from media.storage import open_range, signed_bucket_file_url, stored_size
 from workspaces.selectors import live_workspaces
 
 logger = logging.getLogger(__name__)
@@ -96,7 +96,9 @@ def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
             if request.method == "HEAD":
                 response = HttpResponse(status=status)
             else:
-                response = StreamingHttpResponse(FilePart(open_range(stored.key, start, length), length), status=status)
+                response = StreamingHttpResponse(
+                    FileResponseBody(open_range(stored.key, start, length), length), status=status
+                )
     except FileNotFoundError:
         logger.error("The file %s of %s is missing in the storage.", stored.key, link.media_id)
         raise NotFound() from None
@@ -114,7 +116,7 @@ def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
 
     Browsers must not cache the redirect, because the URL expires soon.
     """
-    address = bucket_url(
+    address = signed_bucket_file_url(
         stored.key,
         seconds=min(BUCKET_LINK_SECONDS, link.seconds_left),
         method=request.method or "GET",
@@ -151,7 +153,7 @@ def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
     return start, end - start + 1
 
 
-class FilePart:
+class FileResponseBody:
     """The body of an HTTP response with a media file or a part of it: `length` bytes of the open file, in chunks.
 
     The response closes the file.

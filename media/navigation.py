@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import PageEntry
+from config.pages.navigation import DashboardPage
 
-MEDIA = PageEntry("media", "Media")
+MEDIA = DashboardPage("media", "Media")

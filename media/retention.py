@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 
 from config.db.retention import ExpiredRows
 from media.models import MediaAsset, MediaUsage
-from media.services import delete_media_of_purged_workspaces, purge_deleted_files
+from media.services import mark_purged_workspace_media_deleted, purge_deleted_files
 from workspaces.retention import workspaces_to_purge
 
 
@@ -22,7 +22,7 @@ class PurgedWorkspaceMedia(ExpiredRows):
         return self.expired_rows().filter(status=MediaAsset.Status.DELETED, storage_key="", thumbnail_key="")
 
     def purge(self, limit: int) -> int:
-        delete_media_of_purged_workspaces(limit=limit)
+        mark_purged_workspace_media_deleted(limit=limit)
         purge_deleted_files(limit=limit)
         return super().purge(limit)
 

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from config.api.errors import PayloadTooLarge
-from media.backend_limits import backend_thread
+from media.backend_limits import reserve_backend_thread
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
 
 logger = logging.getLogger(__name__)
@@ -47,23 +47,23 @@ _LIMITS = "Heuristics.Limits.Exceeded"
 
 
 @dataclass(frozen=True)
-class ScanResult:
+class PassedMalwareScan:
     """The result of a malware scan that found nothing: the status, and the scanner's version as in `ClamAV 1.4.3/27654`."""
 
     status: Literal["clean", "not_scanned"]
     engine: str = ""
 
 
-def scan_for_malware(path: Path) -> ScanResult:
+def scan_for_malware(path: Path) -> PassedMalwareScan:
     """Scan an uploaded file for malware with the scanner that the setting MEDIA_SCANNER selects.
 
     Raises MediaMalwareDetected, MediaScanUnavailable, ServiceUnavailable (too many requests wait for the scanner),
     PayloadTooLarge (the scanner would not examine the whole file).
     """
     if settings.MEDIA_SCANNER == "none":
-        return ScanResult("not_scanned")
+        return PassedMalwareScan("not_scanned")
     size = path.stat().st_size
-    with backend_thread(), path.open("rb") as file:
+    with reserve_backend_thread(), path.open("rb") as file:
         try:
             clamd = _clamd(size)
             _require_clean(clamd.scan(iter(lambda: file.read(CHUNK_BYTES), b"")))
@@ -72,7 +72,7 @@ def scan_for_malware(path: Path) -> ScanResult:
         except OSError as error:
             logger.error("The scanner at %s sent no valid reply: %s", settings.CLAMAV_ADDRESS, error)
             raise MediaScanUnavailable from error
-    return ScanResult("clean", _engine(clamd))
+    return PassedMalwareScan("clean", _engine(clamd))
 
 
 def scanner_limit_problems() -> list[str]:

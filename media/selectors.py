@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 
-from config.api.caller import Caller, not_found_error, require_access
-from config.api.paging import Page, paginate, paginate_scan
+from config.api.caller import Caller, missing_or_foreign_id_error, require_access
+from config.api.paging import Page, paginate, paginate_with_scan_limit
 from config.api.scopes import AnyOf, any_of
 from config.db.ids import is_id
 from media.models import MediaAsset, MediaUsage
@@ -53,16 +53,16 @@ def search_assets(
     for word in words.split()[:MAX_SEARCH_WORDS]:
         wanted &= Q(filename__icontains=word) | Q(alt_text__icontains=word)
     uploads = MediaAsset.objects.filter(workspace_id=workspace_id)
-    return paginate_scan(uploads, wanted=wanted, span=SEARCH_SPAN, limit=limit, cursor=cursor)
+    return paginate_with_scan_limit(uploads, wanted=wanted, span=SEARCH_SPAN, limit=limit, cursor=cursor)
 
 
-def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
+def get_asset_even_deleted(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
     """Return a media asset of the workspace, even a deleted one. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, LIST_SCOPES, write=False)
     rows = MediaAsset.objects.filter(workspace_id=workspace_id, pk=media_id)
     asset = rows.first() if is_id(media_id, "med") else None
     if asset is None:
-        raise not_found_error(None, "media asset")
+        raise missing_or_foreign_id_error(None, "media asset")
     return asset
 
 
@@ -83,7 +83,7 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
     """
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
-        raise not_found_error(None, "media asset")
+        raise missing_or_foreign_id_error(None, "media asset")
     require_access(caller, asset.workspace_id, scope, write=write, noun="media asset")
     return asset
 

@@ -13,8 +13,8 @@ from accounts.serializers.accounts import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictSerializer, page_of, preview_of
-from config.api.uploads import Base64File, FormBoolean, UploadedFile, UploadRules
-from config.outbound import DestinationNotAllowed, check_url_syntax
+from config.api.uploads import Base64File, FormBoolean, MultipartFileField, UploadRules
+from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from media.file_types import SUFFIXES, max_upload_bytes
 from media.links import file_link
 from media.models import MediaAsset
@@ -34,7 +34,7 @@ class SourceUrl(fields.Text):
     def to_internal_value(self, data: Any) -> str:
         url = super().to_internal_value(data)
         try:
-            check_url_syntax(url)
+            check_url_without_lookup(url)
         except DestinationNotAllowed as error:
             raise serializers.ValidationError(
                 f"Files cannot be fetched from this URL: {error.reason}", code="not_allowed"
@@ -83,7 +83,7 @@ class UploadFormSerializer(StrictSerializer):
     """The API request for a media upload as a multipart form, with its parts in any order."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
-    file = UploadedFile(source="upload", help_text="The file; the part's filename becomes its display name.")
+    file = MultipartFileField(source="upload", help_text="The file; the part's filename becomes its display name.")
     alt_text = fields.Text(
         required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )

@@ -76,7 +76,7 @@ def stored_at(key: str) -> datetime:
         return default_storage.get_modified_time(key)
 
 
-def bucket_url(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
+def signed_bucket_file_url(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
     """Return a signed URL at which the bucket serves a media file for `seconds`; None for local media files."""
     if is_local():
         return None

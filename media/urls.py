@@ -12,8 +12,14 @@ urlpatterns = [
     path("media", MediaViewSet.as_view({"get": "list", "post": "create"})),
     path("media/<str:media_id>", MediaViewSet.as_view({"delete": "destroy"})),
     path("files/<str:media_id>/<str:filename>", serve_file),
-    path("dashboard/workspaces/<str:workspace_id>/media", library.library, name="media"),
-    path("dashboard/workspaces/<str:workspace_id>/media/describe", library.edit_alt_texts, name="media-describe"),
-    path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>", asset.asset, name="media-asset"),
+    path("dashboard/workspaces/<str:workspace_id>/media", library.library_page_with_upload, name="media"),
+    path(
+        "dashboard/workspaces/<str:workspace_id>/media/describe",
+        library.edit_alt_texts_of_uploads,
+        name="media-describe",
+    ),
+    path(
+        "dashboard/workspaces/<str:workspace_id>/media/<str:media_id>", asset.show_or_describe_asset, name="media-asset"
+    ),
     path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>/delete", asset.delete, name="media-delete"),
 ]

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from config.api.models import IdempotencyRecord
-from config.api.operation import Call, Preview, Reply, operation
+from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
 from media import selectors, services
@@ -54,12 +54,12 @@ class MediaViewSet(OperationViewSet):
             "MEDIA_QUOTA_EXCEEDED",
         ),
     )
-    def create(self, call: Call) -> Reply | Preview:
+    def create(self, call: Call) -> Reply | DryRunReply:
         asset = services.upload_media(caller=call.caller, dry_run=call.dry_run, **call.data)
         if call.dry_run:
             shown = {name: getattr(asset, name) for name in ("workspace_id", "filename", "alt_text")}
             url = {name: call.data[name] for name in ("source_url",) if name in call.data}
-            return Preview({**shown, **url}, asset, "would_create")
+            return DryRunReply({**shown, **url}, asset, "would_create")
         return Reply({"media": asset}, 201, asset.id)
 
     @operation(
@@ -83,8 +83,8 @@ class MediaViewSet(OperationViewSet):
         idempotent="transaction",
         errors=("FORBIDDEN", "NOT_FOUND", "MEDIA_IN_USE"),
     )
-    def destroy(self, call: Call, media_id: str) -> Reply | Preview:
+    def destroy(self, call: Call, media_id: str) -> Reply | DryRunReply:
         asset = services.delete_media(caller=call.caller, media_id=media_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, asset, "would_delete")
+            return DryRunReply({}, asset, "would_delete")
         return Reply({"media": asset}, resource_id=asset.id)

@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import requires_confirmation, signed_in_operator
+from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
 from posts.models import PostGroup, PostTarget
 from posts.services import cancel_post, resolve_post, retry_post
@@ -67,13 +67,15 @@ class PostGroupAdmin(ReadOnlyAdmin):
             request,
             queryset.select_related("workspace"),
             "posts.cancel",
-            lambda group: cancel_post(caller=signed_in_operator(request, group.workspace), post_group_id=group.pk),
+            lambda group: cancel_post(
+                caller=signed_in_operator_caller(request, group.workspace), post_group_id=group.pk
+            ),
             "Cancelled",
         )
 
     def _retry(self, request: HttpRequest, rows: QuerySet[PostGroup], *, include_unconfirmed: bool) -> None:
         def work(group: PostGroup) -> object:
-            caller = signed_in_operator(request, group.workspace)
+            caller = signed_in_operator_caller(request, group.workspace)
             return retry_post(caller=caller, post_group_id=group.pk, include_unconfirmed=include_unconfirmed)
 
         self.run_for_each_row(request, rows.select_related("workspace"), "posts.retry", work, "Retried")
@@ -118,7 +120,7 @@ class PostTargetAdmin(ReadOnlyAdmin):
             return
 
         def work(target: PostTarget) -> object:
-            caller = signed_in_operator(request, target.group.workspace)
+            caller = signed_in_operator_caller(request, target.group.workspace)
             return resolve_post(caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink)
 
         self.run_for_each_row(request, targets, "posts.resolve", work, "Resolved")

@@ -11,7 +11,7 @@ from config.api.errors import ValidationFailed
 from media.links import adapter_media_file
 from media.models import MediaAsset
 from media.selectors import get_assets
-from media.services import mark_media_as_used, unmark_media_as_used
+from media.services import clear_media_used_by_post, set_media_used_by_post
 from posts.models import PostGroup
 
 
@@ -47,7 +47,9 @@ def attached_assets_by_id(workspace_id: str, media: Iterable[Mapping[str, Any]])
     return get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
-def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
+def attached_media_from_request(
+    media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]
+) -> tuple[AttachedMedia, ...]:
     """Convert the `media` array of an API request into a list of AttachedMedia in the same order.
 
     `assets` are the assets that were found for the array. Raises ValidationFailed naming each asset that does not exist and
@@ -78,14 +80,14 @@ def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
     return tuple(adapter_media_file(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
 
 
-def reserve_group_media(group: PostGroup) -> None:
+def protect_group_media_from_deletion(group: PostGroup) -> None:
     """Protect the media attached to a post group from deletion until the group is finished.
 
     Must run in a transaction, before money is held, so that locks are taken in one order. Raises ValidationFailed naming
     deleted assets.
     """
     if group.media:
-        mark_media_as_used(holder_id=group.id, media_ids=_ids(group.media))
+        set_media_used_by_post(holder_id=group.id, media_ids=_ids(group.media))
 
 
 def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
@@ -94,10 +96,10 @@ def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
-def release_group_media(group: PostGroup) -> None:
+def end_group_media_protection(group: PostGroup) -> None:
     """End the protection of the media attached to a finished post group, so that they can be deleted."""
     if group.media:
-        unmark_media_as_used(holder_id=group.id)
+        clear_media_used_by_post(holder_id=group.id)
 
 
 def _ids(media: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -22,7 +22,7 @@ def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
     try:
         return start_of_local_day(day, zone), start_of_local_day(day + timedelta(days=1), zone)
     except OverflowError as error:
-        raise ValidationFailed.of("date", "The date is outside the supported calendar.", "invalid") from error
+        raise ValidationFailed.for_field("date", "The date is outside the supported calendar.", "invalid") from error
 
 
 def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:

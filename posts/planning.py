@@ -15,22 +15,22 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from accounts.platforms.text_check import CallCache
 from agents.models import Agent
-from billing.prices import Charge
+from billing.prices import PublishingCharge
 from config.api.caller import (
     AgentMode,
     Caller,
     check_account_allowlist,
+    requested_or_own_workspace_id,
     require_access,
     require_scope,
-    resolve_workspace_id,
 )
 from config.api.errors import AgentModeForbids, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
-from config.api.webhook_url import check_webhook_url
+from config.api.webhook_url import check_webhook_url_syntax
 from config.db.ids import new_id
 from media.models import MediaAsset
-from posts.attached_media import AttachedMedia, attached_assets_by_id, resolve_media
+from posts.attached_media import AttachedMedia, attached_assets_by_id, attached_media_from_request
 from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus
@@ -48,7 +48,7 @@ class PostPlan:
     group: PostGroup
     targets: list[PostTarget]
     validation: Validation
-    charges: list[Charge]
+    charges: list[PublishingCharge]
     due: datetime
 
     @property
@@ -81,16 +81,18 @@ def plan_post(
     have invalid content. Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed,
     AccountNotAllowed, ContentInvalid.
     """
-    workspace_id = resolve_workspace_id(caller, workspace_id)
+    workspace_id = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
     accounts = find_target_accounts(workspace_id, targets)
     if not (dry_run or sandbox or _only_sandbox(accounts, targets)):
         require_scope(caller, "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish")
     wanted = GroupStatus.DRAFT if draft else GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
-    status = initial_status(caller, wanted)
+    status = initial_status_for_caller(caller, wanted)
     check_schedule(scheduled_at)
-    check_webhook_url(webhook_url)
-    attached = resolve_media(media, attached_assets_by_id(workspace_id, media) if assets is None else assets)
+    check_webhook_url_syntax(webhook_url)
+    attached = attached_media_from_request(
+        media, attached_assets_by_id(workspace_id, media) if assets is None else assets
+    )
     inputs = resolve_targets(caller, accounts, text, targets, sandbox, attached)
     validation = validate_content(inputs, draft=draft)
     group = PostGroup(
@@ -134,7 +136,7 @@ def build_plan(
     return plan
 
 
-def initial_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
+def initial_status_for_caller(caller: Caller, wanted: GroupStatus) -> GroupStatus:
     """Return the status of a new post: the wanted status, or pending_confirmation if the agent needs a person's approval.
 
     Raises AgentModeForbids.
@@ -150,9 +152,9 @@ def check_schedule(scheduled_at: datetime | None) -> None:
     """Raise ValidationFailed if a publishing time is more than 60 seconds ago or more than 366 days ahead."""
     now = timezone.now()
     if scheduled_at and scheduled_at < now - PAST_TOLERANCE:
-        raise ValidationFailed.of("scheduled_at", "Must not be more than 60 seconds in the past.", "past")
+        raise ValidationFailed.for_field("scheduled_at", "Must not be more than 60 seconds in the past.", "past")
     if scheduled_at and scheduled_at > now + MAX_SCHEDULE_AHEAD:
-        raise ValidationFailed.of("scheduled_at", "Must not be more than 366 days ahead.", "too_far")
+        raise ValidationFailed.for_field("scheduled_at", "Must not be more than 366 days ahead.", "too_far")
 
 
 def find_target_accounts(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
@@ -232,7 +234,7 @@ def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
     Raises ValidationFailed for a deleted asset.
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
-    media = resolve_media(group.media, attached_assets_by_id(group.workspace_id, group.media))
+    media = attached_media_from_request(group.media, attached_assets_by_id(group.workspace_id, group.media))
     cached = CallCache()
     return [
         TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
@@ -240,7 +242,7 @@ def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
     ]
 
 
-def require_publishing_mode(caller: Caller) -> None:
+def refuse_agent_needing_approval(caller: Caller) -> None:
     """Raise AgentModeForbids if a calling agent needs a person's approval to publish posts; dry runs are allowed."""
     if caller.agent_id and caller.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN):
         raise AgentModeForbids(
@@ -260,10 +262,10 @@ def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, grou
     return validation
 
 
-def charges_of_targets(targets: Sequence[PostTarget]) -> list[Charge]:
+def charges_of_targets(targets: Sequence[PostTarget]) -> list[PublishingCharge]:
     """Return the charges for publishing these post targets; targets in the sandbox cost nothing."""
     return [
-        Charge(target.id, target.platform, target.price_cents, target.url_posts)
+        PublishingCharge(target.id, target.platform, target.price_cents, target.url_posts)
         for target in targets
         if not target.sandbox
     ]
@@ -293,5 +295,5 @@ def _target_row(group: PostGroup, position: int, each: TargetInput, target_id: s
         options=dict(each.options),
         content_sha256=each.duplicate_sha256,
         price_cents=each.price_cents,
-        url_posts=each.url_posts,
+        url_posts=each.billed_posts_with_url,
     )

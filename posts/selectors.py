@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from agents.models import Agent
-from config.api.caller import Caller, not_found_error, require_access
+from config.api.caller import Caller, missing_or_foreign_id_error, require_access
 from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
 from config.db.ids import is_id
@@ -51,7 +51,7 @@ def get_post_group(
     """Return the post group with this id, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     group = _group.first(post_group_id) if is_id(post_group_id, "pgr") else None
     if group is None or (not caller.is_user and group.workspace_id != caller.workspace_id):
-        raise not_found_error(None, "post group")
+        raise missing_or_foreign_id_error(None, "post group")
     set_prefetched_targets(group, _targets(group.id))
     require_access(caller, group.workspace_id, scope, write=write, noun="post group")
     return group
@@ -86,7 +86,7 @@ def find_duplicate_posts(
     }
 
 
-def day_posts(
+def scheduled_posts_of_day(
     *,
     caller: Caller,
     workspace_id: str,
@@ -131,7 +131,7 @@ def calendar_day(
     return paginate_by_time(rows, field="shown_at", limit=limit, cursor=cursor)
 
 
-def calendar_days(
+def first_calendar_posts_per_day(
     *,
     caller: Caller,
     workspace_id: str,
@@ -163,7 +163,9 @@ def posts_awaiting_approval(
     return paginate_by_time(rows, field="created_at", limit=limit, cursor=cursor)
 
 
-def selectable_accounts(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
+def accounts_selectable_for_post(
+    *, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()
+) -> list[ConnectedAccount]:
     """Return the accounts that a person can choose for a post: up to 200 connected accounts, and those in `chosen`.
 
     Real accounts come before sandbox accounts. `chosen` accounts are included even if disconnected. Raises ScopeMissing,
@@ -238,9 +240,9 @@ def _in_calendar(
 def _require_in_workspace(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
     """Raise NotFound if the account or agent in a search for posts does not belong to the workspace."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
-        raise not_found_error(None, "account")
+        raise missing_or_foreign_id_error(None, "account")
     if agent_id and not Agent.objects.filter(pk=agent_id, workspace_id=workspace_id).exists():
-        raise not_found_error(None, "agent")
+        raise missing_or_foreign_id_error(None, "agent")
 
 
 def _with_target(rows: QuerySet[PostGroup], platform: str | None, account_id: str | None) -> QuerySet[PostGroup]:

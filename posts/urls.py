@@ -29,10 +29,10 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>", post.post, name="post"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/edit", compose.edit, name="post-edit"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/cancel", post.cancel, name="post-cancel"),
-    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/retry", post.retry, name="post-retry"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/retry", post.retry_failed_targets, name="post-retry"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/resolve", post.resolve, name="post-resolve"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/reschedule", post.reschedule, name="post-reschedule"),
-    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/duplicate", post.duplicate, name="post-duplicate"),
-    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/confirm", approvals.confirm, name="post-confirm"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/duplicate", post.copy_to_new_draft, name="post-duplicate"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/confirm", approvals.approve_post, name="post-confirm"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/reject", approvals.reject, name="post-reject"),
 ]

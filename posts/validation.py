@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import billed_texts, further_segment_texts, thread_issues
+from accounts.platforms.chains import further_segment_texts, texts_billed_by_platform, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import asset_issues, media_list_issues
@@ -40,7 +40,7 @@ class TargetInput:
     @cached_property
     def capabilities(self) -> Capabilities:
         """Return what a post target's account accepts: the platform's limits for the account's server and OAuth scopes."""
-        return platform(self.account.platform).capabilities_for(self.account.details())
+        return platform(self.account.platform).capabilities_for(self.account.details_for_capabilities())
 
     @property
     def text_length(self) -> int:
@@ -84,12 +84,12 @@ class TargetInput:
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
-    def content_key(self) -> tuple[str, str, bool]:
+    def duplicate_detection_key(self) -> tuple[str, str, bool]:
         """Return the key by which validation finds repeated posts: account id, content hash, and a flag for simulation."""
         return self.account.id, self.duplicate_sha256, self.sandbox
 
     @property
-    def url_posts(self) -> int:
+    def billed_posts_with_url(self) -> int:
         """Return how many of a post target's billed posts (several for a thread) contain a URL; 0 for a simulated target."""
         return sum(self._billed)
 
@@ -104,7 +104,7 @@ class TargetInput:
         if self.sandbox:
             return []
         links_url = self.capabilities.links_url
-        texts = billed_texts(self.capabilities, self.shown_text, self.options)
+        texts = texts_billed_by_platform(self.capabilities, self.shown_text, self.options)
         return [links_url is not None and self.cached(links_url, text) for text in texts]
 
 
@@ -152,7 +152,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
     sent before. Raises PayloadTooLarge if the validation takes too much CPU time.
     """
     earlier = selectors.find_duplicate_posts(
-        contents=[target.content_key for target in targets if target.shown_text or target.media],
+        contents=[target.duplicate_detection_key for target in targets if target.shown_text or target.media],
         ignored_group_id=group_id,
     )
     checked = []
@@ -203,7 +203,7 @@ def _text_issues(target: TargetInput, path: str) -> list[Issue]:
 
 
 def _media_issues(target: TargetInput) -> list[Issue]:
-    name, rules = target.account.platform, target.capabilities.media_for(target.options)
+    name, rules = target.account.platform, target.capabilities.media_rules_for_options(target.options)
     assets = [attached.properties for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
     return [*itertools.chain.from_iterable(alone), *media_list_issues(name, rules, assets)]
@@ -227,7 +227,7 @@ def _withheld_issue(name: str, why: str, where: str) -> Issue:
 
 
 def _repeat_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
-    group_id = earlier.get(target.content_key)
+    group_id = earlier.get(target.duplicate_detection_key)
     if group_id is None:
         return []
     message = f"The same content was sent to this account within 24 hours, by {group_id}."

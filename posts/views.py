@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from config.api.models import IdempotencyRecord
-from config.api.operation import Call, Preview, Reply, operation
+from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.scopes import any_of
 from config.api.views import OperationViewSet
@@ -99,14 +99,14 @@ class PostViewSet(OperationViewSet):
         replay=_replay_post_group,
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
-    def create(self, call: Call) -> Reply | Preview:
+    def create(self, call: Call) -> Reply | DryRunReply:
         wait = call.data.pop("wait", False)
         result = services.create_post(caller=call.caller, dry_run=call.dry_run, **call.data)
         if isinstance(result, CreationPreview):
             [plan] = result.plans
             request = {**call.data, "workspace_id": plan.group.workspace_id}
             extra = {"validation": plan.validation, "spend_cap": result.spend_cap}
-            return Preview(request, _planned(plan), "would_create", extra=extra)
+            return DryRunReply(request, _planned(plan), "would_create", extra=extra)
         return _group_reply(call, result, status=201, wait=wait)
 
     @operation(
@@ -121,14 +121,14 @@ class PostViewSet(OperationViewSet):
         replay=_replay_post_groups,
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
-    def create_batch(self, call: Call) -> Reply | Preview:
+    def create_batch(self, call: Call) -> Reply | DryRunReply:
         result = services.create_batch(caller=call.caller, dry_run=call.dry_run, **call.data)
         if isinstance(result, CreationPreview):
             request = {**call.data, "workspace_id": result.plans[0].group.workspace_id}
             planned = [_planned(plan) for plan in result.plans]
             would = {"post_groups": planned, "cost_cents": sum(each["cost_cents"] for each in planned)}
             extra = {"validations": [plan.validation for plan in result.plans], "spend_cap": result.spend_cap}
-            return Preview(request, would, "would_create", extra=extra)
+            return DryRunReply(request, would, "would_create", extra=extra)
         return Reply({"post_groups": result}, 201, replay_data=[group.id for group in result])
 
     @operation(
@@ -141,7 +141,7 @@ class PostViewSet(OperationViewSet):
     def list_day(self, call: Call) -> Reply:
         day, timezone = call.query.pop("date"), call.query.pop("timezone")
         window = local_day_window(day, timezone)
-        page = selectors.day_posts(caller=call.caller, window=window, **call.query)
+        page = selectors.scheduled_posts_of_day(caller=call.caller, window=window, **call.query)
         shown = {"date": day, "window": {"start": window[0], "end": window[1]}}
         return Reply({**shown, **page_body("posts", page), "timezone": timezone})
 
@@ -175,7 +175,7 @@ class PostViewSet(OperationViewSet):
         preview=UpdatePostPreview,
         errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
-    def partial_update(self, call: Call, post_group_id: str) -> Reply | Preview:
+    def partial_update(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         group = services.update_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
         return _group_reply(call, group)
 
@@ -186,7 +186,7 @@ class PostViewSet(OperationViewSet):
         preview=CancelPostPreview,
         errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
-    def cancel(self, call: Call, post_group_id: str) -> Reply | Preview:
+    def cancel(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         group = services.cancel_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run)
         return _group_reply(call, group)
 
@@ -198,7 +198,7 @@ class PostViewSet(OperationViewSet):
         preview=RetryPostPreview,
         errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
-    def retry(self, call: Call, post_group_id: str) -> Reply | Preview:
+    def retry(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         wait = call.data.pop("wait", False)
         group = services.retry_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
         return _group_reply(call, group, wait=wait)
@@ -212,7 +212,7 @@ class PostViewSet(OperationViewSet):
         preview=ConfirmPostPreview,
         errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
-    def confirm(self, call: Call, post_group_id: str) -> Reply | Preview:
+    def confirm(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         group = services.confirm_post(
             caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data
         )
@@ -227,7 +227,7 @@ class PostViewSet(OperationViewSet):
         preview=RejectPostPreview,
         errors=("FORBIDDEN", "INVALID_STATE"),
     )
-    def reject(self, call: Call, post_group_id: str) -> Reply | Preview:
+    def reject(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         group = services.reject_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
         return _group_reply(call, group)
 
@@ -239,7 +239,7 @@ class PostViewSet(OperationViewSet):
         preview=ResolvePostPreview,
         errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
     )
-    def resolve(self, call: Call, post_group_id: str) -> Reply | Preview:
+    def resolve(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         group = services.resolve_post(
             caller=call.caller,
             post_group_id=post_group_id,
@@ -255,12 +255,12 @@ def _planned(plan: PostPlan) -> dict[str, Any]:
     return {"status": plan.group.status, "targets": plan.targets, "cost_cents": cost}
 
 
-def _group_reply(call: Call, group: PostGroup, *, status: int = 200, wait: bool = False) -> Reply | Preview:
+def _group_reply(call: Call, group: PostGroup, *, status: int = 200, wait: bool = False) -> Reply | DryRunReply:
     """Return the API response with a created or changed post group, or with a preview if the request was a dry run.
 
     With `wait`, the response is sent once the group is finished.
     """
     if call.dry_run:
-        return Preview(call.data, group, "would_update")
+        return DryRunReply(call.data, group, "would_update")
     finish = (lambda: {"post_group": services.wait_until_finished(group.id)}) if wait else None
     return Reply({"post_group": group}, status, group.id, finish=finish)

@@ -74,14 +74,14 @@ def pytest_sessionfinish() -> None:
 def _fresh_rate_limits(settings: Any) -> None:
     """Start each test with empty rate limit buckets and limits that only tests of the rate limit reach."""
     settings.RATE_LIMIT_PER_MINUTE = settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 100_000
-    rate_limit.limiter.cache_clear()
+    rate_limit.rate_limiter_for_url.cache_clear()
 
 
 @pytest.fixture
 def wide_outside_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise the limits of threads that wait for other servers, for tests with many such requests at once."""
-    monkeypatch.setattr(request_limits, "outbound_threads", request_limits.ThreadLimit(16))
-    monkeypatch.setattr(request_limits, "operator_chosen_threads", request_limits.ThreadLimit(16))
+    monkeypatch.setattr(request_limits, "outbound_threads", request_limits.WebThreadLimit(16))
+    monkeypatch.setattr(request_limits, "operator_chosen_threads", request_limits.WebThreadLimit(16))
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ def no_thread_left() -> Iterator[None]:
     """Occupy all threads that may wait for other servers during the block."""
     shares = (request_limits.outbound_threads, request_limits.operator_chosen_threads)
     names = [f"another workspace {number}" for number in range(100)]
-    held = [(share, name) for share in shares for name in names if share.acquire(name)]
+    held = [(share, name) for share in shares for name in names if share.try_acquire_thread(name)]
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from auditlog.models import AuditEntry
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import record_operator_refusal, requires_confirmation, signed_in_operator
+from config.api.admin_actions import record_operator_refusal, requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
 from config.api.errors import ApiError
 from webhooks.models import FINISHED, Delivery, DeliveryStatus, Event, SigningSecret
@@ -91,7 +91,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
     def _replay(self, request: HttpRequest, **which: Any) -> None:
         try:
-            found = replay_deliveries(caller=signed_in_operator(request), **which)
+            found = replay_deliveries(caller=signed_in_operator_caller(request), **which)
         except ApiError as error:
             record_operator_refusal(request, REPLAY_OPERATION, error)
             self.message_user(request, f"{error.message} {error.suggested_action}", messages.WARNING)

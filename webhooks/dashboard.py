@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
 
-from config.api.caller import not_found_error
+from config.api.caller import missing_or_foreign_id_error
 from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
@@ -125,7 +125,7 @@ def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
     """
     found = selectors.get_delivery(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
     if found.workspace_id != page.workspace.id:
-        raise not_found_error(None, "delivery")
+        raise missing_or_foreign_id_error(None, "delivery")
     return found
 
 

@@ -73,7 +73,7 @@ class HostShares(FairShares):
         self._silences: Counter[str] = Counter()
         self._tally: Tally | None = None
 
-    def free_places_of_quick_holders(self) -> dict[str, int]:
+    def free_places_by_quick_holder(self) -> dict[str, int]:
         """Return how many more webhook attempts each workspace may begin to each host that answers fast.
 
         Pairs are left out unless at least a quarter of their share is free.
@@ -86,7 +86,7 @@ class HostShares(FairShares):
                 free_places[holder] = free
         return free_places
 
-    def total_free_places(self, free_places: Mapping[str, int]) -> int:
+    def total_places_of_quick_holders(self, free_places: Mapping[str, int]) -> int:
         """Return how many more webhook attempts may begin in total to hosts that answer fast.
 
         `free_places` are the numbers for each pair of workspace and host.
@@ -102,7 +102,7 @@ class HostShares(FairShares):
         within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
         return min(self.free_job_slots, within_workspaces, within_hosts)
 
-    def shares_to_skip(self) -> FullShares:
+    def shares_skipped_for_slow_hosts(self) -> FullShares:
         """Return the workspaces, domains and hosts to skip when webhook deliveries to slow hosts are claimed.
 
         These are the full shares, and those of fast hosts, whose deliveries are claimed separately.
@@ -119,13 +119,15 @@ class HostShares(FairShares):
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_place(holder)}
-        return FullShares(self.holders_to_skip() | silent, found["workspace"], found["domain"], found["host"])
+        return FullShares(
+            self.holders_excluded_from_slow_jobs() | silent, found["workspace"], found["domain"], found["host"]
+        )
 
     def has_free_place(self, holder: str) -> bool:
         return super().has_free_place(holder) and self._free_places(holder) > 0
 
-    def start_job(self, holder: str) -> bool:
-        taken = super().start_job(holder)
+    def try_take_job_slot(self, holder: str) -> bool:
+        taken = super().try_take_job_slot(holder)
         if taken and self._tally is not None:
             self._count(self._tally, holder, 1)
         return taken

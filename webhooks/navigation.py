@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import PageEntry
+from config.pages.navigation import DashboardPage
 
-WEBHOOKS = PageEntry("webhooks", "Webhooks")
-DELIVERY = PageEntry("delivery")
+WEBHOOKS = DashboardPage("webhooks", "Webhooks")
+DELIVERY = DashboardPage("delivery")

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from config.api.caller import Caller, not_found_error, require_access, require_operator
+from config.api.caller import Caller, missing_or_foreign_id_error, require_access, require_operator
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from webhooks.models import Delivery, Event, SigningSecret
@@ -31,7 +31,7 @@ def list_deliveries(
     return paginate(rows, limit=limit, cursor=cursor)
 
 
-def latest_group_events(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
+def latest_events_of_group(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
     """Return a post group's latest webhook events, oldest first, without payloads. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")
@@ -43,7 +43,7 @@ def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -
     rows = Delivery.objects.select_related("event")
     delivery = rows.filter(pk=delivery_id).first() if is_id(delivery_id, "dlv") else None
     if delivery is None:
-        raise not_found_error(None, "delivery")
+        raise missing_or_foreign_id_error(None, "delivery")
     require_access(caller, delivery.workspace_id, scope, write=write, noun="delivery")
     return delivery
 

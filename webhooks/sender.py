@@ -14,7 +14,7 @@ from enum import Enum, auto
 import aiohttp
 from django.utils import timezone
 
-from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url_syntax, post
+from config.outbound import DestinationNotAllowed, HttpPostResponse, OutboundError, check_url_without_lookup, post
 
 logger = logging.getLogger(__name__)
 ATTEMPT_TIMEOUT_SECONDS = 10.0  # time limit of the whole exchange, from the DNS lookup to the last byte read
@@ -61,7 +61,7 @@ async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest
     """Send the HTTP request of a webhook attempt once. Never raises: an unexpected error counts as a failed attempt."""
     began = time.monotonic()
     try:
-        check_url_syntax(request.url)
+        check_url_without_lookup(request.url)
         answer = await post(
             session,
             request.url,
@@ -81,7 +81,7 @@ async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest
     return replace(outcome, seconds=time.monotonic() - began)
 
 
-def _outcome_of(answer: PostAnswer) -> AttemptOutcome:
+def _outcome_of(answer: HttpPostResponse) -> AttemptOutcome:
     """Interpret a webhook receiver's response: 2xx means delivered, 410 never to be retried, all else to be retried."""
     excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:

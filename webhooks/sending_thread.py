@@ -36,14 +36,14 @@ class SendingThread:
         self._thread.start()
         self._ready.wait()
 
-    def submit(self, key: str, request: DeliveryRequest) -> None:
+    def start_attempt(self, key: str, request: DeliveryRequest) -> None:
         """Start a webhook delivery attempt in the sending thread at once."""
         self._loop.call_soon_threadsafe(self._begin, key, request)
 
     def finished(self) -> list[tuple[str, AttemptOutcome]]:
         """Return the outcomes of webhook attempts that have finished since the last call, each with the attempt's key.
 
-        The key is the one given to `submit`.
+        The key is the one given to `start_attempt`.
         """
         return [self._finished.popleft() for _ in range(len(self._finished))]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.api.operation import Call, Preview, Reply, operation
+from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
 from webhooks import selectors, services, signing
@@ -42,11 +42,11 @@ class WorkspaceSigningSecretViewSet(OperationViewSet):
         secrets=("signing_secret",),
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
-    def rotate(self, call: Call, workspace_id: str) -> Reply | Preview:
+    def rotate(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
         secret = services.rotate_signing_secret(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
         body = _scheme(workspace_id, secret)
         if call.dry_run:
-            return Preview({}, body, "would_update")
+            return DryRunReply({}, body, "would_update")
         return Reply(body, resource_id=workspace_id)
 
 
@@ -72,10 +72,10 @@ class DeliveryViewSet(OperationViewSet):
         idempotent="transaction",
         errors=("NOT_FOUND", "INVALID_STATE", "AGENT_MODE_FORBIDS"),
     )
-    def replay(self, call: Call, delivery_id: str) -> Reply | Preview:
+    def replay(self, call: Call, delivery_id: str) -> Reply | DryRunReply:
         delivery = services.replay_delivery(caller=call.caller, delivery_id=delivery_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, delivery, "would_update")
+            return DryRunReply({}, delivery, "would_update")
         return Reply({"delivery": delivery}, resource_id=delivery.id)
 
 

@@ -47,8 +47,8 @@ class DeliverLoop(WorkerLoop):
         keys = deliveries.signing_secrets_for(claimed)
         over_share = []
         for row in claimed:
-            if self._shares.start_job(holder_key(row)):
-                self._begin(row, deliveries.signed_request(row, keys))
+            if self._shares.try_take_job_slot(holder_key(row)):
+                self._begin(row, deliveries.signed_request_or_outcome(row, keys))
             else:
                 over_share.append(row)
         # The shares of these deliveries are full now, so the next claim skips them; another worker may claim them.
@@ -76,14 +76,14 @@ class DeliverLoop(WorkerLoop):
     def _claim(self) -> list[Delivery]:
         """Claim due webhook deliveries as far as the fair shares allow: first those to fast hosts, then the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
-        free_places = self._shares.free_places_of_quick_holders()
-        limit = min(CLAIM_QUICK, self._shares.total_free_places(free_places))
+        free_places = self._shares.free_places_by_quick_holder()
+        limit = min(CLAIM_QUICK, self._shares.total_places_of_quick_holders(free_places))
         quick = deliveries.claim_deliveries(
             rows.filter(holder__in=free_places), limit=limit, due_rows_found=self._found
         )
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.free_slow_job_slots, self._shares.free_job_slots - len(quick))
-        others = rows.exclude(self._shares.shares_to_skip().query())
+        others = rows.exclude(self._shares.shares_skipped_for_slow_hosts().query())
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
             return deliveries.claim_deliveries(others, limit=limit)
         return quick + self._search_pauses(lambda: deliveries.claim_deliveries(others, limit=limit))
@@ -91,7 +91,7 @@ class DeliverLoop(WorkerLoop):
     def _begin(self, row: Delivery, prepared: DeliveryRequest | AttemptOutcome) -> None:
         self._in_flight[row.pk] = row
         if isinstance(prepared, DeliveryRequest):
-            self._sending.submit(row.pk, prepared)
+            self._sending.start_attempt(row.pk, prepared)
         else:
             self._unrecorded.append((row.pk, prepared))
 

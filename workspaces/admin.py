@@ -7,9 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import requires_confirmation, signed_in_operator
+from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
-from workspaces.services import pause_workspace, resume_workspace
+from workspaces.services import lift_callers_pause, pause_workspace
 
 
 @admin.register(User)
@@ -48,7 +48,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         "These workspaces refuse writes and do not publish scheduled posts until an operator resumes them."
     )
     def pause(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
-        caller = signed_in_operator(request)
+        caller = signed_in_operator_caller(request)
         self.run_for_each_row(
             request,
             queryset,
@@ -59,12 +59,12 @@ class WorkspaceAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Resume: lift the operators' pause", permissions=["operate"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
-        caller = signed_in_operator(request)
+        caller = signed_in_operator_caller(request)
         self.run_for_each_row(
             request,
             queryset,
             "ops.resume_workspace",
-            lambda workspace: resume_workspace(caller=caller, workspace_id=workspace.pk),
+            lambda workspace: lift_callers_pause(caller=caller, workspace_id=workspace.pk),
             "Lifted the operators' pause",
         )
 

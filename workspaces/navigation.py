@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import PageEntry
+from config.pages.navigation import DashboardPage
 
-AUDIT_LOG = PageEntry("audit-log", "Audit log")
-SETTINGS = PageEntry("settings", "Settings", also_for=("members",))
+AUDIT_LOG = DashboardPage("audit-log", "Audit log")
+SETTINGS = DashboardPage("settings", "Settings", also_for=("members",))

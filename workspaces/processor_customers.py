@@ -13,7 +13,7 @@ from workspaces.models import Workspace
 OPERATOR_TIER = "enterprise"
 
 
-def save_customer_id(*, workspace_id: str, customer_id: str) -> str:
+def save_customer_id_if_unset(*, workspace_id: str, customer_id: str) -> str:
     """Save the workspace's customer id at the payment processor, or keep one that is already stored; returns the kept id."""
     Workspace.objects.filter(pk=workspace_id, processor_customer_id="").update(
         processor_customer_id=customer_id, updated_at=timezone.now()
@@ -48,6 +48,6 @@ def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
     return rows.update(processor_customer_id="")
 
 
-def set_retention_tier(*, workspace_id: str, tier: str) -> None:
+def set_audit_retention_tier(*, workspace_id: str, tier: str) -> None:
     """Set how long the workspace's audit log is kept (retention tier), unless an operator has set the tier `enterprise`."""
     Workspace.objects.filter(pk=workspace_id).exclude(retention_tier=OPERATOR_TIER).update(retention_tier=tier)

@@ -11,7 +11,7 @@ from config.api.caller import (
     Caller,
     WorkspaceAccess,
     WorkspaceStatus,
-    not_found_error,
+    missing_or_foreign_id_error,
     require_access,
     require_operator,
 )
@@ -36,7 +36,9 @@ def live_workspaces() -> QuerySet[Workspace]:
     return Workspace.objects.exclude(status=WorkspaceStatus.DELETED)
 
 
-def workspaces_of(*, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
+def visible_workspaces_owned_by(
+    *, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None
+) -> Page[Workspace]:
     """Return a page of the workspaces that a user owns: all of them for that user, only its own for an API key."""
     owned = live_workspaces().filter(owner_user_id=owner_user_id)
     if caller.is_user:
@@ -56,23 +58,23 @@ def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str,
         raise Forbidden(f"Only the workspace's {' or '.join(roles)} or a workspace key may do this.")
     workspace = live_workspaces().filter(pk=workspace_id).first()
     if workspace is None:  # deleted a moment ago
-        raise not_found_error(None, "workspace")
+        raise missing_or_foreign_id_error(None, "workspace")
     return workspace
 
 
 def require_own_user(*, caller: Caller, user_id: str) -> User:
     """Return the user with this id, who must be the caller. Raises NotFound, and UserSessionRequired for API keys."""
     if not is_id(user_id, "usr"):
-        raise not_found_error(None, "user")
+        raise missing_or_foreign_id_error(None, "user")
     if not caller.is_user:
         raise UserSessionRequired()
     user = User.objects.filter(pk=user_id).first() if caller.actor_id == user_id else None
     if user is None:
-        raise not_found_error(None, "user")
+        raise missing_or_foreign_id_error(None, "user")
     return user
 
 
-def active_workspaces_of(*, user: User) -> QuerySet[Workspace]:
+def active_workspaces_owned_by(*, user: User) -> QuerySet[Workspace]:
     """Return the active workspaces that a user owns, newest first."""
     return Workspace.objects.filter(owner_user=user, status=WorkspaceStatus.ACTIVE).order_by("-pk")
 

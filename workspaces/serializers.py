@@ -12,7 +12,7 @@ from config.api.caller import WorkspaceStatus
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, page_of, preview_of
 from workspaces.models import User, Workspace
-from workspaces.services.workspaces import default_free_credit_cents
+from workspaces.services.workspaces import default_free_monthly_credit_cents
 
 
 class OmitNullCommitPack(serializers.BaseSerializer):
@@ -69,7 +69,7 @@ class CreateWorkspaceSerializer(WriteBody):
     name = fields.Name()
     default_timezone = fields.Timezone(default="UTC", help_text="An IANA time zone.")
     free_monthly_credit_cents = fields.Integer(
-        min_value=0, default=default_free_credit_cents(), help_text=f"At most {settings.MAX_FREE_CREDIT_CENTS}."
+        min_value=0, default=default_free_monthly_credit_cents(), help_text=f"At most {settings.MAX_FREE_CREDIT_CENTS}."
     )
     monthly_spend_cap_cents = fields.Integer(min_value=0, default=0)
     monthly_social_url_post_cap = fields.Integer(min_value=0, default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from config.api.operation import Call, Preview, Reply, operation
+from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
 from workspaces import selectors, services
@@ -39,7 +39,7 @@ class WorkspaceViewSet(OperationViewSet):
         responses={200: WorkspacePage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("workspaces", selectors.workspaces_of(caller=call.caller, **call.query)))
+        return Reply(page_body("workspaces", selectors.visible_workspaces_owned_by(caller=call.caller, **call.query)))
 
     @operation(
         "workspaces.create",
@@ -52,10 +52,10 @@ class WorkspaceViewSet(OperationViewSet):
         idempotency_actor=_owner,
         errors=("FORBIDDEN", "WORKSPACE_PAUSED", "CONFLICT"),
     )
-    def create(self, call: Call) -> Reply | Preview:
+    def create(self, call: Call) -> Reply | DryRunReply:
         plan = services.create_workspace(caller=call.caller, dry_run=call.dry_run, **call.data)
         if call.dry_run:
-            return Preview(call.data, {"workspace": plan.workspace, **plan.provisions}, "would_create")
+            return DryRunReply(call.data, {"workspace": plan.workspace, **plan.provisions}, "would_create")
         return Reply({"workspace": plan.workspace}, 201, plan.workspace.id)
 
     @operation(
@@ -69,12 +69,12 @@ class WorkspaceViewSet(OperationViewSet):
         idempotent="transaction",
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
-    def partial_update(self, call: Call, workspace_id: str) -> Reply | Preview:
+    def partial_update(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
         workspace = services.update_caps(
             caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run, **call.data
         )
         if call.dry_run:
-            return Preview({"workspace_id": workspace.id, **call.data}, workspace, "would_update")
+            return DryRunReply({"workspace_id": workspace.id, **call.data}, workspace, "would_update")
         return Reply({"workspace": workspace}, resource_id=workspace.id)
 
     @operation(
@@ -87,10 +87,10 @@ class WorkspaceViewSet(OperationViewSet):
         preview=DeleteWorkspacePreview,
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "NOT_FOUND"),
     )
-    def destroy(self, call: Call, workspace_id: str) -> Reply | Preview:
+    def destroy(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
         workspace = services.delete_workspace(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, workspace, "would_delete")
+            return DryRunReply({}, workspace, "would_delete")
         return Reply({"workspace": workspace})
 
     @operation(
@@ -116,10 +116,10 @@ class UserViewSet(OperationViewSet):
         preview=DeleteUserPreview,
         errors=("REAUTHENTICATION_REQUIRED", "USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
-    def destroy(self, call: Call, user_id: str) -> Reply | Preview:
+    def destroy(self, call: Call, user_id: str) -> Reply | DryRunReply:
         user, deleted = services.delete_user(caller=call.caller, user_id=user_id, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, user, "would_delete")
+            return DryRunReply({}, user, "would_delete")
         return Reply({"user": user, "deleted_workspaces": deleted})
 
     @operation(

@@ -33,7 +33,7 @@ from config.api.caller import Caller, require_access
 from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequired
 from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
-from config.api.uploads import accept_file_uploads
+from config.api.uploads import allow_file_uploads_in_request
 from workspaces.models import Member, Workspace
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.sessions import authenticated_at
@@ -65,7 +65,7 @@ class WorkspacePage:
         """
         return self.request.POST.get("key") or secrets.token_urlsafe(16)
 
-    def path(self, name: str, **named: str) -> str:
+    def page_url(self, name: str, **named: str) -> str:
         """Return the URL of the workspace's dashboard page with this name."""
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
 
@@ -76,7 +76,7 @@ class WorkspacePage:
     def success_redirect(self, message: str, name: str, **named: str) -> HttpResponse:
         """Show a success message and redirect to another dashboard page of the workspace."""
         messages.success(self.request, message)
-        return self.redirect(self.path(name, **named))
+        return self.redirect(self.page_url(name, **named))
 
     def success_redirect_back(self, message: str) -> HttpResponse:
         """Show a success message and redirect back to the dashboard page that contained the form."""
@@ -147,7 +147,7 @@ def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> H
     The files are read only after the sender was authenticated.
     """
     try:
-        accept_file_uploads(page.request)
+        allow_file_uploads_in_request(page.request)
     except PayloadTooLarge as error:
         return api_error_page(page.request, error, page)
     checked: Callable[[HttpRequest], HttpResponseBase] = csrf_protect(lambda request: view(page, **named))
@@ -220,7 +220,7 @@ def error_text(error: ApiError) -> str:
     return " ".join([error.message, *problems, error.suggested_action])
 
 
-def add_api_error(form: BaseForm, error: ApiError, *, field: str | None = None) -> None:
+def add_api_error_to_form(form: BaseForm, error: ApiError, *, field: str | None = None) -> None:
     """Add an API error's problems to a dashboard form: to the fields concerned, or else to the whole form.
 
     `field` gets an error that names no field.
@@ -240,4 +240,4 @@ def _referring_page(page: WorkspacePage) -> str:
     parts = urlsplit(referer)
     if same and parts.path.startswith("/dashboard/"):
         return f"{parts.path}?{parts.query}" if parts.query else parts.path
-    return page.path("home")
+    return page.page_url("home")

@@ -12,7 +12,7 @@ from accounts.dashboard.words import capabilities_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import platform, platforms
-from config.api.caller import not_found_error
+from config.api.caller import missing_or_foreign_id_error
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
@@ -49,7 +49,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
         sandbox_open=not found.rows or any(row.status != ConnectedAccount.Status.ACTIVE for row in sandbox),
         offered=[each for each, obstacle in obstacles if obstacle is None],
         not_offered=[
-            (each, obstacle, selectors.setup_of_method(each, each.methods[0]))
+            (each, obstacle, selectors.connection_method_requirements(each, each.methods[0]))
             for each, obstacle in obstacles
             if obstacle is not None
         ],
@@ -60,7 +60,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard page that shows one connected account with the limits of its platform for posts."""
     row = page_account(page, account_id)
-    capabilities = platform(row.platform).capabilities_for(row.details())
+    capabilities = platform(row.platform).capabilities_for(row.details_for_capabilities())
     return page.render(
         "accounts/account.html",
         account=_shown(row),
@@ -89,9 +89,11 @@ def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 def page_account(page: WorkspacePage, account_id: str) -> ConnectedAccount:
     """Return the connected account that a dashboard page shows. Raises NotFound for an account of another workspace."""
-    row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
+    row = selectors.get_accessible_account(
+        caller=page.caller, account_id=account_id, scope="accounts.read", write=False
+    )
     if row.workspace_id != page.workspace.id:
-        raise not_found_error(None, "account")
+        raise missing_or_foreign_id_error(None, "account")
     return row
 
 

@@ -41,7 +41,7 @@ def begin_oauth(request: HttpRequest) -> HttpResponse:
     workspace_id, platform_name = given.pop("workspace_id", ""), given.pop("platform", "")
     caller = caller_of_request(request)
     try:
-        begun = services.connect_account(
+        begun = services.connect_account_or_begin_oauth(
             caller=caller,
             workspace_id=workspace_id,
             platform_name=platform_name,
@@ -73,7 +73,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
             choice = request.POST.get("choice", "")
             attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
-        returned = services.read_oauth_return(caller=caller, state=state, code=code)
+        returned = services.exchange_code_for_choices(caller=caller, state=state, code=code)
         if returned.attached:
             return _attached(request, returned.attached)
         accounts = [connection.identity for connection in returned.connections]
@@ -86,7 +86,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
     shown = {
         "platform_label": platform(returned.attempt.platform).label,
         "attempt": returned.attempt,
-        "asked_by": selectors.name_of_initiator(returned.attempt),
+        "asked_by": selectors.connection_initiator_name(returned.attempt),
         "began_here": _began_here(request, caller, returned.attempt),
         "accounts": accounts,
     }

@@ -15,9 +15,9 @@ from accounts import selectors, services
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, platform
-from config.api.caller import not_found_error, require_access
+from config.api.caller import missing_or_foreign_id_error, require_access
 from config.api.errors import ApiError
-from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, workspace_page
+from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, workspace_page
 
 CONNECT = "accounts.connect"
 Method = ConnectedAccount.Method
@@ -65,7 +65,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
     """
     require_access(page.caller, page.workspace.id, "accounts.write", write=False)
     if platform_name not in PLATFORMS:
-        raise not_found_error(None, "platform")
+        raise missing_or_foreign_id_error(None, "platform")
     chosen = platform(platform_name)
     if page.request.method != "POST":
         return _connect_page(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
@@ -73,7 +73,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
     if not form.is_valid():
         return _connect_page(page, chosen, form, status=422)
     try:
-        account = services.connect_account(
+        account = services.connect_account_or_begin_oauth(
             caller=page.caller,
             workspace_id=page.workspace.id,
             platform_name=chosen.name,
@@ -82,7 +82,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
         )
     except ApiError as error:
         record_refused_write(page, CONNECT, error)
-        add_api_error(form, error)
+        add_api_error_to_form(form, error)
         return _connect_page(page, chosen, form, status=error.status)
     assert isinstance(account, ConnectedAccount)  # noqa: S101 - the credentials method always returns an account
     message = f"The {chosen.label} account {account.handle or account.external_id} is connected."
@@ -97,7 +97,10 @@ def _connect_page(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, s
     shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
     methods = [
         ConnectionMethod(
-            method, shown[Method(method)], chosen.unavailable_reason(method), selectors.setup_of_method(chosen, method)
+            method,
+            shown[Method(method)],
+            chosen.unavailable_reason(method),
+            selectors.connection_method_requirements(chosen, method),
         )
         for method in chosen.methods
     ]

@@ -11,13 +11,13 @@ from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
     AccountDetails,
-    Authorization,
+    AuthorizedAccount,
     Capabilities,
-    Connection,
     Content,
     Grant,
     Identity,
     NotPublishedProof,
+    OAuthAuthorizationRequest,
     Progress,
     Published,
 )
@@ -63,21 +63,21 @@ class Platform:
         """Return the URL of the web page for which the service makes the post's link card; None if there is no card."""
         return None
 
-    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Connect an account of the platform with its owner's credentials, after checking them at the platform.
 
         Raises CredentialsRejected, Transient.
         """
         raise ConnectionUnavailable("This platform takes no credentials.")
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
+    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Return the platform's URL at which an account's owner grants access by OAuth.
 
         `given` is what the owner entered (`oauth_schema`). Raises CredentialsRejected (given), Transient.
         """
         raise ConnectionUnavailable("This platform has no OAuth.")
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code at the platform for connections to all accounts to which the owner gave access.
 
         These may be pages, boards or channels. The owner chooses if there are several. Raises CredentialsRejected (an invalid

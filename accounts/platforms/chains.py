@@ -47,7 +47,7 @@ def further_segment_texts(options: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(text for _, text in _further(options))
 
 
-def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+def texts_billed_by_platform(capabilities: Capabilities, text: str, options: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the texts that a platform bills: of all posts of a thread if it bills each, otherwise of the first post."""
     rules = capabilities.thread
     if rules is None or not rules.each_billed:

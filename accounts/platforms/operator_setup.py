@@ -46,6 +46,6 @@ class OperatorSetup:
     owner_brings: Mapping[str, str]
     applications: tuple[PlatformApplication, ...] = ()
 
-    def applications_for(self, method: str) -> tuple[PlatformApplication, ...]:
+    def applications_for_method(self, method: str) -> tuple[PlatformApplication, ...]:
         """Return the OAuth applications that the operator registers for a connection method; none for `credentials`."""
         return self.applications if method == OAUTH else ()

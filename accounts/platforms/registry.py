@@ -37,7 +37,7 @@ def platform(name: str) -> Platform:
 
 
 @cache
-def publishing_adapter(name: str, *, sandbox: bool) -> Platform:
+def adapter_or_simulator(name: str, *, sandbox: bool) -> Platform:
     """Return the adapter that publishes for a platform; for sandbox accounts and sandbox posts, the simulator."""
     return Sandbox(platform(name)) if sandbox else platform(name)
 

@@ -40,7 +40,7 @@ class Sandbox(Platform):
         self.label = platform.label  # type: ignore[misc]
         self.capabilities = platform.capabilities  # type: ignore[misc]
 
-    def account(self, workspace_id: str) -> Identity:
+    def identity_for_workspace(self, workspace_id: str) -> Identity:
         """Return the identity of a workspace's sandbox account on the simulated platform."""
         return self._identity(f"sandbox-{workspace_id}")
 

@@ -130,7 +130,7 @@ class Capabilities:
     media_with: Callable[[Mapping[str, Any]], MediaRules] | None = None  # the media rules with a target's options
     withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
-    def media_for(self, options: Mapping[str, Any]) -> MediaRules:
+    def media_rules_for_options(self, options: Mapping[str, Any]) -> MediaRules:
         """Return a platform's media rules for a post with these options; the options need not have been validated."""
         return self.media_with(options) if self.media_with else self.media
 
@@ -174,7 +174,7 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Authorization:
+class OAuthAuthorizationRequest:
     """The start of an OAuth connection: the URL at which an account's owner grants access, and data to store for later."""
 
     url: str
@@ -182,7 +182,7 @@ class Authorization:
 
 
 @dataclass(frozen=True)
-class Connection:
+class AuthorizedAccount:
     """A connection that the platform has accepted: the account's identity, and the secrets that give access to it."""
 
     identity: Identity

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from config.sealing import SealedValueError, open_sealed, seal
+from config.sealing import SealedValueError, decrypt_for_row, encrypt_for_row
 
 
-def seal_address(address: str, *, key: str) -> str:
+def encrypt_upload_url(address: str, *, key: str) -> str:
     """Encrypt a media file's upload URL before it is stored; decryption needs the `key` of the same publication."""
-    return seal(f"upload:{key}", address)
+    return encrypt_for_row(f"upload:{key}", address)
 
 
-def open_address(sealed: str, *, key: str) -> str | None:
+def decrypt_upload_url(sealed: str, *, key: str) -> str | None:
     """Decrypt a stored upload URL; returns None if no encryption key of the service can decrypt the URL."""
     try:
-        return str(open_sealed(f"upload:{key}", sealed))
+        return str(decrypt_for_row(f"upload:{key}", sealed))
     except SealedValueError:
         return None
 
 
-def is_own_or_platform_host(address: str, api: str, domain: str) -> bool:
+def is_platform_upload_url(address: str, api: str, domain: str) -> bool:
     """Return whether an upload URL belongs to the platform, so that files may be sent there.
 
     It does at the API's host, or by https at a host of the platform's domain.

@@ -22,7 +22,7 @@ from config.outbound import (
     OutboundError,
     Response,
     ResponseTooLarge,
-    check_url_syntax,
+    check_url_without_lookup,
     download,
     total_deadline,
 )
@@ -100,7 +100,7 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
 
     Each redirect is checked like the first URL.
     """
-    address = page_address(link)
+    address = normalized_page_url(link)
     with total_deadline(seconds):
         for _ in range(MAX_REDIRECTS + 1):
             body = io.BytesIO()
@@ -119,17 +119,17 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
             place = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not place:
                 raise PageUnavailable(f"answered {answer.status}")
-            address = page_address(_joined(address, place))
+            address = normalized_page_url(_joined(address, place))
     raise PageUnavailable(f"redirects more than {MAX_REDIRECTS} times")
 
 
-def page_address(link: str) -> URL:
+def normalized_page_url(link: str) -> URL:
     """Return the URL with which a web page is requested: in ASCII, without fragment, and by https unless http is allowed."""
     try:
         address = URL(link).with_fragment(None)
         if address.scheme == "http":
             try:
-                check_url_syntax(str(address))
+                check_url_without_lookup(str(address))
             except DestinationNotAllowed:
                 address = address.with_scheme("https")
     except (ValueError, UnicodeError) as error:

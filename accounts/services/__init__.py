@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from accounts.services.attempts import BegunAttempt, purge_attempts, stored_authorization
+from accounts.services.attempts import BegunAttempt, purge_attempts, stored_authorization_url_and_state
 from accounts.services.check import check_account
-from accounts.services.connect import connect_account
+from accounts.services.connect import connect_account_or_begin_oauth
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
-from accounts.services.oauth import AccountChoices, attach_connection, complete_connection, read_oauth_return
+from accounts.services.oauth import AccountChoices, attach_connection, complete_connection, exchange_code_for_choices
 from accounts.services.pace import pause_account, reserve_publishing_times
-from accounts.services.tokens import RenewalInProgress, mark_needs_reauth, refresh_grant, renew_expiring_tokens
+from accounts.services.tokens import (
+    RenewalInProgress,
+    mark_needs_reauth_unless_renewed,
+    renew_expiring_tokens,
+    renew_or_await_tokens,
+)

@@ -26,7 +26,7 @@ from accounts.models import ConnectionAttempt
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import CredentialsRejected, PlatformError, Transient
 from accounts.platforms.registry import platform
-from accounts.platforms.types import Connection, Grant, Identity
+from accounts.platforms.types import AuthorizedAccount, Grant, Identity
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.request_limits import reserve_outbound_thread
@@ -79,7 +79,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
     return BegunAttempt(attempt.id, authorization.url, state, attempt.expires_at)
 
 
-def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
+def stored_authorization_url_and_state(*, attempt_id: str) -> dict[str, str | None]:
     """Return the stored authorization URL and `state` of an OAuth connection attempt, for the answer to a repeated request.
 
     Both are None once the attempt has been used or has expired.
@@ -89,7 +89,7 @@ def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
     return begun or {"authorization_url": None, "state": None}
 
 
-def find_open_attempt(state: str) -> ConnectionAttempt | None:
+def find_unexpired_attempt(state: str) -> ConnectionAttempt | None:
     """Return the unexpired OAuth connection attempt that has this `state`, whether or not its code was exchanged."""
     rows = ConnectionAttempt.objects.select_related("workspace", "account")
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
@@ -109,7 +109,7 @@ def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
         raise OAuthStateInvalid()
 
 
-def exchange_code(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
+def exchange_code(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAccount, ...]:
     """Exchange the authorization code of an OAuth connection attempt for connections to the owner's accounts.
 
     The platform is called once, outside any transaction; a repeat with the same code returns the stored connections.
@@ -122,7 +122,7 @@ def exchange_code(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ..
         return _call_platform(attempt, code)
 
 
-def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
+def _call_platform(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAccount, ...]:
     row = ConnectionAttempt.objects.filter(pk=attempt.pk)
     if not row.filter(used_at=None).update(used_at=timezone.now(), code_sha256=_digest(code)):
         raise OAuthStateInvalid()
@@ -154,7 +154,7 @@ def expired_attempts() -> QuerySet[ConnectionAttempt]:
     return ConnectionAttempt.objects.filter(over)
 
 
-def _to_json(connection: Connection) -> dict[str, Any]:
+def _to_json(connection: AuthorizedAccount) -> dict[str, Any]:
     grant = connection.grant
     return {
         "identity": asdict(connection.identity),
@@ -166,10 +166,10 @@ def _to_json(connection: Connection) -> dict[str, Any]:
     }
 
 
-def _from_json(stored: Mapping[str, Any]) -> Connection:
+def _from_json(stored: Mapping[str, Any]) -> AuthorizedAccount:
     expires_at = datetime.fromisoformat(stored["expires_at"]) if stored["expires_at"] else None
     grant = Grant(stored["credentials"], stored["tokens"], stored["external_id"], expires_at)
-    return Connection(Identity(**stored["identity"]), grant, tuple(stored["scopes"]))
+    return AuthorizedAccount(Identity(**stored["identity"]), grant, tuple(stored["scopes"]))
 
 
 def _digest(secret: str) -> str:

@@ -12,8 +12,8 @@ from accounts import selectors
 from accounts.errors import as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
-from accounts.platforms.registry import publishing_adapter
-from accounts.services.tokens import mark_needs_reauth, refresh_grant
+from accounts.platforms.registry import adapter_or_simulator
+from accounts.services.tokens import mark_needs_reauth_unless_renewed, renew_or_await_tokens
 from config.api.caller import Caller
 from config.api.request_limits import OUTBOUND_SECONDS, reserve_outbound_thread
 from config.db.encryption import SealedValueError
@@ -31,10 +31,10 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     credentials, it becomes needs_reauth without a call to the platform, and a person has to connect it again.
     Raises NotFound, ScopeMissing, PlatformFault (the platform could not be asked; nothing is changed), RateLimited.
     """
-    account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.read", write=False)
+    account = selectors.get_accessible_account(caller=caller, account_id=account_id, scope="accounts.read", write=False)
     if account.status == ConnectedAccount.Status.DISCONNECTED:
         return account
-    adapter = publishing_adapter(account.platform, sandbox=account.sandbox)
+    adapter = adapter_or_simulator(account.platform, sandbox=account.sandbox)
     try:
         grant = account.grant()
     except SealedValueError as error:
@@ -45,10 +45,10 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
                 with total_deadline(FIRST_CHECK_SECONDS):
                     identity = adapter.identify(grant)
             except TokenExpired:
-                grant = refresh_grant(account_id=account.id, stale=grant)
+                grant = renew_or_await_tokens(account_id=account.id, stale=grant)
                 identity = adapter.identify(grant)
     except AccountDisconnected:
-        mark_needs_reauth(account_id=account.id, stale=grant)
+        mark_needs_reauth_unless_renewed(account_id=account.id, stale=grant)
     except PlatformError as error:
         raise as_api_error(error) from error
     else:

@@ -16,7 +16,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, platform
 from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
-from accounts.platforms.types import Connection
+from accounts.platforms.types import AuthorizedAccount
 from accounts.services.attempts import BegunAttempt, begin_attempt
 from accounts.services.tokens import renewal_time
 from auditlog.services import record_entry
@@ -27,7 +27,7 @@ from config.api.request_limits import reserve_outbound_thread
 NOTHING_ASKED: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
-def connect_account(
+def connect_account_or_begin_oauth(
     *,
     caller: Caller,
     workspace_id: str,
@@ -66,11 +66,11 @@ def connect_account(
 
 def _connectable(name: str, method: str | None) -> tuple[Platform, str]:
     if name not in PLATFORMS:
-        raise ValidationFailed.of("platform", f"Must be one of {', '.join(PLATFORMS)}.", "unknown_platform")
+        raise ValidationFailed.for_field("platform", f"Must be one of {', '.join(PLATFORMS)}.", "unknown_platform")
     chosen = platform(name)
     method = method or chosen.methods[0]
     if method not in chosen.methods:
-        raise ValidationFailed.of("method", f"{chosen.label} is connected by {' or '.join(chosen.methods)}.")
+        raise ValidationFailed.for_field("method", f"{chosen.label} is connected by {' or '.join(chosen.methods)}.")
     reason = chosen.unavailable_reason(method)
     if reason:
         raise ConnectionUnavailable(reason)
@@ -111,7 +111,7 @@ def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
     return [("", rule, f"Does not fit the credentials_schema of GET /capabilities: {rule} {value}.")]
 
 
-def save_account(workspace_id: str, platform_name: str, method: str, connection: Connection) -> ConnectedAccount:
+def save_account(workspace_id: str, platform_name: str, method: str, connection: AuthorizedAccount) -> ConnectedAccount:
     """Insert or update a connected account in the database, inside the transaction that the calling function began.
 
     The row is locked, so that two simultaneous connections produce one account.

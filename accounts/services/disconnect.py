@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts import selectors
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.registry import publishing_adapter
+from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Grant
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist
@@ -27,7 +27,7 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
 
     Raises NotFound, ScopeMissing, AccountNotAllowed, WorkspacePaused, RateLimited (then nothing is changed).
     """
-    account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
+    account = selectors.get_accessible_account(caller=caller, account_id=account_id, scope="accounts.write", write=True)
     check_account_allowlist(caller, [account.id])
     clears = account.status != ConnectedAccount.Status.DISCONNECTED and not dry_run
     grant = _decrypted_grant(account) if clears else None
@@ -89,6 +89,6 @@ def _decrypted_grant(account: ConnectedAccount) -> Grant | None:
 
 def _revoke(account: ConnectedAccount, grant: Grant) -> None:
     try:
-        publishing_adapter(account.platform, sandbox=account.sandbox).revoke(grant)
+        adapter_or_simulator(account.platform, sandbox=account.sandbox).revoke(grant)
     except PlatformError as error:
         logger.warning("%s was disconnected, but not revoked at its platform: %s", account.id, error.message)

@@ -16,8 +16,8 @@ from django.db import transaction
 
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.platforms.types import Connection, Identity
-from accounts.services.attempts import exchange_code, find_open_attempt, require_usable_code, was_exchanged_with
+from accounts.platforms.types import AuthorizedAccount, Identity
+from accounts.services.attempts import exchange_code, find_unexpired_attempt, require_usable_code, was_exchanged_with
 from accounts.services.connect import save_account
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
@@ -39,11 +39,11 @@ class AccountChoices:
 
 
 @dataclass(frozen=True)
-class OAuthReturn:
+class AttachedAccountOrChoices:
     """The result when a browser returns from OAuth: the account that was attached, or the accounts to choose from."""
 
     attempt: ConnectionAttempt
-    connections: tuple[Connection, ...] = ()
+    connections: tuple[AuthorizedAccount, ...] = ()
     attached: ConnectedAccount | None = None
 
 
@@ -59,7 +59,7 @@ def complete_connection(
     """
     if caller.workspace_id:
         require_access(caller, caller.workspace_id, SCOPE)
-    attempt = find_open_attempt(state)
+    attempt = find_unexpired_attempt(state)
     if attempt is None or not attempt.was_begun_by(caller):
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
@@ -72,27 +72,27 @@ def complete_connection(
     return _attach(caller, attempt, connections, choice or connections[0].identity.external_id)
 
 
-def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
+def exchange_code_for_choices(*, caller: Caller, state: str, code: str) -> AttachedAccountOrChoices:
     """Return the accounts from which a person, on return from OAuth, may choose one to connect to the workspace.
 
     Attaches nothing. Raises OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right),
     WorkspacePaused, CredentialsRejected, ConnectionUnavailable, PlatformFault.
     """
-    attempt = find_open_attempt(state)
+    attempt = find_unexpired_attempt(state)
     if attempt is None or not code:
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
     if attempt.account and attempt.opened is None and was_exchanged_with(attempt, code):
-        return OAuthReturn(attempt, attached=attempt.account)
-    return OAuthReturn(attempt, exchange_code(attempt, code))
+        return AttachedAccountOrChoices(attempt, attached=attempt.account)
+    return AttachedAccountOrChoices(attempt, exchange_code(attempt, code))
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
     """Connect to the workspace the account that a person chose from several after OAuth.
 
-    Raises ValidationFailed (choice), and the errors of `read_oauth_return`.
+    Raises ValidationFailed (choice), and the errors of `exchange_code_for_choices`.
     """
-    returned = read_oauth_return(caller=caller, state=state, code=code)
+    returned = exchange_code_for_choices(caller=caller, state=state, code=code)
     return returned.attached or _attach(caller, returned.attempt, returned.connections, choice)
 
 
@@ -107,11 +107,11 @@ def _preview(caller: Caller, attempt: ConnectionAttempt, code: str) -> Connected
 
 
 def _attach(
-    caller: Caller, attempt: ConnectionAttempt, connections: Sequence[Connection], choice: str
+    caller: Caller, attempt: ConnectionAttempt, connections: Sequence[AuthorizedAccount], choice: str
 ) -> ConnectedAccount:
     chosen = next((each for each in connections if each.identity.external_id == choice), None)
     if chosen is None:
-        raise ValidationFailed.of("choice", "This login opens no such account.", "not_found")
+        raise ValidationFailed.for_field("choice", "This login opens no such account.", "not_found")
     with transaction.atomic():
         account = save_account(attempt.workspace_id, attempt.platform, ConnectedAccount.Method.OAUTH, chosen)
         # A login with one account ends the attempt. With several, more can be attached until the attempt expires.

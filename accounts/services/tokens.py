@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired, Transient
-from accounts.platforms.registry import publishing_adapter
+from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Grant
-from config.db.connection import release_connection
+from config.db.connection import close_connection_before_waiting
 from config.db.outage import retry_while_database_down
 from config.jobs.backoff import doubling_pause
 
@@ -45,7 +45,7 @@ def renewal_time(expires_at: datetime | None) -> datetime | None:
     return now + max(expires_at - now, timedelta(0)) * (1 - AHEAD_SHARE)
 
 
-def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Grant:
+def renew_or_await_tokens(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Grant:
     """Renew the OAuth tokens of an account whose tokens are too old, and return the account's new secrets.
 
     If another worker has renewed them since, that worker's tokens are returned. While another worker is renewing them, the
@@ -62,11 +62,11 @@ def refresh_grant(*, account_id: str, stale: Grant, checks: int = CHECKS) -> Gra
         if checks <= 0:
             raise RenewalInProgress("The account's tokens are being renewed.", retry_after=RETRY_SECONDS)
         checks -= 1
-        release_connection()
+        close_connection_before_waiting()
         time.sleep(CHECK_SECONDS)
 
 
-def renew_unless_taken(*, account_id: str, stale: Grant) -> bool:
+def renew_tokens_unless_in_progress(*, account_id: str, stale: Grant) -> bool:
     """Renew an account's OAuth tokens unless another worker renews them; returns whether this call renewed them.
 
     It also does nothing if they were renewed since `stale` was read. Raises AccountDisconnected (without changing the
@@ -86,7 +86,7 @@ def _connected(account_id: str) -> ConnectedAccount:
     return account
 
 
-def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
+def mark_needs_reauth_unless_renewed(*, account_id: str, stale: Grant) -> None:
     """Set a connected account to needs_reauth, unless its OAuth tokens are newer than the failed ones in `stale`."""
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.grant() == stale:
@@ -112,12 +112,12 @@ def _take_lease(account: ConnectedAccount) -> datetime | None:
 
 def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: bool) -> Grant:
     leased = ConnectedAccount.objects.filter(pk=account.pk, refresh_lease_until=lease)
-    release_connection()
+    close_connection_before_waiting()
     try:
-        renewed = publishing_adapter(account.platform, sandbox=account.sandbox).refresh(stale)
+        renewed = adapter_or_simulator(account.platform, sandbox=account.sandbox).refresh(stale)
     except AccountDisconnected:
         if marks:  # before the lease ends, so that no waiting worker asks the platform again
-            mark_needs_reauth(account_id=account.id, stale=stale)
+            mark_needs_reauth_unless_renewed(account_id=account.id, stale=stale)
         leased.update(refresh_lease_until=None)
         raise
     except BaseException:
@@ -177,7 +177,7 @@ def _renew_due(account: ConnectedAccount) -> bool:
     """
     grant = account.grant()
     try:
-        return renew_unless_taken(account_id=account.id, stale=grant)
+        return renew_tokens_unless_in_progress(account_id=account.id, stale=grant)
     except AccountDisconnected:
         _handle_refusal(account, grant)
         return False
@@ -190,13 +190,13 @@ def _handle_refusal(account: ConnectedAccount, grant: Grant) -> None:
     """
     if grant.expires_at and grant.expires_at > timezone.now():
         try:
-            publishing_adapter(account.platform, sandbox=account.sandbox).identify(grant)
+            adapter_or_simulator(account.platform, sandbox=account.sandbox).identify(grant)
         except (AccountDisconnected, TokenExpired):
             pass
         else:
             _unchanged(account).update(refresh_at=grant.expires_at, refresh_failures=0)
             return
-    mark_needs_reauth(account_id=account.id, stale=grant)
+    mark_needs_reauth_unless_renewed(account_id=account.id, stale=grant)
 
 
 def _postpone(account: ConnectedAccount, fault: Exception) -> None:

@@ -147,7 +147,7 @@ class AgentForm(forms.Form):
         return cleaned
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def all_agent_fields(self) -> dict[str, Any]:
         """Return all values of the dashboard's agent form as keyword arguments for `create_agent`."""
         typed = self.cleaned_data
         names = ("posts_per_day_cap", "monthly_social_url_post_cap", "rate_limit_per_minute")
@@ -167,7 +167,7 @@ class AgentForm(forms.Form):
         """Return the changed values of the dashboard's agent form as keyword arguments for `update_agent`."""
         inputs = {"account_allowlist": {"accounts_from", "accounts"}, "monthly_spend_cap_cents": {"monthly_spend"}}
         changed = set(self.changed_data)
-        return {name: value for name, value in self.settings.items() if changed & inputs.get(name, {name})}
+        return {name: value for name, value in self.all_agent_fields.items() if changed & inputs.get(name, {name})}
 
 
 def _initial_values(agent: Agent) -> dict[str, Any]:

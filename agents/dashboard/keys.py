@@ -9,9 +9,15 @@ from django.utils import timezone
 from agents import selectors, services
 from agents.dashboard.forms import ApiKeyForm
 from agents.models import ApiKey
-from config.api.caller import not_found_error, require_access, require_recent_sign_in
+from config.api.caller import missing_or_foreign_id_error, require_access, require_recent_sign_in
 from config.api.errors import ApiError
-from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import (
+    WorkspacePage,
+    add_api_error_to_form,
+    record_refused_write,
+    submit_once,
+    workspace_page,
+)
 
 PER_PAGE = 50
 CREATE_OPERATION = "api_keys.create"
@@ -47,14 +53,16 @@ def new_api_key(page: WorkspacePage) -> HttpResponse:
     issued: list[services.IssuedKey] = []
 
     def create() -> ApiKey:
-        issued.append(services.create_api_key(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data))
+        issued.append(
+            services.create_workspace_api_key(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data)
+        )
         return issued[0].api_key
 
     try:
         _, repeated = submit_once(page, CREATE_OPERATION, create)
     except ApiError as error:
         record_refused_write(page, CREATE_OPERATION, error)
-        add_api_error(form, error)
+        add_api_error_to_form(form, error)
         return page.render("agents/key_new.html", form=form, status=error.status)
     if repeated:
         return page.success_redirect(
@@ -67,10 +75,10 @@ def new_api_key(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="api_keys.revoke")
-def revoke(page: WorkspacePage, api_key_id: str) -> HttpResponse:
+def revoke_api_key(page: WorkspacePage, api_key_id: str) -> HttpResponse:
     """Dashboard page: revoke an API key, so that the key stops working at once."""
-    key = selectors.api_key_of(caller=page.caller, api_key_id=api_key_id)
+    key = selectors.get_manageable_api_key(caller=page.caller, api_key_id=api_key_id)
     if key.workspace_id != page.workspace.id:
-        raise not_found_error(None, "API key")
+        raise missing_or_foreign_id_error(None, "API key")
     services.revoke_api_key(caller=page.caller, api_key_id=key.id)
     return page.success_redirect_back(f"The key {key.name} is revoked. It no longer works.")

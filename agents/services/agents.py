@@ -17,7 +17,7 @@ from agents.services.keys import IssuedKey, default_expiry, forbid_agent_callers
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, WorkspaceStatus, require_access, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
-from config.api.webhook_url import check_webhook_url
+from config.api.webhook_url import check_webhook_url_syntax
 from workspaces.models import Member
 from workspaces.services import lock_workspace
 
@@ -27,7 +27,7 @@ CAP_FIELDS = ("posts_per_day_cap", "monthly_spend_cap_cents", "monthly_social_ur
 
 
 @dataclass(frozen=True)
-class CreatedAgent:
+class AgentWithClaimToken:
     """A newly registered agent and its one-time claim token; the token is None in a dry run."""
 
     agent: Agent
@@ -35,7 +35,7 @@ class CreatedAgent:
     claim_expires_at: datetime
 
 
-def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **fields: Any) -> CreatedAgent:
+def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **fields: Any) -> AgentWithClaimToken:
     """Register an agent of the workspace and issue the claim token that the agent exchanges for an API key.
 
     `fields` are the create-agent fields of SPEC.md. Raises ScopeMissing (also for a granted scope that the caller lacks),
@@ -47,11 +47,13 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     require_grantable_scopes(caller, fields["scopes"])
     require_recent_sign_in(caller)
     if not Member.objects.filter(workspace_id=workspace_id, user_id=fields["owner_user_id"], role="owner").exists():
-        raise ValidationFailed.of("owner_user_id", "This user does not own the workspace.", "not_found")
+        raise ValidationFailed.for_field("owner_user_id", "This user does not own the workspace.", "not_found")
     _check_rate_limit(fields.get("rate_limit_per_minute"))
-    check_webhook_url(fields.get("webhook_url"))
+    check_webhook_url_syntax(fields.get("webhook_url"))
     token = None if dry_run else tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
-    created = CreatedAgent(Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_TOKEN_LIFETIME)
+    created = AgentWithClaimToken(
+        Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_TOKEN_LIFETIME
+    )
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if Agent.objects.filter(workspace_id=workspace_id, status=Agent.Status.ACTIVE).count() >= MAX_LIVE_AGENTS:
@@ -74,7 +76,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     return created
 
 
-def claim_agent(*, caller: Caller, claim_token: str) -> IssuedKey:
+def exchange_claim_token_for_key(*, caller: Caller, claim_token: str) -> IssuedKey:
     """Use up an agent's claim token and issue the agent's API key. Of several concurrent requests, only one succeeds.
 
     Raises ClaimTokenUnknown, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
@@ -126,11 +128,11 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
     Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), ValidationFailed
     (rate_limit_per_minute), WebhookUrlNotAllowed, WorkspacePaused.
     """
-    agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
+    agent = selectors.get_accessible_agent(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
     forbid_agent_callers(caller)
     _check_rate_limit(changes.get("rate_limit_per_minute"))
     _require_changeable(caller, agent, changes)
-    check_webhook_url(changes.get("webhook_url"))
+    check_webhook_url_syntax(changes.get("webhook_url"))
     with transaction.atomic():
         agent = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
         _require_changeable(caller, agent, changes)
@@ -158,7 +160,7 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
 
     Raises ScopeMissing, NotFound, Forbidden (an agent), ReauthenticationRequired, WorkspacePaused.
     """
-    agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
+    agent = selectors.get_accessible_agent(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
     forbid_agent_callers(caller)
     require_recent_sign_in(caller)
     agent.status = Agent.Status.REVOKED
@@ -217,7 +219,7 @@ def _requests_per_minute(limit: int | None) -> int:
 def _check_rate_limit(requests_per_minute: int | None) -> None:
     most = settings.MAX_RATE_LIMIT_PER_MINUTE
     if requests_per_minute is not None and requests_per_minute > most:
-        raise ValidationFailed.of("rate_limit_per_minute", f"At most {most} requests a minute.", "max_value")
+        raise ValidationFailed.for_field("rate_limit_per_minute", f"At most {most} requests a minute.", "max_value")
 
 
 def _stop(agent: Agent) -> None:

@@ -16,7 +16,7 @@ from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey, ClaimToken
 from auditlog.services import record_entry
 from config.api.caller import (
     Caller,
-    not_found_error,
+    missing_or_foreign_id_error,
     require_access,
     require_operator,
     require_recent_sign_in,
@@ -54,7 +54,7 @@ def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str 
     return paginate(keys, limit=limit, cursor=cursor)
 
 
-def create_api_key(
+def create_workspace_api_key(
     *,
     caller: Caller,
     workspace_id: str,
@@ -76,10 +76,10 @@ def create_api_key(
     require_grantable_scopes(caller, scopes)
     require_recent_sign_in(caller)
     if expires_at and expires_at <= timezone.now():
-        raise ValidationFailed.of("expires_at", "Must be in the future.")
+        raise ValidationFailed.for_field("expires_at", "Must be in the future.")
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
-        if selectors.active_workspace_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
+        if selectors.active_keys_without_agent_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
             raise Conflict(
                 f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first."
             )
@@ -107,7 +107,7 @@ def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) ->
 
     Raises NotFound, Forbidden, ReauthenticationRequired.
     """
-    key = selectors.api_key_of(caller=caller, api_key_id=api_key_id)
+    key = selectors.get_manageable_api_key(caller=caller, api_key_id=api_key_id)
     forbid_agent_callers(caller)
     require_recent_sign_in(caller)
     key.revoked_at = key.revoked_at or timezone.now()
@@ -138,7 +138,7 @@ def revoke_key_as_operator(
     with transaction.atomic():
         key = ApiKey.objects.select_related("agent").select_for_update(of=("self",)).filter(**lookup).first()
         if key is None:
-            raise not_found_error("id" if token is None else "token", "API key")
+            raise missing_or_foreign_id_error("id" if token is None else "token", "API key")
         if key.revoked_at is None:
             key.revoked_at = timezone.now()
             if not dry_run:
@@ -165,7 +165,9 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
     itself = caller.agent_id is not None and caller.agent_id == agent_id
     if not itself and not caller.is_user:
         require_scope(caller, "api_keys.write")
-    found = selectors.agent_of(caller=caller, agent_id=agent_id, scope=None if itself else "api_keys.write", write=True)
+    found = selectors.get_accessible_agent(
+        caller=caller, agent_id=agent_id, scope=None if itself else "api_keys.write", write=True
+    )
     if not itself:
         forbid_agent_callers(caller)
     require_recent_sign_in(caller)

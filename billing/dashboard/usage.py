@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
-from auditlog.csv_export import csv_response
+from auditlog.csv_export import stream_rows_as_csv
 from billing import month_usage, selectors, services
 from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
@@ -47,7 +47,7 @@ def usage(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.update_caps")
-def caps(page: WorkspacePage) -> HttpResponse:
+def change_caps(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: change the workspace's monthly caps from the usage page."""
     form = CapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
@@ -60,23 +60,23 @@ def caps(page: WorkspacePage) -> HttpResponse:
 def checkout(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: redirect from the usage page to the payment processor's checkout page for a plan."""
     plan = page.request.POST.get("plan", "")
-    session = services.create_checkout_session(caller=page.caller, workspace_id=page.workspace.id, plan=plan)
-    return page.redirect(session.url or page.path("usage"))
+    session = services.create_checkout_or_portal_session(caller=page.caller, workspace_id=page.workspace.id, plan=plan)
+    return page.redirect(session.url or page.page_url("usage"))
 
 
 @workspace_page("POST", operation="billing.create_portal_session")
 def portal(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: redirect from the usage page to the payment processor's page for payment methods and invoices."""
     session = services.create_portal_session(caller=page.caller, workspace_id=page.workspace.id)
-    return page.redirect(session.url or page.path("usage"))
+    return page.redirect(session.url or page.page_url("usage"))
 
 
 @workspace_page()
-def charges(page: WorkspacePage) -> StreamingHttpResponse:
+def download_month_charges(page: WorkspacePage) -> StreamingHttpResponse:
     """Dashboard page: download the workspace's charges of a month as CSV."""
     at = _requested_month(page)
     rows = month_usage.month_charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
-    return csv_response(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
+    return stream_rows_as_csv(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
 
 
 def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> HttpResponse:
@@ -92,7 +92,7 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
         status=status,
         caps=caps,
         at=at.date(),
-        months=sorted({*month_usage.months_of(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
+        months=sorted({*month_usage.months_with_spending(**asked), utc_month_of(now), utc_month_of(at)}, reverse=True),
         is_now=utc_month_of(at) == utc_month_of(now),
         spend_cap=month.spend_cap,
         bar=BudgetBar.of(month.spend_cap),
@@ -120,7 +120,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
         "subscription_means": SUBSCRIPTION_STATUS_TEXTS.get(subscription.status, "") if subscription else "",
         "pays": pays,
         "grace_ends_at": _grace_end(subscription) if pays else None,
-        "is_running": subscription is not None and subscription.is_running,
+        "is_running": subscription is not None and subscription.has_started_and_not_ended,
         "plans": [(plan, PLAN_NAMES[plan]) for plan in available_plans()],
         "is_unpaid": bill.mode == "paid" and not pays and _free_credit_is_used_up(bill),
         "alarms": {alarm.kind for alarm in alarms},

@@ -16,14 +16,14 @@ from billing.services.reconcile import (
     ReconciliationResult,
     reconcile_billing,
     reconcile_for_operator,
-    run_nightly_reconciliation,
+    reconcile_if_night_or_incomplete,
 )
-from billing.services.sessions import create_checkout_session, create_portal_session
+from billing.services.sessions import create_checkout_or_portal_session, create_portal_session
 from billing.services.usage_reporting import report_due_usage
 
 __all__ = [
     "ReconciliationResult",
-    "create_checkout_session",
+    "create_checkout_or_portal_session",
     "create_portal_session",
     "end_subscriptions_of_deleted_workspaces",
     "hold_costs",
@@ -32,10 +32,10 @@ __all__ = [
     "receive_event",
     "reconcile_billing",
     "reconcile_for_operator",
+    "reconcile_if_night_or_incomplete",
     "release_hold",
     "release_holds",
     "report_due_usage",
-    "run_nightly_reconciliation",
     "settle_hold",
     "settle_holds",
 ]

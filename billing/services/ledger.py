@@ -20,15 +20,15 @@ from django.db.models import Count, F, Q, QuerySet
 from billing import selectors
 from billing.caps import Caps, ChargeTotals, MonthlyCaps, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
-from billing.prices import Charge
-from billing.services.usage_reporting import create_usage_reports
+from billing.prices import PublishingCharge
+from billing.services.usage_reporting import create_usage_reports_for_charges
 
 Kind = LedgerEntry.Kind
 MAX_UPDATE_TRIES = 100
 
 
 def hold_costs(
-    *, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], due: datetime, new: bool = False
+    *, workspace_id: str, agent_id: str | None, charges: Sequence[PublishingCharge], due: datetime, new: bool = False
 ) -> None:
     """Reserve money in the billing ledger for publishing posts in the month of `due`: for all of the posts or for none.
 
@@ -42,7 +42,7 @@ def hold_costs(
     if not charges:
         return
     demand, month, day = ChargeTotals.of(charges), utc_month_of(due), utc_day_of(due)
-    caps = selectors.caps_of(workspace_id=workspace_id, agent_id=agent_id)
+    caps = selectors.caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id)
     rounds = {} if new else _next_rounds([charge.target_id for charge in charges])
     LedgerEntry.objects.bulk_create(
         LedgerEntry(
@@ -78,7 +78,7 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
         rows.update(held_cents=F("held_cents") - ended.cents, settled_cents=F("settled_cents") + ended.cents)
     for key, ended in _grouped(entries, "workspace_id", "month", "agent_id", "platform"):
         _count_usage(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents)
-    create_usage_reports(entries)
+    create_usage_reports_for_charges(entries)
 
 
 def release_hold(*, target_id: str, failed: bool) -> None:

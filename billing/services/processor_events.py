@@ -22,12 +22,12 @@ from billing.models import ProcessorEvent
 from billing.plans import has_payment_processor
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription, save_subscription_from_event
-from billing.subscription_state import SubscriptionEvent, parse_event
+from billing.subscription_state import SubscriptionEvent, parse_subscription_event
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
-from config.jobs.due import claim_due, held_row
+from config.jobs.due import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_after_commit
-from workspaces.processor_customers import customer_ids_of, save_customer_id, workspace_id_of_customer
+from workspaces.processor_customers import customer_ids_of, save_customer_id_if_unset, workspace_id_of_customer
 
 PROCESSOR_EVENTS_LOOP = "processor_events"
 SIGNATURE_TOLERANCE_SECONDS = 300
@@ -88,7 +88,7 @@ def process_due_events(*, limit: int = 100) -> int:
 
 
 def _process(event: ProcessorEvent) -> None:
-    subscription_event = parse_event(event.payload)
+    subscription_event = parse_subscription_event(event.payload)
     workspace_id = _workspace_of(event, subscription_event) if subscription_event else None
     if subscription_event is None or workspace_id is None:
         _finish(event, Outcome.IGNORED)
@@ -103,14 +103,14 @@ def _process(event: ProcessorEvent) -> None:
     else:
         with transaction.atomic():
             if _finish(event, Outcome.APPLIED):
-                save_customer_id(workspace_id=workspace_id, customer_id=subscription_event.customer_id)
+                save_customer_id_if_unset(workspace_id=workspace_id, customer_id=subscription_event.customer_id)
                 save_subscription_from_event(workspace_id=workspace_id, event=subscription_event)
 
 
 def _refresh(workspace_id: str, customer_id: str) -> None:
     """Fetch and save a workspace's subscription after an event of the payment processor, and save a new customer id."""
     refresh_subscription(workspace_id=workspace_id, customer_id=customer_id)
-    stored_id = save_customer_id(workspace_id=workspace_id, customer_id=customer_id)
+    stored_id = save_customer_id_if_unset(workspace_id=workspace_id, customer_id=customer_id)
     if stored_id != customer_id:
         refresh_subscription(workspace_id=workspace_id, customer_id=stored_id)
 
@@ -135,7 +135,7 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
 
 def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
     """Mark a payment processor's event as processed; returns False if another worker has already processed the event."""
-    rows = held_row(ProcessorEvent.objects.filter(processed_at=None), event)
+    rows = claimed_row_queryset(ProcessorEvent.objects.filter(processed_at=None), event)
     if event.attempts >= ALARM_AFTER_FAILURES:
         resolve_alarms(Kind.EVENTS, [event.event_id])
     return bool(rows.update(processed_at=timezone.now(), outcome=outcome, due_at=None, lease_until=None))
@@ -143,7 +143,7 @@ def _finish(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
 
 def _try_later(event: ProcessorEvent, fault: str) -> None:
     now = timezone.now()
-    rows = held_row(ProcessorEvent.objects.filter(processed_at=None), event)
+    rows = claimed_row_queryset(ProcessorEvent.objects.filter(processed_at=None), event)
     if now - event.received_at < GIVE_UP_EVENT_AFTER:
         pause = EVENT_RETRY_SECONDS[min(event.attempts, len(EVENT_RETRY_SECONDS) - 1)]
         rows.update(due_at=now + timedelta(seconds=pause), lease_until=None, attempts=F("attempts") + 1)

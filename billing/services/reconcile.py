@@ -42,7 +42,7 @@ class ReconciliationResult:
         return ", ".join(f"{field.name} {getattr(self, field.name)}" for field in fields(self))
 
 
-def run_nightly_reconciliation() -> ReconciliationResult | None:
+def reconcile_if_night_or_incomplete() -> ReconciliationResult | None:
     """Compare billing with the payment processor if it is NIGHT_HOUR or the last comparison was incomplete.
 
     This is called every hour.
@@ -68,7 +68,7 @@ def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult
             raise_alarm(
                 Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
             )
-    return ReconciliationResult(workspaces, changed, differences, check_ledger(progress), complete)
+    return ReconciliationResult(workspaces, changed, differences, compare_counters_with_ledger(progress), complete)
 
 
 def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
@@ -83,7 +83,7 @@ def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> Reconcil
             workspaces=workspaces_with_customer(deleted=False).count() if has_payment_processor() else 0
         )
     else:
-        with request_limits.outbound_threads.held(caller.actor_id):  # may take longer than the deadline
+        with request_limits.outbound_threads.hold_thread(caller.actor_id):  # may take longer than the deadline
             result = reconcile_billing()
     record_entry(
         caller=caller,
@@ -118,7 +118,7 @@ def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int
     return checked, changed
 
 
-def check_ledger(progress: Progress = _no_progress) -> int:
+def compare_counters_with_ledger(progress: Progress = _no_progress) -> int:
     """Compare the month counters with the ledger and raise a billing alarm for each difference; returns how many differ.
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.

@@ -6,15 +6,17 @@ from auditlog.services import record_entry
 from billing import processor
 from billing.errors import BillingUnavailable
 from billing.plans import available_plans, has_payment_processor
-from billing.processor import ProcessorPage
+from billing.processor import CheckoutOrPortalPage
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
 from config.api.request_limits import reserve_outbound_thread
 from workspaces.models import Workspace
-from workspaces.processor_customers import save_customer_id
+from workspaces.processor_customers import save_customer_id_if_unset
 
 
-def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False) -> ProcessorPage:
+def create_checkout_or_portal_session(
+    *, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False
+) -> CheckoutOrPortalPage:
     """Create a checkout page for the plan at the payment processor; a portal page if a subscription is already running.
 
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
@@ -22,10 +24,10 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
     """
     workspace = _require_billing_access(caller, workspace_id)
     if plan not in available_plans():
-        raise ValidationFailed.of(
+        raise ValidationFailed.for_field(
             "plan", f"Must be one of {', '.join(available_plans()) or 'no plans'}.", "unavailable"
         )
-    session = ProcessorPage(None, None)
+    session = CheckoutOrPortalPage(None, None)
     if not dry_run:
         with reserve_outbound_thread(workspace_id, operator_chosen=True):
             session = _checkout_or_portal(workspace, plan)
@@ -33,13 +35,13 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
     return session
 
 
-def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> ProcessorPage:
+def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> CheckoutOrPortalPage:
     """Create a portal page at the payment processor, where the customer sees invoices and changes payment methods.
 
-    Raises the errors of `create_checkout_session`.
+    Raises the errors of `create_checkout_or_portal_session`.
     """
     workspace = _require_billing_access(caller, workspace_id)
-    session = ProcessorPage(None, None)
+    session = CheckoutOrPortalPage(None, None)
     if not dry_run:
         with reserve_outbound_thread(workspace_id, operator_chosen=True):
             session = processor.create_portal_session(workspace_id, _customer_of(workspace))
@@ -47,10 +49,10 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
     return session
 
 
-def _checkout_or_portal(workspace: Workspace, plan: str) -> ProcessorPage:
+def _checkout_or_portal(workspace: Workspace, plan: str) -> CheckoutOrPortalPage:
     is_customer = bool(workspace.processor_customer_id)
     customer_id = _customer_of(workspace)
-    if is_customer and any(state.is_running for state in processor.subscriptions_of(customer_id)):
+    if is_customer and any(state.has_started_and_not_ended for state in processor.subscriptions_of(customer_id)):
         return processor.create_portal_session(workspace.pk, customer_id)
     return processor.create_checkout_session(workspace.pk, customer_id, plan)
 
@@ -68,7 +70,7 @@ def _customer_of(workspace: Workspace) -> str:
     if workspace.processor_customer_id:
         return workspace.processor_customer_id
     customer_id = processor.create_customer(workspace.pk, workspace.name)
-    return save_customer_id(workspace_id=workspace.pk, customer_id=customer_id)
+    return save_customer_id_if_unset(workspace_id=workspace.pk, customer_id=customer_id)
 
 
 def _record(caller: Caller, operation: str, workspace_id: str, dry_run: bool, **metadata: str) -> None:

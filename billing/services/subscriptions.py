@@ -19,7 +19,7 @@ from billing.subscription_state import (
     SubscriptionState,
 )
 from config.jobs.wake_up import wake_after_commit
-from workspaces.processor_customers import set_retention_tier
+from workspaces.processor_customers import set_audit_retention_tier
 
 TIER_PLANS = ("pro", "scale")
 MAX_TRIES = 5
@@ -94,7 +94,7 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
         "ended_at": state.ended_at,
         **further,
     }
-    if state.is_running:  # a deleted workspace's running subscription is then cancelled again
+    if state.has_started_and_not_ended:  # a deleted workspace's running subscription is then cancelled again
         changes["closed_at"] = None
     changed = any(
         getattr(row, name) != value
@@ -107,7 +107,7 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
     for name, value in changes.items():
         setattr(row, name, value)
     pays = row.pays_for_usage_at(now)
-    set_retention_tier(workspace_id=row.pk, tier=row.plan if pays and row.plan in TIER_PLANS else "free")
+    set_audit_retention_tier(workspace_id=row.pk, tier=row.plan if pays and row.plan in TIER_PLANS else "free")
     if pays:
         _send_waiting_reports(row.pk)
     return changed
@@ -121,7 +121,7 @@ def _send_waiting_reports(workspace_id: str) -> None:
 
 
 def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> None:
-    running = sorted(state.subscription_id for state in states if state.is_running)
+    running = sorted(state.subscription_id for state in states if state.has_started_and_not_ended)
     if len(running) > 1:
         raise_alarm(
             Kind.SUBSCRIPTIONS, workspace_id, f"The customer has several running subscriptions: {', '.join(running)}."
@@ -133,7 +133,7 @@ def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> Non
 def _precedence(subscription: Subscription | SubscriptionState) -> tuple[bool, bool, float]:
     """Return a sort key that ranks a customer's subscriptions: paying ones highest, then running ones, then newer ones."""
     pays = subscription.status in (*PAYING_STATUSES, PAST_DUE)
-    return pays, subscription.is_running, _seconds(subscription.began_at)
+    return pays, subscription.has_started_and_not_ended, _seconds(subscription.began_at)
 
 
 def _order(event: SubscriptionEvent) -> tuple[float, int]:

@@ -24,7 +24,7 @@ from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
 from billing.plans import has_payment_processor
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
-from config.jobs.due import claim_due, held_row, release_claims
+from config.jobs.due import claim_due, claimed_row_queryset, release_claims
 from config.jobs.wake_up import wake_after_commit
 from workspaces.models import Workspace
 from workspaces.processor_customers import customer_ids_of
@@ -49,7 +49,7 @@ class UsageReportRunResult:
     unanswered: int
 
 
-def create_usage_reports(entries: Sequence[LedgerEntry]) -> None:
+def create_usage_reports_for_charges(entries: Sequence[LedgerEntry]) -> None:
     """Create usage reports for the spending beyond the free credit, if the service has a payment processor.
 
     The caller's transaction has already updated the months' counters, so their rows are locked until it commits.
@@ -157,7 +157,7 @@ def _too_late(row: UsageReport, now: datetime) -> str | None:
 
 def _give_up(row: UsageReport, reason: str) -> None:
     """Stop sending a usage report to the payment processor and raise a billing alarm."""
-    rows = held_row(UsageReport.objects.all(), row)
+    rows = claimed_row_queryset(UsageReport.objects.all(), row)
     if rows.update(status=Status.UNRESOLVED, due_at=None, lease_until=None):
         raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}.")
 
@@ -168,7 +168,7 @@ def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEv
         "unknown_since": Coalesce("unknown_since", now),
         "customer_id": customer_id,
     }
-    if not held_row(UsageReport.objects.all(), row).update(**attempt):
+    if not claimed_row_queryset(UsageReport.objects.all(), row).update(**attempt):
         return None
     row.attempts += 1
     return MeterEvent(row.pk, customer_id, row.cents, row.settled_at, row.attempts)
@@ -195,6 +195,6 @@ def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
         outcome = {"status": Status.SENT, "sent_at": now, "due_at": None}
     elif receipt.outcome is not UsageReportOutcome.UNKNOWN:
         outcome["unknown_since"] = row.unknown_since
-    held_row(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
+    claimed_row_queryset(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
     if receipt.outcome is UsageReportOutcome.REFUSED:
         raise_alarm(Kind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")

@@ -24,7 +24,7 @@ from config.api.scopes import ALL_SCOPES
 Action = Callable[..., HttpResponseBase | None]
 
 
-def signed_in_operator(request: HttpRequest, workspace: Any = None) -> Caller:
+def signed_in_operator_caller(request: HttpRequest, workspace: Any = None) -> Caller:
     """Return the Caller object for the operator who is signed in to the admin; audit entries name this person.
 
     Within a `workspace` the operator has every scope, even while it is paused. A deleted workspace is not accessible.
@@ -93,4 +93,4 @@ class ActionAdmin(admin.ModelAdmin):
 def record_operator_refusal(request: HttpRequest, operation: str, error: ApiError) -> None:
     """Write an audit entry about an admin action that was refused to the operator."""
     recorder = import_string(settings.REFUSAL_RECORDER)
-    recorder(caller=signed_in_operator(request), operation=operation, error=error, dry_run=False)
+    recorder(caller=signed_in_operator_caller(request), operation=operation, error=error, dry_run=False)

@@ -142,7 +142,7 @@ def require_access(
     if not caller.is_user:
         require_scope(caller, scope)
     if not _enter(caller, workspace_id):
-        raise not_found_error(body_field, noun)
+        raise missing_or_foreign_id_error(body_field, noun)
     require_scope(caller, scope)
     if write and caller.workspace_status == WorkspaceStatus.PAUSED:
         raise errors.WorkspacePaused()
@@ -160,11 +160,11 @@ def is_recent_sign_in(at: datetime) -> bool:
     return not longest or timezone.now() - at <= longest
 
 
-def resolve_workspace_id(caller: Caller, workspace_id: str | None) -> str:
+def requested_or_own_workspace_id(caller: Caller, workspace_id: str | None) -> str:
     """Return the workspace id that a request body names, or else the workspace of the caller's API key."""
     chosen = workspace_id or caller.workspace_id
     if chosen is None:
-        raise errors.ValidationFailed.of("workspace_id", "A signed-in user must name the workspace.", "required")
+        raise errors.ValidationFailed.for_field("workspace_id", "A signed-in user must name the workspace.", "required")
     return chosen
 
 
@@ -178,10 +178,10 @@ def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
     raise errors.ScopeMissing(f"This operation needs the scope {wanted}.")
 
 
-def not_found_error(body_field: str | None, noun: str) -> errors.ApiError:
+def missing_or_foreign_id_error(body_field: str | None, noun: str) -> errors.ApiError:
     """Return the API error for an id that does not exist or belongs to another workspace: 422 in a body, 404 in a URL."""
     if body_field:
-        return errors.ValidationFailed.of(body_field, f"There is no such {noun}.", "not_found")
+        return errors.ValidationFailed.for_field(body_field, f"There is no such {noun}.", "not_found")
     return errors.NotFound(f"There is no such {noun}.")
 
 

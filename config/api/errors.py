@@ -179,7 +179,7 @@ class ValidationFailed(ApiError):
     auto_fixable = True
 
     @classmethod
-    def of(cls, field: str, message: str, code: str = "invalid") -> ValidationFailed:
+    def for_field(cls, field: str, message: str, code: str = "invalid") -> ValidationFailed:
         """Return the API error ValidationFailed for one invalid field."""
         return cls(details=[{"field": field, "code": code, "message": message}])
 

@@ -54,7 +54,7 @@ def checked_key(value: str | None) -> str | None:
     if value is None:
         return None
     if not 1 <= len(value) <= 255 or not all(" " <= character <= "~" for character in value):
-        raise ValidationFailed.of("Idempotency-Key", "Must be 1 to 255 printable ASCII characters.")
+        raise ValidationFailed.for_field("Idempotency-Key", "Must be 1 to 255 printable ASCII characters.")
     return value
 
 

@@ -77,7 +77,7 @@ class IncomingBody:
             self._file.seek(0)
         return rest
 
-    def connection_ended(self) -> None:
+    def record_lost_connection(self) -> None:
         """Record that the client closed the connection before the end of its request body."""
         if not self.complete:
             self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")

@@ -34,9 +34,9 @@ from config.api.operation_input import (
     validated_query,
 )
 from config.api.scopes import AnyOf
-from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer
+from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer_instance
 from config.api.uploads import UploadRules, UploadTempFiles
-from config.api.webhook_url import check_webhook_hosts, collected_webhook_urls
+from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 INPUT_ERRORS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAllowed)
@@ -93,7 +93,7 @@ class Operation:
     def query_serializer(self) -> type[QuerySerializer]:
         return WriteQuery if self.preview and self.query is QuerySerializer else self.query
 
-    def writes_by(self, method: str) -> bool:
+    def method_may_write(self, method: str) -> bool:
         """Return whether requests to an API operation by this HTTP method may change data."""
         return self.writes and not self.public and (method not in SAFE_METHODS or self.preview is not None)
 
@@ -130,7 +130,7 @@ class Reply:
 
 
 @dataclass
-class Preview:
+class DryRunReply:
     """The response to a dry run of an API operation: its input, and what it would create, update or delete."""
 
     request: Any
@@ -169,7 +169,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
             raw = parsed_body(declared, request, spool)
             try:
-                with collected_webhook_urls() as webhook_urls:
+                with collect_validated_webhook_urls() as webhook_urls:
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
                 call.dry_run = pop_dry_run_flag(call)
@@ -185,7 +185,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 return replayed
             return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
-            if declared.audited_read or declared.writes_by(request.method or ""):
+            if declared.audited_read or declared.method_may_write(request.method or ""):
                 dry_run = call.dry_run if call else asked_for_preview(declared, request, spool)
                 import_string(settings.REFUSAL_RECORDER)(
                     caller=caller, operation=declared.name, error=error, dry_run=dry_run
@@ -199,7 +199,7 @@ def _require_scope(caller: Caller, declared: Operation) -> None:
         require_scope(caller, declared.scope)
 
 
-def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) -> HttpResponseBase:
+def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None) -> HttpResponseBase:
     if key is None or call.dry_run:
         return _respond(call, work())
     keyed = _keyed_request(call, key)
@@ -267,8 +267,8 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Res
     return Response(body, status=status, headers=headers)
 
 
-def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
-    if isinstance(result, Preview):
+def _respond(call: Call, result: Reply | DryRunReply) -> HttpResponseBase:
+    if isinstance(result, DryRunReply):
         return Response(_render_preview(call, result), status=call.operation.preview_status)
     if result.response is not None:
         return result.response
@@ -280,10 +280,10 @@ def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
 
 def _render(call: Call, status: int, data: Any) -> Any:
     """Return an API operation's result as JSON data, by the serializer that the operation declares for this HTTP status."""
-    return shared_serializer(call.operation.responses[status]).to_representation(data)
+    return shared_serializer_instance(call.operation.responses[status]).to_representation(data)
 
 
-def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
+def _render_preview(call: Call, preview: DryRunReply) -> dict[str, Any]:
     if call.operation.preview is None:
         raise TypeError(f"{call.operation.name} declares no preview.")
     body = {
@@ -294,4 +294,4 @@ def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
         **({"unchecked": preview.unchecked} if preview.unchecked else {}),
         **preview.extra,
     }
-    return dict(shared_serializer(call.operation.preview).to_representation(body))
+    return dict(shared_serializer_instance(call.operation.preview).to_representation(body))

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from config.api import errors
 from config.api.caller import AgentMode
-from config.api.serializers import StrictSerializer, shared_serializer
+from config.api.serializers import StrictSerializer, shared_serializer_instance
 from config.api.upload_body import read_fields
 from config.api.uploads import UploadTempFiles
 
@@ -50,7 +50,7 @@ def validated_query(declared: Operation, request: Request) -> dict[str, Any]:
     """Return the validated query parameters of a request to an operation; a repeated parameter is refused."""
     twice = [name for name, values in request.query_params.lists() if len(values) > 1]
     if twice:
-        raise errors.ValidationFailed.of(twice[0], "This parameter is given more than once.", "repeated")
+        raise errors.ValidationFailed.for_field(twice[0], "This parameter is given more than once.", "repeated")
     return _checked(declared.query_serializer, request.query_params.dict())
 
 
@@ -62,7 +62,7 @@ def pop_dry_run_flag(call: Call) -> bool:
     """
     given = [source.pop("dry_run") for source in (call.data, call.query) if "dry_run" in source]
     if len(set(given)) > 1:
-        raise errors.ValidationFailed.of("dry_run", "The body and the query have different values.", "conflict")
+        raise errors.ValidationFailed.for_field("dry_run", "The body and the query have different values.", "conflict")
     wanted = bool(given and given[0])
     if call.caller.mode == AgentMode.DRY_RUN and call.operation.preview:
         if given and not wanted:
@@ -84,4 +84,4 @@ def asked_for_preview(declared: Operation, request: Request, spool: UploadTempFi
 
 
 def _checked(serializer: type[StrictSerializer], raw: Any) -> dict[str, Any]:
-    return dict(shared_serializer(serializer).run_validation(raw))
+    return dict(shared_serializer_instance(serializer).run_validation(raw))

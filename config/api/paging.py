@@ -31,7 +31,9 @@ def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) 
     return Page(rows[:limit], _encoded(rows[limit - 1].pk) if more else None)
 
 
-def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None) -> Page[Row]:
+def paginate_with_scan_limit(
+    queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None
+) -> Page[Row]:
     """Return one page of the rows that match the Q object `wanted`, searching at most the next `span` rows of the queryset.
 
     The bound limits the work when few rows match. A page may therefore be empty without being the last one.
@@ -99,4 +101,4 @@ def _decoded(cursor: str) -> str:
 
 def _refuse_unless(right: bool) -> None:
     if not right:
-        raise ValidationFailed.of("cursor", "This is not a cursor of this service.", "invalid_cursor")
+        raise ValidationFailed.for_field("cursor", "This is not a cursor of this service.", "invalid_cursor")

@@ -58,7 +58,7 @@ class Bucket:
     limit: int
 
     @property
-    def rate(self) -> LeakyBucket:
+    def leaky_bucket(self) -> LeakyBucket:
         return LeakyBucket(PERIOD / self.limit, PERIOD)
 
 
@@ -72,11 +72,11 @@ class RateLimitVerdict:
 
     @property
     def remaining(self) -> int:
-        return self.bucket.rate.remaining(self.backlog)
+        return self.bucket.leaky_bucket.remaining(self.backlog)
 
     @property
     def retry_after(self) -> int:
-        return max(1, math.ceil(self.bucket.rate.wait(self.backlog)))
+        return max(1, math.ceil(self.bucket.leaky_bucket.wait(self.backlog)))
 
     def headers(self) -> dict[str, str]:
         headers = {
@@ -100,9 +100,11 @@ class LocalLimiter:
             if len(self._empty_at) > MAX_LOCAL_ENTRIES:
                 self._empty_at = {key: moment for key, moment in self._empty_at.items() if moment > now}
             backlogs = [max(self._empty_at.get(bucket.key, 0.0) - now, 0.0) for bucket in buckets]
-            allowed = all(bucket.rate.fits(backlog) for bucket, backlog in zip(buckets, backlogs, strict=True))
+            allowed = all(bucket.leaky_bucket.fits(backlog) for bucket, backlog in zip(buckets, backlogs, strict=True))
             if allowed:
-                backlogs = [backlog + bucket.rate.interval for bucket, backlog in zip(buckets, backlogs, strict=True)]
+                backlogs = [
+                    backlog + bucket.leaky_bucket.interval for bucket, backlog in zip(buckets, backlogs, strict=True)
+                ]
                 self._empty_at.update(
                     {bucket.key: now + backlog for bucket, backlog in zip(buckets, backlogs, strict=True)}
                 )
@@ -123,7 +125,9 @@ class SharedLimiter:
             return self._local.take(*buckets)
         keys = [f"rate:{bucket.limit}:{bucket.key}" for bucket in buckets]
         try:
-            allowed, backlogs = self._script(keys=keys, args=[PERIOD, *(bucket.rate.interval for bucket in buckets)])
+            allowed, backlogs = self._script(
+                keys=keys, args=[PERIOD, *(bucket.leaky_bucket.interval for bucket in buckets)]
+            )
         except redis.RedisError as error:
             self._silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
             logger.warning("Redis does not count the rate limit (%s); this process counts for itself.", error)
@@ -138,11 +142,11 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 
 
 @lru_cache(maxsize=4)
-def limiter(url: str) -> SharedLimiter | LocalLimiter:
+def rate_limiter_for_url(url: str) -> SharedLimiter | LocalLimiter:
     """Return the rate limiter of this process: shared through the Redis server at `url`, or local if `url` is empty."""
     return SharedLimiter(url) if url else LocalLimiter()
 
 
 def take_from_all(*buckets: Bucket) -> RateLimitVerdict:
     """Count one request in all these rate limit buckets; if any bucket is full, count it in none and refuse the request."""
-    return limiter(settings.REDIS_URL).take(*buckets)
+    return rate_limiter_for_url(settings.REDIS_URL).take(*buckets)

@@ -1,7 +1,7 @@
 """Limits on the threads and the CPU time of requests, so that one caller cannot slow down the others.
 
 A web process has few threads (WEB_THREADS), and a request that waits for another server occupies one of them. Each kind of
-waiting has a `ThreadLimit`: a maximum for the process and a lower one for each workspace. A request over the limit is
+waiting has a `WebThreadLimit`: a maximum for the process and a lower one for each workspace. A request over the limit is
 refused at once and can be retried. `reserve_outbound_thread` also sets a deadline for all outbound requests of its block, and
 `check_cpu_time` limits the CPU time of one request.
 """
@@ -26,7 +26,7 @@ _cpu_at_start: ContextVar[float | None] = ContextVar("cpu_at_start", default=Non
 _holds_outbound_slot: ContextVar[bool] = ContextVar("is_outside", default=False)
 
 
-class ThreadLimit:
+class WebThreadLimit:
     """A limit on the web threads that requests may occupy: `total` in this process, and `each` for one workspace."""
 
     def __init__(self, total: int, each: int | None = None) -> None:
@@ -34,7 +34,7 @@ class ThreadLimit:
         self._held: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def acquire(self, workspace_id: str = "") -> bool:
+    def try_acquire_thread(self, workspace_id: str = "") -> bool:
         """Reserve one of the limited web threads without waiting; return False if none is free."""
         with self._lock:
             if self._held.total() >= self._total or self._held[workspace_id] >= self._each:
@@ -43,16 +43,16 @@ class ThreadLimit:
             return True
 
     def release(self, workspace_id: str = "") -> None:
-        """Free one of the limited web threads, which `acquire` has reserved."""
+        """Free one of the limited web threads, which `try_acquire_thread` has reserved."""
         with self._lock:
             self._held[workspace_id] -= 1
             if not self._held[workspace_id]:
                 del self._held[workspace_id]
 
     @contextlib.contextmanager
-    def held(self, workspace_id: str = "") -> Iterator[None]:
+    def hold_thread(self, workspace_id: str = "") -> Iterator[None]:
         """Return a context manager that reserves a web thread under the thread limit. Raises RateLimited if none is free."""
-        if not self.acquire(workspace_id):
+        if not self.try_acquire_thread(workspace_id):
             raise errors.RateLimited(
                 "Too many requests are waiting for other servers.",
                 suggested_action="Try again in a few seconds.",
@@ -65,9 +65,9 @@ class ThreadLimit:
 
 
 # For requests to servers that callers choose or use: fetching media from a URL, asking a platform about an account.
-outbound_threads = ThreadLimit(settings.WEB_THREADS // 4, each=2)
+outbound_threads = WebThreadLimit(settings.WEB_THREADS // 4, each=2)
 # For servers that the operator chose, so that a slow server of one tenant cannot prevent people from signing in.
-operator_chosen_threads = ThreadLimit(settings.WEB_THREADS // 4)
+operator_chosen_threads = WebThreadLimit(settings.WEB_THREADS // 4)
 
 
 @contextlib.contextmanager
@@ -82,7 +82,7 @@ def reserve_outbound_thread(workspace_id: str, *, operator_chosen: bool = False)
         yield
         return
     share = operator_chosen_threads if operator_chosen else outbound_threads
-    with share.held(workspace_id), total_deadline(OUTBOUND_SECONDS):
+    with share.hold_thread(workspace_id), total_deadline(OUTBOUND_SECONDS):
         token = _holds_outbound_slot.set(True)
         try:
             yield

@@ -72,7 +72,7 @@ _EXAMPLE_DETAILS = {
 
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     """Return the error codes that an API operation can return, in the order in which it checks a request."""
-    writes = declared.writes_by(method)
+    writes = declared.method_may_write(method)
     if declared.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
         return list(dict.fromkeys([*GENERAL_CODES, *OPERATOR_CODES, *sent, *declared.errors, *ALWAYS_CODES]))

@@ -14,7 +14,7 @@ AnySerializer = TypeVar("AnySerializer", bound=serializers.BaseSerializer)
 _SHARED: dict[type[serializers.BaseSerializer], Any] = {}
 
 
-def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
+def shared_serializer_instance(serializer: type[AnySerializer]) -> AnySerializer:
     """Return the one shared instance of a serializer class, because building its fields is slow.
 
     The instance has no data of its own. Threads share it and call only `run_validation` and `to_representation`.
@@ -131,7 +131,7 @@ class OneOf(serializers.Serializer):
 
     def to_representation(self, instance: Any) -> Any:
         """Return a response's JSON data by means of the alternative serializer whose fields equal the keys of the data."""
-        shared = map(shared_serializer, self.alternatives)
+        shared = map(shared_serializer_instance, self.alternatives)
         serializer = next(each for each in shared if each.fields.keys() == instance.keys())
         return serializer.to_representation(instance)
 

@@ -62,7 +62,7 @@ class UploadRules:
 
 
 @dataclass(frozen=True)
-class Upload:
+class CompleteUpload:
     """An uploaded file that was received completely and is stored in a temporary file on this machine's disk.
 
     `filename` is the client's name for the file; never use it as a path.
@@ -78,7 +78,7 @@ class Upload:
         return self.sha256
 
     @classmethod
-    def of(cls, path: Path, filename: str) -> Self:
+    def from_path(cls, path: Path, filename: str) -> Self:
         """Return the Upload for an existing file at `path`, with its size and SHA-256."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -108,11 +108,11 @@ class UploadInProgress:
             raise too_large_error(self._limit)
         return len(piece)
 
-    def finish(self) -> Upload:
+    def finish(self) -> CompleteUpload:
         """Close the file of an upload that was received completely, and return it as an Upload."""
         with _disk_errors():
             self._file.close()
-        return Upload(self._path, self._filename, self._size, self._digest.hexdigest())
+        return CompleteUpload(self._path, self._filename, self._size, self._digest.hexdigest())
 
 
 @contextlib.contextmanager
@@ -154,7 +154,7 @@ class UploadTempFiles(contextlib.ExitStack[None]):
         self.callback(file.close)
         return UploadInProgress(file, filename, self._most_bytes)
 
-    def store(self, content: bytes, filename: str) -> Upload:
+    def write_temp_file(self, content: bytes, filename: str) -> CompleteUpload:
         """Write `content` to a temporary file, and return that file as an Upload."""
         file = self.begin(filename)
         file.write(content)
@@ -169,11 +169,11 @@ class FormBoolean(Boolean):
 
 
 @extend_schema_field({"type": "string", "format": "binary"})
-class UploadedFile(serializers.Field):
+class MultipartFileField(serializers.Field):
     """A serializer field for the file in the multipart form of an upload."""
 
-    def to_internal_value(self, data: Any) -> Upload:
-        if not isinstance(data, Upload):
+    def to_internal_value(self, data: Any) -> CompleteUpload:
+        if not isinstance(data, CompleteUpload):
             raise serializers.ValidationError("Must be a file.", code="wrong_type")
         return data
 
@@ -189,7 +189,7 @@ class UploadedFile(serializers.Field):
 class Base64File(serializers.Field):
     """A serializer field for an uploaded file in a JSON body, in base64 with padding and without line breaks."""
 
-    def to_internal_value(self, data: Any) -> Upload:
+    def to_internal_value(self, data: Any) -> CompleteUpload:
         if not isinstance(data, str):
             raise serializers.ValidationError("Must be a string.", code="wrong_type")
         try:
@@ -202,7 +202,7 @@ class Base64File(serializers.Field):
             raise errors.PayloadTooLarge(
                 f"A file in base64 may have {MAX_BASE64_FILE_BYTES:,} bytes.", suggested_action="Send it as a form."
             )
-        upload: Upload = self.context["spool"].store(content, "")
+        upload: CompleteUpload = self.context["spool"].store(content, "")
         return upload
 
 
@@ -219,7 +219,7 @@ class DiscardFilesUploadHandler(FileUploadHandler):
         return None
 
 
-def accept_file_uploads(request: HttpRequest) -> None:
+def allow_file_uploads_in_request(request: HttpRequest) -> None:
     """Accept uploaded files in this request; call this before the body is read. Raises PayloadTooLarge."""
     declared = request.META.get("CONTENT_LENGTH") or "0"
     if not declared.isdecimal() or int(declared) > max_upload_body_bytes(FORM):
@@ -229,7 +229,7 @@ def accept_file_uploads(request: HttpRequest) -> None:
     request.upload_handlers = [TemporaryFileUploadHandler(request)]
 
 
-def uploaded_files_in_field(request: HttpRequest, name: str) -> list[Upload]:
+def uploaded_files_in_field(request: HttpRequest, name: str) -> list[CompleteUpload]:
     """Return the files that were uploaded in a form field; they exist until the request ends."""
     sent = [file for file in request.FILES.getlist(name) if isinstance(file, TemporaryUploadedFile)]
-    return [Upload.of(Path(file.temporary_file_path()), file.name or "") for file in sent]
+    return [CompleteUpload.from_path(Path(file.temporary_file_path()), file.name or "") for file in sent]

@@ -24,11 +24,11 @@ from config.api.caller import Caller
 from config.api.error_handlers import error_response
 from config.api.errors import MethodNotAllowed, RateLimited, ServiceUnavailable, Unauthenticated
 from config.api.operation import Operation
-from config.api.request_limits import ThreadLimit
+from config.api.request_limits import WebThreadLimit
 from config.api.trace import set_trace_actor
 
 _building = threading.Lock()
-_building_threads = ThreadLimit(settings.WEB_THREADS // 4)
+_building_threads = WebThreadLimit(settings.WEB_THREADS // 4)
 
 
 class OperationViewSet(ViewSet):
@@ -111,7 +111,7 @@ def openapi_document() -> tuple[bytes, str]:
     """
     if _build_openapi_document.cache_info().currsize:
         return _build_openapi_document()
-    if not _building_threads.acquire():
+    if not _building_threads.try_acquire_thread():
         raise ServiceUnavailable("The OpenAPI document is being built.")
     try:
         with _building:

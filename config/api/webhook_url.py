@@ -15,13 +15,13 @@ from django.conf import settings
 from config.api.caller import Caller
 from config.api.errors import WebhookUrlNotAllowed
 from config.api.fields import Text
-from config.api.request_limits import ThreadLimit
-from config.outbound import DestinationNotAllowed, check_destinations, check_url_syntax
+from config.api.request_limits import WebThreadLimit
+from config.outbound import DestinationNotAllowed, check_destinations, check_url_without_lookup
 
 MAX_LENGTH = 2048
 LOOKUP_SECONDS = 3.0  # for all names of a request
 LOOKUP_SECONDS_WITHOUT_SHARE = 0.2
-lookup_threads = ThreadLimit(settings.WEB_THREADS // 4, each=1)
+lookup_threads = WebThreadLimit(settings.WEB_THREADS // 4, each=1)
 _read_urls: ContextVar[set[str] | None] = ContextVar("read_webhook_urls", default=None)
 
 
@@ -34,7 +34,7 @@ class WebhookUrl(Text):
     def to_internal_value(self, data: Any) -> str:
         url = super().to_internal_value(data)
         self.run_validators(url)
-        check_webhook_url(url)
+        check_webhook_url_syntax(url)
         urls = _read_urls.get()
         if urls is not None:
             urls.add(url)
@@ -42,7 +42,7 @@ class WebhookUrl(Text):
 
 
 @contextlib.contextmanager
-def collected_webhook_urls() -> Iterator[set[str]]:
+def collect_validated_webhook_urls() -> Iterator[set[str]]:
     """Return a context manager that collects the webhook URLs validated in its block, for `check_webhook_hosts`."""
     urls: set[str] = set()
     token = _read_urls.set(urls)
@@ -52,11 +52,11 @@ def collected_webhook_urls() -> Iterator[set[str]]:
         _read_urls.reset(token)
 
 
-def check_webhook_url(url: str | None) -> None:
+def check_webhook_url_syntax(url: str | None) -> None:
     """Check the syntax of a webhook URL without a DNS lookup, because a transaction must not wait for the network."""
     if url is not None:
         with _refused_as_webhook_url():
-            check_url_syntax(url)
+            check_url_without_lookup(url)
 
 
 def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:
@@ -68,7 +68,7 @@ def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:
     if not urls:
         return
     share_of = caller.workspace_id or caller.actor_id
-    waits = lookup_threads.acquire(share_of)
+    waits = lookup_threads.try_acquire_thread(share_of)
     try:
         with _refused_as_webhook_url():
             check_destinations(urls, seconds=LOOKUP_SECONDS if waits else LOOKUP_SECONDS_WITHOUT_SHARE)

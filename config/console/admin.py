@@ -121,7 +121,7 @@ admin.site.register(
 
 
 @admin.register(PeriodicTask)
-class ScheduleAdmin(PeriodicTaskAdmin):
+class CeleryBeatScheduleAdmin(PeriodicTaskAdmin):
     """The admin table of Celery beat's periodic tasks; the beat applies changes within seconds."""
 
     date_hierarchy = None

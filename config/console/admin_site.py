@@ -16,7 +16,7 @@ from django.urls import path, reverse
 from auditlog.services import record_entry
 from billing.plans import has_payment_processor
 from billing.services import reconcile_for_operator
-from config.api.admin_actions import signed_in_operator
+from config.api.admin_actions import signed_in_operator_caller
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention, status
 from config.console.operators.sign_in import CodeStep, PasswordStep, SetUpStep, satisfies_second_factor_rule
@@ -76,7 +76,7 @@ class OperatorConsole(admin.AdminSite):
         own = [
             path("second-factor/", CodeStep.as_view(), name="second-factor"),
             path("second-factor/set-up/", SetUpStep.as_view(), name="second-factor-set-up"),
-            path("find/", self.admin_view(self.find), name="find"),
+            path("find/", self.admin_view(self.redirect_search_to_result), name="find"),
             path("trace/<str:trace_id>/", self.admin_view(self.trace), name="trace"),
             path("run-retention/", self.admin_view(self.run_retention), name="run-retention"),
             path("reconcile-billing/", self.admin_view(self.reconcile_billing), name="reconcile-billing"),
@@ -93,7 +93,7 @@ class OperatorConsole(admin.AdminSite):
         shown = {**found, "billing_alarms": alarms[:MAX_ALARMS], "more_alarms": len(alarms) > MAX_ALARMS}
         return super().index(request, {**shown, **(extra_context or {})})
 
-    def find(self, request: HttpRequest) -> HttpResponse:
+    def redirect_search_to_result(self, request: HttpRequest) -> HttpResponse:
         """Admin page: redirect a search to the page of the id or trace id it contains, or else to a workspace search."""
         word = request.GET.get("q", "").strip()
         kind = search_word_kind(word)
@@ -120,7 +120,7 @@ class OperatorConsole(admin.AdminSite):
         """Admin page: count the rows that retention rules would delete, and delete them after confirmation."""
         _require_superuser(request)
         if request.method == "POST":
-            done = retention.run_retention_for_operator(caller=signed_in_operator(request))
+            done = retention.run_retention_for_operator(caller=signed_in_operator_caller(request))
             left = "" if done.complete else " More rows are left for the hourly run."
             faults = f" Failed rules: {', '.join(done.faults)}; see the log." if done.faults else ""
             messages.add_message(
@@ -134,7 +134,7 @@ class OperatorConsole(admin.AdminSite):
         """Admin page: after confirmation, run the nightly comparison of billing with the payment processor at once."""
         _require_superuser(request)
         if request.method == "POST":
-            found = reconcile_for_operator(caller=signed_in_operator(request))
+            found = reconcile_for_operator(caller=signed_in_operator_caller(request))
             result = (
                 f"Workspaces checked: {found.workspaces}. Subscriptions changed: {found.subscriptions_changed}. "
                 f"Usage that differs: {found.usage_differences}. Months that drift: {found.drifting_months}."
@@ -156,7 +156,7 @@ def _require_superuser(request: HttpRequest) -> None:
 def _record_change(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
     """Write the audit entry for a change in the admin console; it names the changed fields but not their values."""
     record_entry(
-        caller=signed_in_operator(request),
+        caller=signed_in_operator_caller(request),
         operation=f"console.{verb}",
         resource_type=row._meta.model_name,
         resource_id=str(row.pk)[:64],

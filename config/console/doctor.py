@@ -128,7 +128,7 @@ def _broker(name: str) -> Iterator[Finding]:
 
 
 def _heartbeats(name: str) -> Iterator[Finding]:
-    now, beats = timezone.now(), status.last_heartbeats()
+    now, beats = timezone.now(), status.last_heartbeats_by_name()
     silent = [duty for duty in status.QUEUE_MODELS if not status.is_recent(beats.get(duty), now)]
     if silent:
         yield Finding(Level.FAULT, name, f"no worker runs: {', '.join(silent)}", f"Start a worker: {WORKER}")

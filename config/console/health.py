@@ -30,7 +30,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     """Answer the health check /readyz: 200 if database and workers are fine, else 503, with the result of each check."""
     now = timezone.now()
     try:
-        beats = status.last_heartbeats()
+        beats = status.last_heartbeats_by_name()
         oldest = {duty: status.oldest_due_seconds(duty, now) for duty in REQUIRED_QUEUES}
     except DatabaseError:
         return _health_response({"status": "unavailable", "checks": {"database": "unreachable"}}, False)

@@ -63,16 +63,18 @@ class DatabaseCollector(Collector):
             "sps_heartbeat_age_seconds",
             "Seconds since the last run of a worker loop, the beat or a complete retention.",
             "duty",
-            {duty: (now - beat_at).total_seconds() for duty, beat_at in status.last_heartbeats().items()},
+            {duty: (now - beat_at).total_seconds() for duty, beat_at in status.last_heartbeats_by_name().items()},
         )
         alarms = Counter(status.open_billing_alarms().values_list("kind", flat=True))
         yield _gauge_by_label("sps_billing_alarms", "Open billing alarms.", "kind", alarms)
         yield GaugeMetricFamily(
             "sps_ledger_drift_months",
             "Months whose counter differed from the sum of the ledger entries at the last nightly check.",
-            value=status.drifting_month_count(),
+            value=status.counter_ledger_mismatch_count(),
         )
-        yield GaugeMetricFamily("sps_dead_letters", "Deliveries that were given up.", value=status.dead_letter_count())
+        yield GaugeMetricFamily(
+            "sps_dead_letters", "Deliveries that were given up.", value=status.dead_webhook_delivery_count()
+        )
         yield GaugeMetricFamily(
             "sps_accounts_needing_reauth",
             "Connected accounts that a person must reconnect.",

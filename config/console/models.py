@@ -43,7 +43,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return f"Second factor of {self.user_id}"
 
     @classmethod
-    def new_for(cls, user: User) -> SecondFactor:
+    def create_or_replace_unconfirmed(cls, user: User) -> SecondFactor:
         """Create a second factor for the operator, to be confirmed by a first code; replaces an earlier unconfirmed one."""
         cls.objects.filter(user=user, confirmed=False).delete()
         made = cls(user=user, name="Authenticator app", confirmed=False)
@@ -81,7 +81,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         self.save()
         return True
 
-    def confirm(self) -> list[str]:
+    def mark_confirmed_and_issue_codes(self) -> list[str]:
         """Mark the second factor as confirmed and return its new recovery codes, which are shown only once."""
         made = [b32encode(token_bytes(RECOVERY_CODE_BYTES)).decode().lower() for _ in range(RECOVERY_CODE_COUNT)]
         self.secrets = {**self.secrets, "recovery_codes": made}

@@ -51,7 +51,7 @@ class QueueStatus:
 
 def service_status() -> dict[str, Any]:
     """Return the status of the service: job queues, workers, permanently failed webhook deliveries, billing alarms."""
-    now, beats = timezone.now(), last_heartbeats()
+    now, beats = timezone.now(), last_heartbeats_by_name()
     return {
         "at": now,
         "duties": queue_statuses(now),
@@ -60,16 +60,16 @@ def service_status() -> dict[str, Any]:
             "beat_alive": is_recent(beats.get(BEAT), now, BEAT_ALIVE_WITHIN),
             "retention_at": beats.get(RETENTION),
         },
-        "dead_letters": dead_letter_count(),
+        "dead_letters": dead_webhook_delivery_count(),
         "accounts_needing_reauth": accounts_needing_reauth(),
-        "ledger_drift_months": drifting_month_count(),
+        "ledger_drift_months": counter_ledger_mismatch_count(),
         "billing_alarms": open_billing_alarms(),
     }
 
 
 def queue_statuses(now: datetime) -> list[QueueStatus]:
     """Return the status of every queue of background jobs."""
-    beats = last_heartbeats()
+    beats = last_heartbeats_by_name()
     return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
@@ -78,7 +78,7 @@ def oldest_due_seconds(duty: str, now: datetime) -> float:
     return _seconds_late(_oldest(duty, now), now)
 
 
-def last_heartbeats() -> dict[str, datetime]:
+def last_heartbeats_by_name() -> dict[str, datetime]:
     """Return by name the time of the last heartbeat of each background loop, of Celery beat and of retention."""
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
@@ -91,7 +91,7 @@ def record_heartbeat(duty: str) -> None:
     Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
 
 
-def dead_letter_count() -> int:
+def dead_webhook_delivery_count() -> int:
     return Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER).count()
 
 
@@ -104,7 +104,7 @@ def open_billing_alarms() -> QuerySet[BillingAlarm]:
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
-def drifting_month_count() -> int:
+def counter_ledger_mismatch_count() -> int:
     """Count the monthly spending counters that differed from the ledger of charges at the last nightly check."""
     return open_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 

@@ -26,7 +26,7 @@ def skip_recent_health_check(**kwargs: Any) -> None:
     _thread.used_at = now
 
 
-def release_connection() -> None:
+def close_connection_before_waiting() -> None:
     """Close this thread's database connection before a slow network call, unless it is in a transaction.
 
     Many threads may wait for the network at once, and each would hold a connection.

@@ -8,7 +8,7 @@ from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import models
 
-from config.sealing import Sealed, SealedValueError, fernet, open_sealed, seal
+from config.sealing import Sealed, SealedValueError, decrypt_for_row, encrypt_for_row, fernet_for_keys
 
 __all__ = ["EncryptedJSONField", "Sealed", "SealedValueError"]
 
@@ -27,15 +27,15 @@ class EncryptedJSONField(models.TextField):
         setattr(cls, name, _OpensWhenRead(self))
 
     def seal(self, pk: str, value: Any) -> Sealed:
-        return seal(self._row(pk), value)
+        return encrypt_for_row(self._row(pk), value)
 
     def open(self, pk: str, sealed: str) -> Any:
-        return open_sealed(self._row(pk), sealed)
+        return decrypt_for_row(self._row(pk), sealed)
 
-    def renewed(self, pk: str, sealed: str) -> Sealed | None:
+    def reencrypt_if_outdated(self, pk: str, sealed: str) -> Sealed | None:
         """Return an encrypted field's value encrypted with the newest key, or None if it already uses that key."""
         try:
-            fernet((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())
+            fernet_for_keys((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())
         except InvalidToken:
             return self.seal(pk, self.open(pk, sealed))
         return None

@@ -16,15 +16,21 @@ from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import entries_of
 from billing.caps import SpendCapStatus
 from billing.month_usage import agent_usage_of
-from billing.selectors import AgentCapUsage, agent_cap_usage
+from billing.selectors import AgentPostCapUsage, agent_post_cap_usage
 from config.api.caller import AgentMode, require_access, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
 from config.pages.templatetags.dashboard import money
-from posts.selectors import search_posts, selectable_accounts
+from posts.selectors import accounts_selectable_for_post, search_posts
 from posts.services import cancel_post
 from posts.states import GroupStatus
-from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import (
+    WorkspacePage,
+    add_api_error_to_form,
+    record_refused_write,
+    submit_once,
+    workspace_page,
+)
 
 CREATE, UPDATE = "agents.create", "agents.update"
 SHOWN_POSTS, SHOWN_ENTRIES, SHOWN_KEYS = 5, 10, 5
@@ -54,18 +60,20 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         return page.render("home/agent_new.html", form=form)
     if not form.is_valid():
         return page.render("home/agent_new.html", form=form, status=422)
-    created_agents: list[services.CreatedAgent] = []
+    created_agents: list[services.AgentWithClaimToken] = []
 
     def create() -> Agent:
         owner = page.workspace.owner_user_id
         workspace_id = page.workspace.id
         created_agents.append(
-            services.create_agent(caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.settings)
+            services.create_agent(
+                caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.all_agent_fields
+            )
         )
         return created_agents[0].agent
 
     try:
-        _check_webhook_host(page, form.settings)
+        _check_webhook_host(page, form.all_agent_fields)
         agent_id, repeated = submit_once(page, CREATE, create)
     except ApiError as error:
         _add_refusal(page, CREATE, form, error)
@@ -84,7 +92,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("GET", "POST", operation=UPDATE)
-def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: show an agent with its usage, posts, keys and log; a POST saves its settings."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     form = AgentForm(
@@ -133,7 +141,7 @@ def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation=UPDATE)
-def stop_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
+def restrict_agent_to_dry_runs(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: stop an agent by allowing it only dry runs; a checkbox also cancels its scheduled posts.
 
     An agent that is already stopped or revoked may still have scheduled posts.
@@ -181,14 +189,16 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
     usage = agent_usage_of(caller=caller, agent_id=found.id, at=now)
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
     keys = selectors.keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_write else []
-    counts = agent_cap_usage(agent_id=found.id, at=now)
+    counts = agent_post_cap_usage(agent_id=found.id, at=now)
     _add_usage_to_help_texts(form, usage.spend_cap, counts)
     return page.render(
         "home/agent.html",
         agent=found,
         form=form,
         usage=usage,
-        bar=_budget_bar(usage.spend_cap.spent_cents, usage.spend_cap.reserved_cents, usage.spend_cap.limit_cents),
+        bar=_budget_bar(
+            usage.spend_cap.spent_cents, usage.spend_cap.reserved_cents, usage.spend_cap.cap_plus_free_credit_cents
+        ),
         counts=counts,
         posts=posts.rows,
         api_keys=keys,
@@ -200,7 +210,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
     )
 
 
-def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: AgentCapUsage) -> None:
+def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: AgentPostCapUsage) -> None:
     """Add an agent's usage so far, such as "3 today.", to the help text of each limit in the form of its settings."""
     cents = cap.spent_cents + cap.reserved_cents
     for name, used in (
@@ -226,12 +236,12 @@ def _check_webhook_host(page: WorkspacePage, fields: dict[str, Any]) -> None:
 
 def _add_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: ApiError) -> None:
     record_refused_write(page, operation, error)
-    add_api_error(form, error, field="webhook_url" if isinstance(error, WebhookUrlNotAllowed) else None)
+    add_api_error_to_form(form, error, field="webhook_url" if isinstance(error, WebhookUrlNotAllowed) else None)
 
 
 def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
     """Return the social accounts to choose from in an agent's form; includes accounts chosen earlier but deleted since."""
-    rows = selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
+    rows = accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _account_name(row) for row in rows}
     return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from auditlog import selectors as audit
 from billing.caps import SpendCapStatus
-from billing.selectors import spend_cap
+from billing.selectors import workspace_spend_cap_status
 from posts import selectors as posts
 from posts.models import PostGroup
 from posts.states import NEEDS_A_PERSON, GroupStatus
@@ -21,13 +21,13 @@ NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
 @workspace_page()
-def home(page: WorkspacePage) -> HttpResponse:
+def workspace_home(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: a workspace's home, with open problems, the next posts, spending and recent activity."""
     workspace_id = page.workspace.id
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
     waiting = list(groups.filter(status__in=NEEDS_A_PERSON).order_by("-pk")[: SHOWN + 1])
     accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
-    cap = spend_cap(workspace_id=workspace_id, at=timezone.now())
+    cap = workspace_spend_cap_status(workspace_id=workspace_id, at=timezone.now())
     return page.render(
         "home/home.html",
         approvals=[group for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION],
@@ -47,7 +47,7 @@ def _upcoming_posts(groups: Any) -> list[PostGroup]:
 
 def _spend(cap: SpendCapStatus) -> dict[str, Any]:
     """Return a workspace's spending this month for its home page: the limit, and how many percent are spent or reserved."""
-    limit = cap.limit_cents or 0
+    limit = cap.cap_plus_free_credit_cents or 0
     used = cap.spent_cents + cap.reserved_cents
     share = (lambda cents: min(100.0, 100.0 * cents / limit)) if limit else (lambda cents: 100.0 if cents else 0.0)
     return {

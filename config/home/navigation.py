@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from config.pages.navigation import PageEntry
+from config.pages.navigation import DashboardPage
 
-HOME = PageEntry("home", "Home")
-AGENTS = PageEntry("agents", "Agents")
-AGENT = PageEntry("agent")
-WEBHOOK_TEST = PageEntry("webhook-test")
+HOME = DashboardPage("home", "Home")
+AGENTS = DashboardPage("agents", "Agents")
+AGENT = DashboardPage("agent")
+WEBHOOK_TEST = DashboardPage("webhook-test")

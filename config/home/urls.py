@@ -9,12 +9,12 @@ from config.home import agents, home, webhook_trial
 WORKSPACE = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
-    path(WORKSPACE, home.home, name="home"),
+    path(WORKSPACE, home.workspace_home, name="home"),
     path(f"{WORKSPACE}/agents", agents.agents, name="agents"),
     path(f"{WORKSPACE}/agents/new", agents.new_agent, name="agent-new"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>", agents.agent, name="agent"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>", agents.agent_details_and_settings, name="agent"),
     path(f"{WORKSPACE}/agents/<str:agent_id>/rotate-key", agents.rotate_agent_key, name="agent-rotate-key"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.stop_agent, name="agent-stop"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.restrict_agent_to_dry_runs, name="agent-stop"),
     path(f"{WORKSPACE}/agents/<str:agent_id>/revoke", agents.revoke_agent, name="agent-revoke"),
-    path(f"{WORKSPACE}/webhooks/test", webhook_trial.webhook_trial, name="webhook-test"),
+    path(f"{WORKSPACE}/webhooks/test", webhook_trial.try_webhook_with_sandbox_post, name="webhook-test"),
 ]

@@ -11,7 +11,13 @@ from config.api.webhook_url import MAX_LENGTH, check_webhook_hosts
 from posts import selectors, services
 from posts.dashboard.inputs import validated_data
 from posts.serializers.requests import CreatePostSerializer
-from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import (
+    WorkspacePage,
+    add_api_error_to_form,
+    record_refused_write,
+    submit_once,
+    workspace_page,
+)
 
 OPERATION = "posts.create"
 TEST_TEXT = "A test of webhooks, sent from the dashboard."
@@ -37,7 +43,7 @@ class WebhookTestForm(forms.Form):
 
 
 @workspace_page("GET", "POST", operation=OPERATION)
-def webhook_trial(page: WorkspacePage) -> HttpResponse:
+def try_webhook_with_sandbox_post(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: test a webhook URL by publishing a free sandbox post and sending its events to the URL."""
     form = WebhookTestForm(page.request.POST or None)
     if form.is_valid():
@@ -45,7 +51,7 @@ def webhook_trial(page: WorkspacePage) -> HttpResponse:
             return _send(page, **form.cleaned_data)
         except (ValidationFailed, WebhookUrlNotAllowed) as error:
             record_refused_write(page, OPERATION, error)
-            add_api_error(form, error, field="webhook_url")
+            add_api_error_to_form(form, error, field="webhook_url")
     return page.render("home/webhook_trial.html", form=form, status=422 if form.errors else 200)
 
 
@@ -62,13 +68,13 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
     asked = validated_data(CreatePostSerializer, body)
     check_webhook_hosts([webhook_url], page.caller)
     post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, **asked))
-    return page.redirect(f"{page.path('webhooks')}?post={post_group_id}&wait=1")
+    return page.redirect(f"{page.page_url('webhooks')}?post={post_group_id}&wait=1")
 
 
 def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
     """Return an account that can publish the webhook test's text post, preferably in the sandbox. Raises InvalidState."""
     workspace_id = page.workspace.id
-    accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=workspace_id)
+    accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id)
     accounts.sort(key=lambda account: not account.sandbox)
     targets = [_target(account) for account in accounts]
     found = services.validate_post(caller=page.caller, workspace_id=workspace_id, text=text, targets=targets)

@@ -75,7 +75,7 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows
         return list(queryset.filter(pk__in=pks).order_by("due_at", "pk"))
 
 
-def held_row(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
+def claimed_row_queryset(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
     """Return a queryset of one due row that this worker claimed; it is empty if another worker has claimed the row since."""
     return queryset.filter(pk=row.pk, fence=row.fence)
 

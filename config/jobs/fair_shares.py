@@ -50,7 +50,7 @@ class FairShares:
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
         return min(self.free_job_slots, self.shares.slow_together - held)
 
-    def free_places_of_quick_holders(self) -> dict[str, int]:
+    def free_places_by_quick_holder(self) -> dict[str, int]:
         """Return how many more jobs may start for each quick account or webhook receiver that uses at most 3/4 of its limit.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
@@ -60,14 +60,14 @@ class FairShares:
         }
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
-    def holders_to_skip(self) -> set[str]:
+    def holders_excluded_from_slow_jobs(self) -> set[str]:
         """Return the accounts or receivers to exclude from a search for slow jobs: quick ones, and those at their limit."""
         return self._quick | {holder for holder in self._in_flight if not self.has_free_place(holder)}
 
     def has_free_place(self, holder: str) -> bool:
         return self._in_flight[holder] < (self.shares.quick if holder in self._quick else self.shares.slow)
 
-    def start_job(self, holder: str) -> bool:
+    def try_take_job_slot(self, holder: str) -> bool:
         """Count a new job of an account or webhook receiver as running; return False if the limit on its jobs is reached."""
         if not self.has_free_place(holder):
             return False

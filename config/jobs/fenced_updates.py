@@ -3,7 +3,7 @@
 A worker that claims a row gets a fence, the number of that claim (config/jobs/due.py). When another worker has claimed the
 row since, the numbers differ and the other worker's values remain. One statement for each row would cost several
 times the CPU. The SQL is written by hand because the ORM's `bulk_update` cannot check a fence for each row; a test compares
-it with `held_row(...).update(...)`.
+it with `claimed_row_queryset(...).update(...)`.
 """
 
 from __future__ import annotations

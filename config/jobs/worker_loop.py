@@ -44,7 +44,7 @@ class WorkerLoop:
     def wake(self) -> None:
         self._awake.set()
 
-    def stop(self, seconds: float) -> None:
+    def stop_and_wait(self, seconds: float) -> None:
         """Stop the worker loop, and wait up to `seconds` until its current work has ended."""
         self.stopping = True
         wake_up.set_wake_function(self.name, None)

@@ -19,7 +19,7 @@ from django.utils.formats import date_format
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents.models import ApiKey
-from billing.nearly_spent_budgets import BudgetUse, nearly_spent_budgets
+from billing.nearly_spent_budgets import WorkspaceBudgetUse, nearly_spent_budgets
 from config.notices.models import Notice, NoticeKind
 from config.notices.occurrences import BUDGET_THRESHOLDS
 from posts.models import PostGroup
@@ -207,7 +207,7 @@ def _new_network(key: ApiKey, workspace: Workspace) -> str:
     return f"{_plain(key.name)} ({key.prefix}…): {', '.join(details)}"
 
 
-def _spent(use: BudgetUse) -> str:
+def _spent(use: WorkspaceBudgetUse) -> str:
     used, limit = _money(use.used_cents), _money(use.limit_cents)
     return f"{use.month:%B %Y}: {used} of {limit} is spent or reserved for scheduled posts"
 

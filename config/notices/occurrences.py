@@ -22,7 +22,7 @@ BUDGET_THRESHOLDS = (80, 100)
 
 
 @dataclass(frozen=True)
-class Occurrence:
+class EventNeedingNotice:
     """An event that needs an e-mail notice; its fields are those of the model Notice."""
 
     workspace_id: str
@@ -58,7 +58,7 @@ _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
 }
 
 
-def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Occurrence]:
+def events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int) -> list[EventNeedingNotice]:
     """Return events since a time that need an e-mail notice of this kind and have none yet: the earliest `limit` ones."""
     if kind == NoticeKind.BUDGET:
         return _nearly_spent_budgets(limit)
@@ -66,13 +66,13 @@ def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Oc
     noticed = Notice.objects.filter(kind=kind, occurrence=OuterRef("pk"), at=OuterRef(at))
     recent = rows.filter(**{f"{at}__gte": since}).exclude(workspace__status=WorkspaceStatus.DELETED)
     new = recent.exclude(Exists(noticed)).order_by(at, "pk")
-    return [Occurrence(*found) for found in new.values_list("workspace_id", "pk", at, about)[:limit]]
+    return [EventNeedingNotice(*found) for found in new.values_list("workspace_id", "pk", at, about)[:limit]]
 
 
-def _nearly_spent_budgets(limit: int) -> list[Occurrence]:
+def _nearly_spent_budgets(limit: int) -> list[EventNeedingNotice]:
     """Return an event for each budget that is 80 % or 100 % used (spent or reserved) and not reported by e-mail yet."""
     found = [
-        Occurrence(
+        EventNeedingNotice(
             budget.workspace_id,
             f"{budget.workspace_id}:{percent}:{budget.limit_cents}",
             datetime.combine(budget.month, time.min, UTC),

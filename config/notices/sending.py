@@ -18,7 +18,7 @@ from config.api.caller import WorkspaceStatus
 from config.notices.choices import notice_recipients
 from config.notices.emails import NoticeEmail, build_email
 from config.notices.models import MIN_PAUSE, Digest, NewsCursor, Notice, NoticeKind
-from config.notices.occurrences import Occurrence, new_occurrences
+from config.notices.occurrences import EventNeedingNotice, events_needing_notice
 from workspaces.models import User
 from workspaces.services import queue_mail
 
@@ -30,7 +30,7 @@ BATCH_SIZE = 500  # occurrences in one transaction
 MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 
 
-def send_notices() -> int:
+def store_and_send_notices() -> int:
     """Store new events as e-mail notices, then send the digest e-mails that are due; return the number of due digests."""
     for kind in NoticeKind:
         while create_notices(kind) == BATCH_SIZE:
@@ -50,7 +50,7 @@ def create_notices(kind: NoticeKind) -> int:
         if cursor is None:
             return 0
         since = max(cursor.seen_until - OVERLAP, now - MAX_LOOKBACK)
-        occurrences = new_occurrences(kind, since=since, limit=BATCH_SIZE)
+        occurrences = events_needing_notice(kind, since=since, limit=BATCH_SIZE)
         if occurrences:
             _store_notices(kind, occurrences)
         if len(occurrences) < BATCH_SIZE:
@@ -59,7 +59,7 @@ def create_notices(kind: NoticeKind) -> int:
     return len(occurrences)
 
 
-def _store_notices(kind: NoticeKind, occurrences: Sequence[Occurrence]) -> None:
+def _store_notices(kind: NoticeKind, occurrences: Sequence[EventNeedingNotice]) -> None:
     now = timezone.now()
     workspace_ids = {each.workspace_id for each in occurrences}
     Digest.objects.bulk_create(

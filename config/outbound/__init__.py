@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from config.outbound.async_client import PostAnswer, create_session, post
-from config.outbound.client import Response, download, multipart, request
+from config.outbound.async_client import HttpPostResponse, create_session, post
+from config.outbound.client import Response, build_multipart_body, download, request
 from config.outbound.deadline import total_deadline
-from config.outbound.destinations import DestinationNotAllowed, check_destinations, check_url_syntax
+from config.outbound.destinations import DestinationNotAllowed, check_destinations, check_url_without_lookup
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, OutboundError, ResponseTooLarge
 
 __all__ = [
     "DestinationNotAllowed",
     "DestinationRefused",
+    "HttpPostResponse",
     "NoAnswer",
     "NotSent",
     "OutboundError",
-    "PostAnswer",
     "Response",
     "ResponseTooLarge",
+    "build_multipart_body",
     "check_destinations",
-    "check_url_syntax",
+    "check_url_without_lookup",
     "create_session",
     "download",
-    "multipart",
     "post",
     "request",
     "total_deadline",

@@ -30,8 +30,8 @@ from config.outbound.destinations import (
     Destination,
     DestinationNotAllowed,
     address_allowed,
-    check_url_syntax,
-    require_allowed,
+    check_url_without_lookup,
+    require_allowed_addresses,
 )
 from config.outbound.errors import DestinationRefused, DestinationUnresolved, NoAnswer, NotSent, error_summary
 from config.outbound.resolver import webhook_resolver
@@ -51,7 +51,7 @@ _current_post: ContextVar[_Post] = ContextVar("current_post")
 
 
 @dataclass(frozen=True)
-class PostAnswer:
+class HttpPostResponse:
     """The response to a POST request of the asynchronous client; `excerpt` is the start of its body."""
 
     status: int
@@ -90,7 +90,7 @@ async def post(
     headers: Mapping[str, str],
     timeout: float,
     read_limit: int = 4096,
-) -> PostAnswer:
+) -> HttpPostResponse:
     """Send a POST request with the asynchronous client and return the response; a redirect is returned, not followed.
 
     `timeout` limits the whole exchange in seconds, from the DNS lookup to the end of the excerpt. At most `read_limit`
@@ -98,7 +98,7 @@ async def post(
     receiver may get the same bytes twice. Raises NotSent if no connection was made, and NoAnswer for any other failure.
     """
     try:
-        destination = check_url_syntax(url)
+        destination = check_url_without_lookup(url)
         async with asyncio.timeout(timeout):
             _current_post.set(_Post(await _look_up(destination)))
             return await _exchange(session, url, body, headers, read_limit)
@@ -114,7 +114,7 @@ async def post(
 
 async def _exchange(
     session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str], read_limit: int
-) -> PostAnswer:
+) -> HttpPostResponse:
     try:
         response = await _send(session, url, body, headers)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
@@ -125,7 +125,7 @@ async def _exchange(
         excerpt = bytearray()
         while len(excerpt) < read_limit and (chunk := await response.content.read(read_limit - len(excerpt))):
             excerpt += chunk
-        return PostAnswer(response.status, response.headers, bytes(excerpt))
+        return HttpPostResponse(response.status, response.headers, bytes(excerpt))
     finally:
         response.close()  # does not close the connection of an answer that was read to its end
 
@@ -146,7 +146,7 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
             addresses = await asyncio.wrap_future(webhook_resolver.start_lookup(destination.host))
     except TimeoutError as error:
         raise DestinationUnresolved(f"{destination.host} does not resolve in time.") from error
-    require_allowed(destination.host, addresses)
+    require_allowed_addresses(destination.host, addresses)
     return [
         ResolveResult(
             hostname=destination.host,

@@ -23,8 +23,8 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from config.outbound.connections import Exchange, connection_to
-from config.outbound.deadline import deadline_within
-from config.outbound.destinations import DestinationNotAllowed, check_url_syntax
+from config.outbound.deadline import earliest_deadline
+from config.outbound.destinations import DestinationNotAllowed, check_url_without_lookup
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, error_summary
 
 _READ_BYTES = 65_536
@@ -93,7 +93,7 @@ def download(
     return _exchange(requests.Request("GET", url, headers=_all_headers(headers)), timeout, max_bytes, to, cut=cut)
 
 
-def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
+def build_multipart_body(fields: Mapping[str, Any]) -> MultipartEncoder:
     """Return the multipart/form-data body of an HTTP request; the files in it are read only while they are sent.
 
     A file is `(filename, opened file, mime type)`. Send the body's `content_type` as the Content-Type header.
@@ -102,9 +102,9 @@ def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
 
 
 def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[bytes], *, cut: bool = False) -> Response:
-    exchange = Exchange(deadline_within(timeout), readable=2 * max_bytes + _READ_BYTES)
+    exchange = Exchange(earliest_deadline(timeout), readable=2 * max_bytes + _READ_BYTES)
     try:
-        destination = check_url_syntax(str(asked.url))
+        destination = check_url_without_lookup(str(asked.url))
         prepared = asked.prepare()
         with contextlib.closing(connection_to(destination, exchange)) as connection:
             connection.connect()

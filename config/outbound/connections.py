@@ -25,7 +25,7 @@ from config.outbound.destinations import (
     Destination,
     DestinationNotAllowed,
     address_allowed,
-    allowed_addresses,
+    resolve_and_check_addresses,
 )
 from config.outbound.errors import ResponseTooLarge
 
@@ -117,7 +117,7 @@ class CheckedAddressConnection(HTTPConnection):
 
     def _new_conn(self) -> socket.socket:
         seconds = min(RESOLVE_SECONDS, self._exchange.seconds_left())
-        *others, last = allowed_addresses(self._destination, seconds=seconds)
+        *others, last = resolve_and_check_addresses(self._destination, seconds=seconds)
         for address in others:
             with contextlib.suppress(OSError):
                 return self._dial(address)
@@ -138,7 +138,7 @@ class CheckedAddressConnection(HTTPConnection):
         return sock
 
 
-class PinnedTLSConnection(CheckedAddressConnection, HTTPSConnection):
+class CheckedAddressTLSConnection(CheckedAddressConnection, HTTPSConnection):
     """An outbound HTTPS connection for one request, which checks that the certificate is valid for the host's name."""
 
     def __init__(self, destination: Destination, exchange: Exchange) -> None:
@@ -148,5 +148,5 @@ class PinnedTLSConnection(CheckedAddressConnection, HTTPSConnection):
 def connection_to(destination: Destination, exchange: Exchange) -> CheckedAddressConnection:
     """Return an unopened outbound connection to a destination, with TLS if its scheme is https."""
     if destination.scheme == "https":
-        return PinnedTLSConnection(destination, exchange)
+        return CheckedAddressTLSConnection(destination, exchange)
     return CheckedAddressConnection(destination, exchange)

@@ -20,11 +20,11 @@ def total_deadline(seconds: float) -> Iterator[None]:
         _deadline.reset(token)
 
 
-def deadline_within(timeout: float) -> float:
+def earliest_deadline(timeout: float) -> float:
     """Return the time (time.monotonic) by which an outbound request with this time-out must end."""
     return min(_deadline.get(), time.monotonic() + timeout)
 
 
-def seconds_within(timeout: float) -> float:
+def timeout_within_deadline(timeout: float) -> float:
     """Return how many seconds an outbound request may wait: its time-out, or less if a `total_deadline` comes first."""
-    return max(0.0, deadline_within(timeout) - time.monotonic())
+    return max(0.0, earliest_deadline(timeout) - time.monotonic())

@@ -16,7 +16,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, 
 
 from django.conf import settings
 
-from config.outbound.deadline import seconds_within
+from config.outbound.deadline import timeout_within_deadline
 from config.outbound.resolver import platform_resolver, webhook_resolver
 
 MAX_URL_LENGTH = 2048
@@ -65,7 +65,7 @@ class Destination:
     is_ip: bool
 
 
-def check_url_syntax(url: str) -> Destination:
+def check_url_without_lookup(url: str) -> Destination:
     """Check the syntax of a URL without network access, and return its destination. Raises DestinationNotAllowed."""
     if len(url) > MAX_URL_LENGTH:
         raise DestinationNotAllowed(f"The URL is longer than {MAX_URL_LENGTH} characters.")
@@ -91,15 +91,15 @@ def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
 
     All names are resolved at once. A name that does not resolve within `seconds` is accepted: connections check again.
     """
-    hosts = {destination.host for destination in map(check_url_syntax, urls) if not destination.is_ip}
+    hosts = {destination.host for destination in map(check_url_without_lookup, urls) if not destination.is_ip}
     lookups = {host: webhook_resolver.start_lookup(host) for host in hosts}
-    wait(lookups.values(), timeout=seconds_within(seconds))
+    wait(lookups.values(), timeout=timeout_within_deadline(seconds))
     for host, lookup in lookups.items():
         if not lookup.cancel() and lookup.exception() is None:
-            require_allowed(host, lookup.result())
+            require_allowed_addresses(host, lookup.result())
 
 
-def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
+def resolve_and_check_addresses(destination: Destination, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
     """Look up the host of a destination and return its IP addresses, all checked, in order of preference.
 
     Raises DestinationUnresolved, and DestinationNotAllowed if any address is not allowed.
@@ -108,11 +108,11 @@ def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECO
         addresses = [destination.host]
     else:
         addresses = platform_resolver.look_up(destination.host, seconds=seconds)
-    require_allowed(destination.host, addresses)
+    require_allowed_addresses(destination.host, addresses)
     return addresses
 
 
-def require_allowed(host: str, addresses: list[str]) -> None:
+def require_allowed_addresses(host: str, addresses: list[str]) -> None:
     """Raise DestinationNotAllowed unless outbound requests to all these IP addresses of `host` are allowed.
 
     Only a loopback host may have loopback addresses, and it may have no others.
@@ -140,7 +140,7 @@ def _require_public_form(destination: Destination) -> None:
     if destination.port != 443 and destination.port <= 1023:
         raise DestinationNotAllowed("The URL's port is neither 443 nor above 1023.")
     if destination.is_ip:
-        require_allowed(destination.host, [destination.host])
+        require_allowed_addresses(destination.host, [destination.host])
     elif not _is_public_name(destination.host):
         raise DestinationNotAllowed("The URL's host is not a public domain name.")
 

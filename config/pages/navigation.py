@@ -15,10 +15,10 @@ MAX_SHOWN_COUNT = 99  # higher counts are shown as 99+
 
 
 @dataclass(frozen=True)
-class PageEntry:
+class DashboardPage:
     """A dashboard page to which templates may link by `{% page_link %}`; a page with a label is also in the menu.
 
-    `waiting` takes a workspace id and returns how many items on the page wait for a person, counted up to MOST + 1.
+    `waiting` takes a workspace id and returns how many items on the page wait for a person, counted up to MAX_SHOWN_COUNT + 1.
     `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
     """
 
@@ -42,7 +42,7 @@ class _Page(Protocol):
     request: HttpRequest
     workspace: Any
 
-    def path(self, name: str) -> str: ...
+    def page_url(self, name: str) -> str: ...
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
@@ -51,22 +51,22 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     return {"navigation": SimpleLazyObject(lambda: menu_links(page))} if page else {}
 
 
-def page_entries() -> list[PageEntry]:
+def all_dashboard_pages() -> list[DashboardPage]:
     """Return all dashboard pages of the navigation, in the order of the menu."""
     return [import_string(path) for path in settings.NAVIGATION]
 
 
 def menu_links(page: _Page) -> list[MenuLink]:
     """Return the links of the dashboard's menu; the link of the open page is marked."""
-    first = page.request.path.removeprefix(page.path("home")).strip("/").partition("/")[0]
+    first = page.request.path.removeprefix(page.page_url("home")).strip("/").partition("/")[0]
     return [
         MenuLink(
             entry.label,
-            page.path(entry.route),
+            page.page_url(entry.route),
             (first or "home") in (entry.route, *entry.also_for),
             _shown(entry.waiting(page.workspace.id)) if entry.waiting else "",
         )
-        for entry in page_entries()
+        for entry in all_dashboard_pages()
         if entry.label
     ]
 

@@ -185,7 +185,7 @@ class Connection:
         elif data:
             self._arrived += self.body.feed(data)
         else:
-            self.body.connection_ended()
+            self.body.record_lost_connection()
 
     def discard(self) -> bool:
         """Read and discard what the client sent; return False if the client has closed the connection."""

@@ -19,7 +19,7 @@ from django.db import transaction
 
 from accounts.models import ConnectedAccount
 from agents.services import issue_key
-from agents.tokens import new_user_token
+from agents.tokens import new_development_user_token
 from config.api.caller import Caller
 from config.api.scopes import SCOPES
 from workspaces.models import User
@@ -52,7 +52,7 @@ class Demo:
     note: str | None = None
 
 
-def write_demo(*, base_url: str) -> Demo | None:
+def create_or_find_demo_workspace(*, base_url: str) -> Demo | None:
     """Create a demo workspace if the database has no users, or find the earlier one; write demo.json. None if neither."""
     path = Path(settings.DATA_DIR) / DEMO_FILE
     if not User.objects.exists():
@@ -78,7 +78,7 @@ def write_demo(*, base_url: str) -> Demo | None:
     if settings.OIDC_ISSUER:
         demo.note = NO_SIGN_IN_NOTE
     else:
-        demo.user_token = new_user_token(owner_id)
+        demo.user_token = new_development_user_token(owner_id)
         demo.sign_in_url = f"{base_url}/dashboard/sign-in/{owner_id}/{default_token_generator.make_token(owner)}"
     _write(path, demo)
     return demo

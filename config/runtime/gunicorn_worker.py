@@ -35,7 +35,7 @@ from config.runtime.connection import Connection, MinimumClientSpeed, UploadSlot
 
 READ_SECONDS = env.int("WEB_READ_SECONDS", default=30)
 LEAST_BYTES_PER_SECOND = env.int("WEB_LEAST_BYTES_PER_SECOND", default=32_768)
-STOP_WAITING_FUNCTION = "posts.services.wait.stop_waiting"
+STOP_WAITING_FUNCTION = "posts.services.wait.end_waits_at_shutdown"
 SERVER_ERRORS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)
 SMALL_BODY_SECONDS = 0.2
 # A client that is refused while it sends may miss the answer if the connection closes at once.

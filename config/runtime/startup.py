@@ -55,7 +55,7 @@ def check_address_free(host: str, port: int) -> None:
         ) from None
 
 
-def host_and_port(host: str, port: int) -> str:
+def join_host_and_port(host: str, port: int) -> str:
     """Return `host:port` for use in URLs and by gunicorn; an IPv6 address gets brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

@@ -68,7 +68,7 @@ class Supervisor:
     """Keeps child processes running, and stops them: first by SIGTERM, and by SIGKILL if they run `grace` seconds later.
 
     A child that ends is restarted after `first_delay` seconds, which double with each failure up to LONGEST_DELAY.
-    Use it from the main thread: call `watch`, and `stop` at the end.
+    Use it from the main thread: call `keep_children_running`, and `stop` at the end.
     """
 
     def __init__(self, children: Sequence[Child], *, first_delay: float = 1.0, grace: float = 8.0) -> None:
@@ -85,7 +85,7 @@ class Supervisor:
         """Ask the supervisor to stop its child processes; a second call makes it kill them at once."""
         self._stop_requests += 1
 
-    def watch(self, *, until: Callable[[], bool] | None = None, timeout: float = math.inf) -> bool:
+    def keep_children_running(self, *, until: Callable[[], bool] | None = None, timeout: float = math.inf) -> bool:
         """Restart child processes that exit; return True once `until()` is true, False on a request to stop or a time-out."""
         deadline = time.monotonic() + timeout
         while not self.stopping:

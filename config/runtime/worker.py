@@ -72,7 +72,7 @@ class WorkerLoops(bootsteps.StartStopStep):
         if self._stop.is_set():
             return
         self._stop.set()
-        self._stopping = [threading.Thread(target=loop.stop, args=(STOP_SECONDS,)) for loop in self.loops]
+        self._stopping = [threading.Thread(target=loop.stop_and_wait, args=(STOP_SECONDS,)) for loop in self.loops]
         for thread in self._stopping:
             thread.start()
 

@@ -16,16 +16,18 @@ MAX_SHOWN_USES = 20
 
 
 @workspace_page("GET", "POST", operation="media.describe")
-def asset(page: WorkspacePage, media_id: str) -> HttpResponse:
+def show_or_describe_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
     """Show the dashboard page of one media asset, or save the alt text that was entered on this page.
 
     For a deleted asset, the page shows whether its file remains.
     """
-    found = selectors.get_workspace_asset(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
+    found = selectors.get_asset_even_deleted(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     if page.request.method != "POST":
         if found.status == MediaAsset.Status.DELETED:
             return page.render(
-                "media/deleted.html", asset=found, file_remains=bool(found.storage_key or found.thumbnail_key)
+                "media/deleted.html",
+                asset=found,
+                file_remains=bool(found.storage_key or found.thumbnail_key),
             )
         return _show(page, found, AltTextForm(found))
     form = AltTextForm(found, page.request.POST)
@@ -37,7 +39,7 @@ def asset(page: WorkspacePage, media_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="media.delete")
 def delete(page: WorkspacePage, media_id: str) -> HttpResponse:
-    found = selectors.get_workspace_asset(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
+    found = selectors.get_asset_even_deleted(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     services.delete_media(caller=page.caller, media_id=found.id)
     return page.success_redirect(f"{found.filename} was deleted. Links to it no longer work.", "media")
 

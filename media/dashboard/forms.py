@@ -10,7 +10,7 @@ from media.models import MediaAsset
 from media.serializers import MAX_ALT_TEXT
 
 
-class MultilineField(forms.CharField):
+class NormalizedMultilineField(forms.CharField):
     """The form field for an alt text of several lines; CR LF line ends, as browsers send them, become LF."""
 
     def to_python(self, value: Any) -> str:
@@ -23,7 +23,7 @@ class AltTextForm(forms.Form):
     The field names start with the asset's id, so that a page can contain several of these forms.
     """
 
-    alt_text = MultilineField(
+    alt_text = NormalizedMultilineField(
         required=False,
         strip=False,
         max_length=MAX_ALT_TEXT,

@@ -12,7 +12,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from config.api.caller import require_access
 from config.api.errors import ApiError
-from config.api.uploads import Upload, uploaded_files_in_field
+from config.api.uploads import CompleteUpload, uploaded_files_in_field
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_usage
 from media.dashboard.forms import AltTextForm
@@ -48,33 +48,33 @@ class AssetTile:
 
 
 @workspace_page("GET", "POST", operation="media.upload", files=True)
-def library(page: WorkspacePage) -> HttpResponse:
+def library_page_with_upload(page: WorkspacePage) -> HttpResponse:
     """Show the media library page with its search, newest assets first, or upload the files submitted on this page."""
     if page.request.method != "POST":
         return _show(page)
     require_access(page.caller, page.workspace.id, "media.upload")
-    uploaded, problems = upload_files(page, uploaded_files_in_field(page.request, "file"))
+    uploaded, problems = upload_files_collecting_errors(page, uploaded_files_in_field(page.request, "file"))
     if not uploaded:
         return _show(page, problems or ["Choose a file first."], status=422)
     for problem in problems:
         messages.error(page.request, problem)
     ids = [("id", asset.id) for asset in uploaded[:MAX_DESCRIBED]]
-    address = f"{page.path('media-describe')}?{urlencode(ids)}"
+    address = f"{page.page_url('media-describe')}?{urlencode(ids)}"
     return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.redirect(address)
 
 
 @workspace_page("GET", "POST", operation="media.describe")
-def edit_alt_texts(page: WorkspacePage) -> HttpResponse:
+def edit_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
     """Show the page that asks for the alt texts of new uploads in the media library, or save the submitted texts.
 
     The query string names the uploads.
     """
     if not page.may_write:
-        return page.redirect(page.path("media"))
+        return page.redirect(page.page_url("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
     assets = selectors.get_assets(workspace_id=page.workspace.id, ids=ids)
     if not assets:
-        return page.redirect(page.path("media"))
+        return page.redirect(page.page_url("media"))
     sent = page.request.POST if page.request.method == "POST" else None
     rows = [(AltTextForm(assets[pk], sent), preview_link(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
     if sent is None or not all(form.is_valid() for form, _ in rows):
@@ -84,7 +84,9 @@ def edit_alt_texts(page: WorkspacePage) -> HttpResponse:
     return page.success_redirect("Saved.", "media")
 
 
-def upload_files(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
+def upload_files_collecting_errors(
+    page: WorkspacePage, files: Iterable[CompleteUpload]
+) -> tuple[list[MediaAsset], list[str]]:
     """Upload files from a dashboard form; returns the new media assets, and an error message for each refused file."""
     assets, problems = [], []
     for upload in files:

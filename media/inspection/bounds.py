@@ -25,7 +25,7 @@ MAX_INSPECTION_SECONDS = 5.0
 _CHECK_EVERY = 1024  # parts of a video file
 
 
-class Deadline:
+class CpuTimeLimit:
     """A limit on the processor time for inspecting an uploaded file.
 
     Time in which a busy machine makes the inspection wait does not count. `check` is called in every loop whose length
@@ -77,7 +77,7 @@ def _megapixels(pixels: int) -> str:
     return f"{math.ceil(pixels / 100_000) / 10:,.1f}".removesuffix(".0")
 
 
-def decompress_bounded(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
+def decompress_first_bytes(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
     """Return the first `max_bytes` of decompressed zlib data (gzip if `wbits` is 31); no bytes if they are invalid."""
     try:
         return zlib.decompressobj(wbits).decompress(packed, max_bytes)
@@ -97,7 +97,7 @@ class VideoFile:
     def __init__(self, path: Path) -> None:
         self.file: BinaryIO = path.open("rb")
         self.size = os.fstat(self.file.fileno()).st_size
-        self.deadline = Deadline()
+        self.deadline = CpuTimeLimit()
         self._parts_read = 0
 
     def __enter__(self) -> Self:

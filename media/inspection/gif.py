@@ -11,7 +11,7 @@ from PIL import Image
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import (
     DECODED_PIXELS,
-    Deadline,
+    CpuTimeLimit,
     broken_file_error,
     check_animation,
     check_pixels,
@@ -40,7 +40,7 @@ def blocks(content: bytes) -> Iterator[Block]:
     """Yield the blocks of a GIF file after the global colour table, up to the trailer; raises MediaTypeNotAllowed."""
     if len(content) < 13:
         raise truncated_file_error("image")
-    at, deadline = 13 + _colours(content[10]), Deadline()
+    at, deadline = 13 + _colours(content[10]), CpuTimeLimit()
     for _ in range(_MAX_BLOCKS):
         if at + 2 > len(content) and content[at : at + 1] != bytes((_TRAILER,)):
             raise truncated_file_error("image")
@@ -65,7 +65,7 @@ def _colours(packed: int) -> int:
     return 3 << ((packed & 7) + 1) if packed & 0x80 else 0
 
 
-def _after_sub_blocks(content: bytes, at: int, deadline: Deadline) -> int:
+def _after_sub_blocks(content: bytes, at: int, deadline: CpuTimeLimit) -> int:
     count = 0
     while at < len(content):
         length = content[at]
@@ -105,7 +105,7 @@ def _pixels(content: bytes, frame: Block) -> int:
 
 def _decode(content: bytes, frames: list[Block]) -> None:
     """Decode a GIF's frames one at a time to check them, because decoding the whole GIF would need more memory."""
-    deadline, pixels = Deadline(), 0
+    deadline, pixels = CpuTimeLimit(), 0
     for frame in frames:
         pixels += _pixels(content, frame)
         if pixels > DECODED_PIXELS and frame is not frames[0]:

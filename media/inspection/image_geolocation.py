@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from media.inspection import gif, jpeg, png, webp
-from media.inspection.bounds import Deadline, decompress_bounded
+from media.inspection.bounds import CpuTimeLimit, decompress_first_bytes
 from media.inspection.image_metadata import (
     EXIF_PREFIX,
     contains_geolocation,
@@ -83,7 +83,7 @@ def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
 def _clean_png(content: bytes) -> bytes | None:
     parts = list(png.chunks(content))
     tail = content[parts[-1].end :]
-    removed, deadline = set(), Deadline()
+    removed, deadline = set(), CpuTimeLimit()
     for part in parts:
         deadline.check()
         if _png_chunk_has_geolocation(part.kind, part.body(content)):
@@ -108,10 +108,10 @@ def _png_chunk_has_geolocation(kind: bytes, body: bytes) -> bool:
     keyword, _, rest = body.partition(b"\x00")
     text = rest
     if kind == b"zTXt":
-        text = decompress_bounded(rest[1:], _MAX_TEXT)
+        text = decompress_first_bytes(rest[1:], _MAX_TEXT)
     elif kind == b"iTXt":
         packed, text = rest[:1] == b"\x01", rest[2:].split(b"\x00", 2)[-1]
-        text = decompress_bounded(text, _MAX_TEXT) if packed else text
+        text = decompress_first_bytes(text, _MAX_TEXT) if packed else text
     if keyword.startswith(b"Raw profile type"):  # ImageMagick's format for EXIF, IPTC and XMP: name, length, hex digits
         profile = _from_hexadecimal(text)
         return resources_have_geolocation(profile) or iptc_has_geolocation(profile)
@@ -140,10 +140,10 @@ def _clean_webp(content: bytes) -> bytes | None:
     output, exif = list[bytes](), next((part for part in parts if part.kind == b"EXIF"), None)
     for part in parts:
         if part == exif:
-            output.append(webp.chunk_bytes(b"EXIF", exif_with_only_orientation(content[part.body : part.end])))
+            output.append(webp.build_chunk(b"EXIF", exif_with_only_orientation(content[part.body : part.end])))
         elif part.kind == b"VP8X":
             flags = content[part.body] & ~webp.XMP_FLAG
-            output.append(webp.chunk_bytes(b"VP8X", bytes((flags,)) + content[part.body + 1 : part.end]))
+            output.append(webp.build_chunk(b"VP8X", bytes((flags,)) + content[part.body + 1 : part.end]))
         elif part not in about:
             output.append(content[part.start : part.next])
     return webp.riff_file_bytes(b"".join(output))

@@ -28,7 +28,7 @@ class Box(NamedTuple):
     end: int
 
     @property
-    def size(self) -> int:
+    def content_size(self) -> int:
         return self.end - self.body
 
 
@@ -66,23 +66,23 @@ class BoxFile(VideoFile):
             found = next((box for box in self.children(found) if box.kind == kind), None)
         return found
 
-    def read_content(self, box: Box, length: int) -> bytes:
+    def read_content_start(self, box: Box, length: int) -> bytes:
         """Return the first `length` bytes of an MP4 box's content."""
-        if length > box.size:
+        if length > box.content_size:
             raise broken_file_error("video")
         return self.read(box.body, length)
 
-    def numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
+    def unpack_numbers(self, box: Box, codes: str, at: int = 0) -> tuple[int, ...]:
         """Return the big-endian numbers at byte `at` of an MP4 box's content; `codes` is a format for `struct`."""
         length = struct.calcsize(f">{codes}")
-        if at + length > box.size:
+        if at + length > box.content_size:
             raise broken_file_error("video")
         return struct.unpack(f">{codes}", self.read(box.body + at, length))
 
-    def table(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
+    def read_number_array(self, box: Box, code: str, count: int, at: int = 8) -> array.array[int]:
         """Return the `count` numbers at byte `at` of an MP4 box's content; `code` is a type code for `array.array`."""
         entries: array.array[int] = array.array(code)
-        if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
+        if count > MAX_NUMBERS or at + count * entries.itemsize > box.content_size:
             raise broken_file_error("video")
         entries.frombytes(self.read(box.body + at, count * entries.itemsize))
         if sys.byteorder == "little":
@@ -91,7 +91,7 @@ class BoxFile(VideoFile):
 
     def version(self, box: Box) -> int:
         """Return the version of an MP4 box, which determines how wide its fields are (14496-12 section 4.2.2)."""
-        return self.read_content(box, 1)[0]
+        return self.read_content_start(box, 1)[0]
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
         while start < end:

@@ -34,7 +34,7 @@ class _Track:
     samples: int
 
 
-def read_movie(path: Path) -> tuple[int, int, float]:
+def movie_dimensions_and_duration(path: Path) -> tuple[int, int, float]:
     """Return the width and height of an MP4 or MOV file's largest video track, and the video's duration in seconds.
 
     The duration is 0 if the file does not state it. The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
@@ -68,7 +68,7 @@ def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float
     timescale, duration = _clock(file, parts[b"mvhd"][0])
     extended = file.find_descendant(parts[b"mvex"][0], b"mehd") if b"mvex" in parts else None
     if extended is not None:
-        (duration,) = file.numbers(extended, "Q" if file.version(extended) == 1 else "I", 4)
+        (duration,) = file.unpack_numbers(extended, "Q" if file.version(extended) == 1 else "I", 4)
     return duration / timescale
 
 
@@ -78,7 +78,7 @@ def _clock(file: BoxFile, header: Box) -> tuple[int, int]:
     In the file, an unknown duration is all ones.
     """
     wide = file.version(header) == 1
-    timescale, duration = file.numbers(header, "IQ", 20) if wide else file.numbers(header, "II", 12)
+    timescale, duration = file.unpack_numbers(header, "IQ", 20) if wide else file.unpack_numbers(header, "II", 12)
     if not timescale:
         raise broken_file_error("video")
     return timescale, 0 if duration == (2**64 - 1 if wide else 2**32 - 1) else duration
@@ -94,7 +94,7 @@ def _video_tracks(file: BoxFile, traks: Sequence[Box]) -> list[_Track]:
             raise broken_file_error("video")
         _check_references(file, media)
         handler = file.find_descendant(media, b"hdlr")
-        if handler is not None and file.read_content(handler, 12)[8:12] == b"vide":
+        if handler is not None and file.read_content_start(handler, 12)[8:12] == b"vide":
             tracks.append(_read_track(file, trak, media))
     return tracks
 
@@ -107,10 +107,10 @@ def _read_track(file: BoxFile, trak: Box, media: Box) -> _Track:
     timescale, duration = _clock(file, clock)
     width, height = _sides(file, header, tables)
     sizes = file.find_descendant(tables, b"stsz") or file.find_descendant(tables, b"stz2")
-    (samples,) = file.numbers(sizes, "I", 8) if sizes and sizes.size >= 12 else (0,)
+    (samples,) = file.unpack_numbers(sizes, "I", 8) if sizes and sizes.content_size >= 12 else (0,)
     if max(_chunk_offsets(file, tables), default=0) >= file.size:  # the file is incomplete
         raise truncated_file_error("video")
-    (number,) = file.numbers(header, "I", 20 if file.version(header) == 1 else 12)
+    (number,) = file.unpack_numbers(header, "I", 20 if file.version(header) == 1 else 12)
     return _Track(number, width, height, duration / timescale, timescale, samples)
 
 
@@ -119,13 +119,13 @@ def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
 
     If the header states no size, the size of the coded picture is used.
     """
-    a, b, _, c, d, *_moved, wide, high = file.numbers(header, "9i2I", 52 if file.version(header) == 1 else 40)
+    a, b, _, c, d, *_moved, wide, high = file.unpack_numbers(header, "9i2I", 52 if file.version(header) == 1 else 40)
     width, height = wide >> 16, high >> 16
     if not width or not height:
         descriptions = file.find_descendant(tables, b"stsd")
         if descriptions is None:
             raise broken_file_error("video")
-        width, height = file.numbers(descriptions, "HH", 40)
+        width, height = file.unpack_numbers(descriptions, "HH", 40)
     if b and c and not a and not d:
         width, height = height, width
     return width, height
@@ -135,7 +135,7 @@ def _check_references(file: BoxFile, media: Box) -> None:
     """Refuse an MP4 track whose samples are in another file, because a player or transcoder would open that file."""
     references = file.find_descendant(media, b"minf", b"dinf", b"dref")
     for entry in file.children(references, skip=8) if references else ():
-        if not file.numbers(entry, "I")[0] & _SELF_CONTAINED:
+        if not file.unpack_numbers(entry, "I")[0] & _SELF_CONTAINED:
             raise MediaTypeNotAllowed("The video refers to another file.")
 
 
@@ -144,7 +144,7 @@ def _chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
     table = file.find_descendant(tables, b"stco") or file.find_descendant(tables, b"co64")
     if table is None:
         return ()
-    return file.table(table, "I" if table.kind == b"stco" else "Q", file.numbers(table, "I", 4)[0])
+    return file.read_number_array(table, "I" if table.kind == b"stco" else "Q", file.unpack_numbers(table, "I", 4)[0])
 
 
 def sample_chunk_byte_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
@@ -175,8 +175,8 @@ def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
     table = file.find_descendant(tables, b"stsz")
     if table is None:
         return ()
-    same, count = file.numbers(table, "II", 4)
-    return [same] * min(count, MAX_NUMBERS) if same else file.table(table, "I", count, 12)
+    same, count = file.unpack_numbers(table, "II", 4)
+    return [same] * min(count, MAX_NUMBERS) if same else file.read_number_array(table, "I", count, 12)
 
 
 def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
@@ -184,7 +184,7 @@ def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
     table = file.find_descendant(tables, b"stsc")
     if table is None:
         return []
-    numbers = file.table(table, "I", 3 * file.numbers(table, "I", 4)[0])
+    numbers = file.read_number_array(table, "I", 3 * file.unpack_numbers(table, "I", 4)[0])
     return list(zip(numbers[::3], numbers[1::3], strict=True))
 
 
@@ -205,8 +205,8 @@ def _fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box],
 def _usual_duration(file: BoxFile, extension: Box, track_id: int) -> int:
     """Return a fragmented MP4 track's default sample duration (`trex` box), for fragments that state no duration."""
     for box in file.children(extension):
-        if box.kind == b"trex" and file.numbers(box, "I", 4)[0] == track_id:
-            return file.numbers(box, "I", 12)[0]
+        if box.kind == b"trex" and file.unpack_numbers(box, "I", 4)[0] == track_id:
+            return file.unpack_numbers(box, "I", 12)[0]
     return 0
 
 
@@ -214,12 +214,12 @@ def _fragment_duration(file: BoxFile, traf: Box, track_id: int, usual: int) -> i
     total = 0
     for box in file.children(traf):
         if box.kind == b"tfhd":
-            flags, identifier = file.numbers(box, "II")
+            flags, identifier = file.unpack_numbers(box, "II")
             if identifier != track_id:
                 return 0
             if flags & _DURATION:
                 at = 8 + (8 if flags & _BASE_OFFSET else 0) + (4 if flags & _DESCRIPTION else 0)
-                (usual,) = file.numbers(box, "I", at)
+                (usual,) = file.unpack_numbers(box, "I", at)
         elif box.kind == b"trun":
             total += _run_duration(file, box, usual)
     return total
@@ -227,9 +227,9 @@ def _fragment_duration(file: BoxFile, traf: Box, track_id: int, usual: int) -> i
 
 def _run_duration(file: BoxFile, run: Box, usual: int) -> int:
     file.deadline.check()
-    flags, samples = file.numbers(run, "II")
+    flags, samples = file.unpack_numbers(run, "II")
     if not flags & _SAMPLE_DURATION:
         return samples * usual
     start = 8 + (4 if flags & _DATA_OFFSET else 0) + (4 if flags & _FIRST_FLAGS else 0)
     fields = sum(1 for field in _SAMPLE_FIELDS if flags & field)
-    return sum(file.table(run, "I", samples * fields, start)[::fields])
+    return sum(file.read_number_array(run, "I", samples * fields, start)[::fields])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import Deadline, broken_file_error, truncated_file_error
+from media.inspection.bounds import CpuTimeLimit, broken_file_error, truncated_file_error
 from media.inspection.polyglots import HEAD, ZIP_TAIL, check_head_and_tail, check_tail
 from media.inspection.types import InspectedFile
 
@@ -34,7 +34,7 @@ _UNPACKED_EACH = 8 * 1024 * 1024
 _UNPACKED_ALL = 64 * 1024 * 1024
 
 
-def inspect_pdf(path: Path) -> InspectedFile:
+def check_uploaded_pdf(path: Path) -> InspectedFile:
     """Check a PDF's structure and refuse active content such as scripts; raises MediaTypeNotAllowed.
 
     The pages are not rendered.
@@ -74,7 +74,7 @@ def _objects(content: bytes) -> Iterator[bytes]:
 
     Other streams are skipped, because any short name occurs in compressed data by chance.
     """
-    deadline, at, unpacked, between = Deadline(), 0, 0, bytearray()
+    deadline, at, unpacked, between = CpuTimeLimit(), 0, 0, bytearray()
     for count in itertools.count():
         token = _TOKEN.search(content, at)
         between += content[at : token.start() if token else len(content)] + b" "

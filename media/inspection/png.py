@@ -14,7 +14,7 @@ from PIL import Image
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import (
     DECODED_PIXELS,
-    Deadline,
+    CpuTimeLimit,
     broken_file_error,
     check_animation,
     check_pixels,
@@ -120,7 +120,7 @@ def _decode(content: bytes, frames: list[_Frame], bits: int, *, interlaced: bool
 
     Pillow stops reading once it has all pixels, so decompressing finds decompression bombs after them and incomplete frames.
     """
-    deadline, pixels = Deadline(), 0
+    deadline, pixels = CpuTimeLimit(), 0
     for frame in frames:
         pixels += frame.width * frame.height
         if pixels <= DECODED_PIXELS or frame is frames[0]:
@@ -140,7 +140,7 @@ def _unpacked_length(frame: _Frame, bits: int, interlaced: bool) -> int:
     return length
 
 
-def _check_packed(content: bytes, frame: _Frame, expected: int, deadline: Deadline) -> None:
+def _check_packed(content: bytes, frame: _Frame, expected: int, deadline: CpuTimeLimit) -> None:
     unpacker, length, view = zlib.decompressobj(), 0, memoryview(content)
     for start, end in frame.parts:
         deadline.check()

@@ -10,7 +10,7 @@ from pathlib import Path
 import puremagic
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import decompress_bounded
+from media.inspection.bounds import decompress_first_bytes
 
 HEAD_BYTES = 16 * 1024
 _TYPES = {  # by the first bytes
@@ -59,7 +59,7 @@ _SIGNATURES = (
 def detect_mime_type(path: Path) -> str:
     """Return an uploaded file's MIME type by its first bytes; raises MediaTypeNotAllowed for an unsupported type.
 
-    The error names the type. The type determines the checks and limits; `inspect_file` checks the rest.
+    The error names the type. The type determines the checks and limits; `detect_and_check_file` checks the rest.
     """
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
@@ -120,7 +120,7 @@ def _unsupported_type_error(head: bytes) -> MediaTypeNotAllowed:
     if b"%PDF-" in head[:1024]:
         return MediaTypeNotAllowed("The PDF begins only after other bytes.")
     if head.startswith(b"\x1f\x8b"):
-        is_svg = b"<svg" in decompress_bounded(head, HEAD_BYTES, wbits=31).lower()
+        is_svg = b"<svg" in decompress_first_bytes(head, HEAD_BYTES, wbits=31).lower()
         return _unsupported("a compressed SVG image" if is_svg else "a gzip archive")
     markup = _markup(head)
     if markup is not None:

@@ -21,26 +21,28 @@ from __future__ import annotations
 from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.ffmpeg import check_with_ffprobe
-from media.inspection.movie import read_movie
+from media.inspection.ffmpeg import require_video_stream_by_ffprobe
+from media.inspection.movie import movie_dimensions_and_duration
 from media.inspection.polyglots import HEAD, ZIP_TAIL, check_head_and_tail
 from media.inspection.types import InspectedFile
-from media.inspection.webm import read_webm
+from media.inspection.webm import webm_dimensions_and_duration
 
 MAX_SIDE = 16_384
 MAX_DURATION_MS = 7 * 24 * 3600 * 1000
 
 
-def inspect_video(path: Path, mime_type: str) -> InspectedFile:
+def check_uploaded_video(path: Path, mime_type: str) -> InspectedFile:
     """Check an uploaded video of the given MIME type; raises MediaTypeNotAllowed if a check fails."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         file.seek(-min(ZIP_TAIL, path.stat().st_size), 2)
         check_head_and_tail(head, file.read())
-    width, height, seconds = read_webm(path) if mime_type == "video/webm" else read_movie(path)
+    width, height, seconds = (
+        webm_dimensions_and_duration(path) if mime_type == "video/webm" else movie_dimensions_and_duration(path)
+    )
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
         raise MediaTypeNotAllowed(f"The video says that it is {width} × {height} pixels large.")
     if not 0 <= seconds * 1000 <= MAX_DURATION_MS:  # also refuses nan
         raise MediaTypeNotAllowed("The video says that it lasts longer than a week, or less than no time.")
-    check_with_ffprobe(path, mime_type)
+    require_video_stream_by_ffprobe(path, mime_type)
     return InspectedFile("video", mime_type, width, height, round(seconds * 1000) or None)

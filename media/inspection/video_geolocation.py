@@ -110,14 +110,16 @@ def _metadata_list_edits(movie: BoxFile, meta: Box) -> Iterator[_Edit]:
 
     The list's box `keys` names the entries of its box `ilst`. See QuickTime File Format, "Metadata".
     """
-    if meta.size < 8:
+    if meta.content_size < 8:
         return
-    skip = 0 if movie.read_content(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's `meta` box has no version and flags
+    skip = (
+        0 if movie.read_content_start(meta, 8)[4:] == b"hdlr" else 4
+    )  # QuickTime's `meta` box has no version and flags
     parts = {part.kind: part for part in movie.children(meta, skip=skip)}
     names: list[bytes] = []
     if b"keys" in parts:
         keys = parts[b"keys"]
-        names = [movie.read(key.body, min(key.size, 1024)) for key in movie.children(keys, skip=8)]
+        names = [movie.read(key.body, min(key.content_size, 1024)) for key in movie.children(keys, skip=8)]
     for entry in movie.children(parts[b"ilst"]) if b"ilst" in parts else ():
         (index,) = struct.unpack(">I", entry.kind)
         named = 0 < index <= len(names) and _KEY.search(names[index - 1])
@@ -141,10 +143,10 @@ def _track_edits(movie: BoxFile, trak: Box) -> Iterator[_Edit]:
 def _is_geolocation_track(movie: BoxFile, trak: Box, tables: Box) -> bool:
     """Return whether an MP4 track records geolocation, according to its sample entry or its description."""
     handler, descriptions = movie.find_descendant(trak, b"mdia", b"hdlr"), movie.find_descendant(tables, b"stsd")
-    if handler is None or descriptions is None or descriptions.size < 16:
+    if handler is None or descriptions is None or descriptions.content_size < 16:
         return False
-    kind = movie.read_content(handler, 12)[8:12]
-    description = movie.read_content(descriptions, min(descriptions.size, _MAX_SAMPLE_DESCRIPTION))
+    kind = movie.read_content_start(handler, 12)[8:12]
+    description = movie.read_content_start(descriptions, min(descriptions.content_size, _MAX_SAMPLE_DESCRIPTION))
     if description[12:16] in _GEOLOCATION_TRACKS:
         return True
     return kind not in (b"vide", b"soun") and _KEY.search(description) is not None
@@ -155,7 +157,7 @@ def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
 
     Novatek's chips write this box.
     """
-    content = movie.read_content(table, min(table.size, _SEARCHED_BOX_BYTES))
+    content = movie.read_content_start(table, min(table.content_size, _SEARCHED_BOX_BYTES))
     for at in range(8, len(content) - 7, 8):
         start, length = struct.unpack_from(">II", content, at)
         if length >= _DASHCAM_BLOCK and start + length <= movie.size and movie.read(start + 4, 8) == b"freeGPS ":
@@ -165,7 +167,7 @@ def _dashcam_edits(movie: BoxFile, table: Box) -> Iterator[_Edit]:
 
 def _box_has_geolocation(movie: BoxFile, box: Box) -> bool:
     movie.deadline.check()
-    return contains_geolocation(movie.read_content(box, min(box.size, _SEARCHED_BOX_BYTES)))
+    return contains_geolocation(movie.read_content_start(box, min(box.content_size, _SEARCHED_BOX_BYTES)))
 
 
 def _freed(box: Box) -> _Edit:

@@ -110,7 +110,7 @@ def segment_of(file: ElementFile) -> tuple[Element, int]:
     return segment, end
 
 
-def read_webm(path: Path) -> tuple[int, int, float]:
+def webm_dimensions_and_duration(path: Path) -> tuple[int, int, float]:
     """Return the width and height of a WebM file's largest video track, and the video's duration in seconds.
 
     The duration is 0 if the file does not state it. The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.

@@ -12,7 +12,7 @@ from PIL import Image
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import (
     DECODED_PIXELS,
-    Deadline,
+    CpuTimeLimit,
     broken_file_error,
     check_animation,
     check_pixels,
@@ -141,7 +141,7 @@ def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
 
 def _decode(content: bytes, frames: list[_Frame]) -> None:
     """Decode a WebP's frames one at a time to check them, because Pillow would hold several full pictures in memory."""
-    deadline, pixels = Deadline(), 0
+    deadline, pixels = CpuTimeLimit(), 0
     for frame in frames:
         pixels += frame.width * frame.height
         if pixels > DECODED_PIXELS and frame is not frames[0]:
@@ -156,13 +156,13 @@ def _still(content: bytes, frame: _Frame) -> bytes:
     body = b""
     if frame.alpha is not None:
         sides = (frame.width - 1).to_bytes(3, "little") + (frame.height - 1).to_bytes(3, "little")
-        body = chunk_bytes(b"VP8X", bytes((ALPHA_FLAG, 0, 0, 0)) + sides)
-        body += chunk_bytes(b"ALPH", content[frame.alpha.body : frame.alpha.end])
-    body += chunk_bytes(frame.picture.kind, content[frame.picture.body : frame.picture.end])
+        body = build_chunk(b"VP8X", bytes((ALPHA_FLAG, 0, 0, 0)) + sides)
+        body += build_chunk(b"ALPH", content[frame.alpha.body : frame.alpha.end])
+    body += build_chunk(frame.picture.kind, content[frame.picture.body : frame.picture.end])
     return riff_file_bytes(body)
 
 
-def chunk_bytes(kind: bytes, body: bytes) -> bytes:
+def build_chunk(kind: bytes, body: bytes) -> bytes:
     """Return the bytes of a new WebP chunk, padded to an even length."""
     return kind + struct.pack("<I", len(body)) + body + b"\x00" * (len(body) % 2)
 

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, not_found_error
+from config.api.caller import Caller, missing_or_foreign_id_error
 from media import selectors, storage
 from media.backend_limits import storage_access
 from media.errors import MediaInUse
@@ -34,7 +34,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
     with transaction.atomic():
         asset = selectors.ready_assets().select_for_update().filter(pk=found.pk).first()
         if asset is None:  # deleted a moment ago
-            raise not_found_error(None, "media asset")
+            raise missing_or_foreign_id_error(None, "media asset")
         if asset.uses.exists():
             raise MediaInUse()
         asset.status, asset.deleted_at, asset.due_at = MediaAsset.Status.DELETED, timezone.now(), None
@@ -93,7 +93,7 @@ def purge_deleted_files(*, limit: int = 200) -> int:
     return _remove_unused_files(deleted.order_by("deleted_at")[:limit])
 
 
-def delete_media_of_purged_workspaces(*, limit: int = 200) -> int:
+def mark_purged_workspace_media_deleted(*, limit: int = 200) -> int:
     """Mark up to `limit` media assets of purged workspaces as deleted; returns the number of marked assets."""
     now, ready = timezone.now(), selectors.ready_assets()
     ids = list(ready.filter(workspace__in=workspaces_to_purge()).values_list("pk", flat=True)[:limit])

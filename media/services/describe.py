@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, not_found_error
+from config.api.caller import Caller, missing_or_foreign_id_error
 from media import selectors
 from media.models import MediaAsset
 
@@ -22,7 +22,7 @@ def set_alt_text(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
         return asset
     with transaction.atomic():
         if not selectors.ready_assets().filter(pk=asset.pk).update(alt_text=alt_text, updated_at=timezone.now()):
-            raise not_found_error(None, "media asset")  # deleted a moment ago
+            raise missing_or_foreign_id_error(None, "media asset")  # deleted a moment ago
         record_entry(
             caller=caller,
             operation="media.describe",

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 MIN_PENDING_AGE = timedelta(hours=1)  # longer than an unacknowledged write can take
 
 
-def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
+def store_and_count_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
     """Store a copy of the file at `path` as a pending media file, and add `counted_bytes` to the used quota.
 
     Raises MediaQuotaExceeded, and ServiceUnavailable (the purge then removes what may have been stored).
@@ -31,7 +31,7 @@ def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes
     try:
         storage.store_file(path, key)
     except BaseException:  # the file may have been stored nevertheless
-        abandon_pending_file(key)
+        mark_pending_file_abandoned(key)
         raise
 
 
@@ -45,7 +45,7 @@ def delete_adopted_pending_row(key: str) -> None:
 
 
 @transaction.atomic
-def abandon_pending_file(key: str) -> bool:
+def mark_pending_file_abandoned(key: str) -> bool:
     """Mark a pending media file as abandoned, so that no media asset can take it over, and release its quota.
 
     Returns False if its row is gone.
@@ -60,14 +60,14 @@ def abandon_pending_file(key: str) -> bool:
     return True
 
 
-def discard_pending_file(key: str) -> bool:
+def remove_pending_file_if_unused(key: str) -> bool:
     """Remove a pending media file from the storage unless a media asset uses it by now; returns whether it was removed.
 
     Errors of the storage and the database are logged, and the purge tries again.
     """
     try:
         # Without a row, an asset has adopted the file or the purge removed it.
-        if not abandon_pending_file(key) and selectors.is_file_of_asset(key):
+        if not mark_pending_file_abandoned(key) and selectors.is_file_of_asset(key):
             return False
         with storage_access():
             storage.remove_file(key)
@@ -81,4 +81,4 @@ def discard_pending_file(key: str) -> bool:
 def purge_pending_files(*, limit: int = 200) -> int:
     """Remove up to `limit` pending media files left by failed uploads; returns the number of removed files."""
     old = PendingFile.objects.filter(created_at__lte=timezone.now() - MIN_PENDING_AGE).order_by("created_at")
-    return sum(discard_pending_file(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))
+    return sum(remove_pending_file_if_unused(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))

@@ -16,10 +16,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from config.jobs.due import claim_due, held_row
+from config.jobs.due import claim_due, claimed_row_queryset
 from media import selectors, storage
 from media.models import MediaAsset
-from media.services.pending import delete_adopted_pending_row, discard_pending_file, store_pending_file
+from media.services.pending import (
+    delete_adopted_pending_row,
+    remove_pending_file_if_unused,
+    store_and_count_pending_file,
+)
 from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
 
 logger = logging.getLogger(__name__)
@@ -37,7 +41,7 @@ def claim_thumbnail() -> MediaAsset | None:
     """
     while claimed := claim_due(selectors.ready_assets(), limit=1, lease=LEASE):
         [asset] = claimed
-        row = held_row(selectors.ready_assets(), asset)
+        row = claimed_row_queryset(selectors.ready_assets(), asset)
         if asset.thumbnail_attempts < MAX_ATTEMPTS:
             asset.thumbnail_attempts += 1
             row.update(thumbnail_attempts=asset.thumbnail_attempts)
@@ -61,11 +65,11 @@ def make_thumbnail(asset: MediaAsset) -> None:
         return
     changes = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
     with transaction.atomic():
-        written = held_row(selectors.ready_assets(), asset).update(**changes)
+        written = claimed_row_queryset(selectors.ready_assets(), asset).update(**changes)
         if written and key:
             delete_adopted_pending_row(key)
     if key and not written:
-        discard_pending_file(key)
+        remove_pending_file_if_unused(key)
 
 
 def _render(asset: MediaAsset) -> Thumbnail | None:
@@ -86,13 +90,13 @@ def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(thumbnail.content)
         file.flush()
-        store_pending_file(Path(file.name), key, workspace_id=asset.workspace_id)
+        store_and_count_pending_file(Path(file.name), key, workspace_id=asset.workspace_id)
     return key
 
 
 def _schedule_retry(asset: MediaAsset, error: Exception) -> None:
     attempt = asset.thumbnail_attempts
     due_at = timezone.now() + RETRY_PAUSES[attempt - 1] if attempt < MAX_ATTEMPTS else None
-    held_row(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)
+    claimed_row_queryset(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)
     level, next_step = (logging.WARNING, "it is tried again") if due_at else (logging.ERROR, "it is given up")
     logger.log(level, "Attempt %d at the thumbnail of %s failed, %s: %r", attempt, asset.pk, next_step, error)

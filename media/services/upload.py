@@ -9,15 +9,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, require_access, resolve_workspace_id
-from config.api.uploads import Upload, UploadTempFiles, too_large_error
+from config.api.caller import Caller, requested_or_own_workspace_id, require_access
+from config.api.uploads import CompleteUpload, UploadTempFiles, too_large_error
 from config.jobs.wake_up import wake_after_commit
 from media import inspection, scanning, selectors, storage
 from media.backend_limits import storage_access
 from media.fetching import fetch_from_url
 from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
-from media.services.pending import delete_adopted_pending_row, discard_pending_file, store_pending_file
+from media.services.pending import (
+    delete_adopted_pending_row,
+    remove_pending_file_if_unused,
+    store_and_count_pending_file,
+)
 from media.services.quota import check_quota, use_quota
 from media.services.thumbnails import LOOP_NAME
 
@@ -29,7 +33,7 @@ def upload_media(
     *,
     caller: Caller,
     workspace_id: str | None = None,
-    upload: Upload | None = None,
+    upload: CompleteUpload | None = None,
     source_url: str = "",
     filename: str = "",
     alt_text: str = "",
@@ -41,7 +45,7 @@ def upload_media(
     ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed, PayloadTooLarge, MediaMalwareDetected,
     MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url), ServiceUnavailable.
     """
-    workspace_id = resolve_workspace_id(caller, workspace_id)
+    workspace_id = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, workspace_id, "media.upload", body_field="workspace_id")
     with UploadTempFiles(max_upload_bytes) as spool:
         file = upload or fetch_from_url(source_url, spool, workspace_id=workspace_id)
@@ -56,14 +60,14 @@ def upload_media(
     return asset
 
 
-def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
+def _examine(file: CompleteUpload) -> tuple[MediaAsset, CompleteUpload]:
     """Inspect and scan an uploaded file; returns its unsaved media asset, and the file to store without geolocation."""
-    inspected = inspection.inspect_file(file.path)
+    inspected = inspection.detect_and_check_file(file.path)
     if file.size_bytes > (limit := max_bytes_of_type(inspected.mime_type)):
         raise too_large_error(limit)
     scan = scanning.scan_for_malware(file.path)
     if inspection.remove_geolocation(file.path, inspected.mime_type):
-        file = Upload.of(file.path, file.filename)
+        file = CompleteUpload.from_path(file.path, file.filename)
     asset = MediaAsset(
         kind=inspected.kind,
         mime_type=inspected.mime_type,
@@ -113,20 +117,20 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
     return True
 
 
-def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
+def _store(caller: Caller, asset: MediaAsset, file: CompleteUpload) -> None:
     """Store an uploaded file and save its media asset; if the asset cannot be saved, the file is removed again."""
     key = storage.new_storage_key(
         workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type]
     )
     with storage_access():
-        store_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
+        store_and_count_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
     asset.storage_key = key
     try:
         with transaction.atomic():
             delete_adopted_pending_row(key)
             _insert(caller, asset)
     except BaseException:
-        discard_pending_file(key)
+        remove_pending_file_if_unused(key)
         raise
 
 

@@ -9,7 +9,7 @@ from media import selectors
 from media.models import MediaUse
 
 
-def mark_media_as_used(*, holder_id: str, media_ids: Sequence[str]) -> None:
+def set_media_used_by_post(*, holder_id: str, media_ids: Sequence[str]) -> None:
     """Mark the given media assets as used by a post (the PostGroup `holder_id`), and unmark assets that it no longer uses.
 
     Runs in the caller's transaction. Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises
@@ -26,6 +26,6 @@ def mark_media_as_used(*, holder_id: str, media_ids: Sequence[str]) -> None:
     )
 
 
-def unmark_media_as_used(*, holder_id: str) -> None:
+def clear_media_used_by_post(*, holder_id: str) -> None:
     """Unmark all media assets that a post (the PostGroup `holder_id`) uses, so that these assets can be deleted."""
     MediaUse.objects.filter(holder_id=holder_id).delete()

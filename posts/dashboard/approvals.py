@@ -7,7 +7,12 @@ from django.utils import timezone
 
 from agents.models import Agent
 from posts import selectors, services
-from posts.dashboard.inputs import normalize_text, page_post_group, submitted_content_version, validated_data
+from posts.dashboard.inputs import (
+    normalize_newlines_and_nul,
+    page_post_group,
+    submitted_content_version,
+    validated_data,
+)
 from posts.dashboard.shown_groups import shown_groups
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -31,7 +36,8 @@ def approvals(page: WorkspacePage) -> HttpResponse:
     return page.render(
         "posts/approvals.html",
         waiting=[
-            (each, names.get(each.group.agent_id or "", ""), each.length <= MAX_SHOWN_CHARACTERS) for each in shown
+            (each, names.get(each.group.agent_id or "", ""), each.total_text_length <= MAX_SHOWN_CHARACTERS)
+            for each in shown
         ],
         next_cursor=found.next_cursor,
         now=timezone.now(),
@@ -39,7 +45,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="posts.confirm")
-def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that approves a post, unless the post was changed after the page was shown."""
     group = page_post_group(page, post_group_id)
     version = submitted_content_version(page)
@@ -53,7 +59,7 @@ def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that rejects a post awaiting approval, with an optional reason for the agent."""
     group = page_post_group(page, post_group_id)
-    reason = normalize_text(page.request.POST.get("reason", "")).strip()
+    reason = normalize_newlines_and_nul(page.request.POST.get("reason", "")).strip()
     data = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **data)
     return page.success_redirect_back("Rejected. The agent can read the reason.")

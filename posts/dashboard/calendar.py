@@ -70,7 +70,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         found = selectors.calendar_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
         shown: dict[str, Any] = {"posts": found.rows, "next_cursor": found.next_cursor}
     else:
-        groups = selectors.calendar_days(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)
+        groups = selectors.first_calendar_posts_per_day(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)
         shown = _days(groups, view, span, today)
     return page.render(
         "posts/calendar.html",

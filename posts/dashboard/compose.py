@@ -69,7 +69,7 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
     """
     match action:
         case "upload":
-            composer.add_files(uploaded_files_in_field(composer.page.request, "file"))
+            composer.upload_and_attach_files(uploaded_files_in_field(composer.page.request, "file"))
         case "attach":
             composer.attach(subject)
             composer.library_open = True
@@ -151,9 +151,9 @@ def _error_message(error: ApiError) -> str:
 
 def _success_message(how: str, at: datetime | None, page: WorkspacePage) -> str:
     if how == SCHEDULE:
-        return scheduled_for(page, at)
+        return scheduled_for_message(page, at)
     return "It is being published now." if how == PUBLISH else "Saved."
 
 
-def scheduled_for(page: WorkspacePage, at: datetime | None) -> str:
+def scheduled_for_message(page: WorkspacePage, at: datetime | None) -> str:
     return f"Scheduled for {date_format(at.astimezone(page.zone), 'l, j F Y, H:i')}." if at else "Scheduled."

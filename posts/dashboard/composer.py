@@ -16,11 +16,11 @@ from accounts.platforms.chains import further_segment_texts
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words
 from accounts.platforms.registry import platform
-from billing.selectors import spend_cap
+from billing.selectors import workspace_spend_cap_status
 from config.api.errors import ApiError
-from config.api.uploads import Upload
+from config.api.uploads import CompleteUpload
 from media import selectors as media
-from media.dashboard.library import upload_files
+from media.dashboard.library import upload_files_collecting_errors
 from media.models import MediaAsset
 from posts import selectors, services
 from posts.attached_media import attached_assets_by_id
@@ -28,12 +28,12 @@ from posts.dashboard.composition import (
     Composition,
     capabilities_of,
     find_issue,
-    is_repairable,
+    has_repair_button,
     issue_key,
 )
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
-from posts.dashboard.shown_groups import AttachedPicture, pictures
+from posts.dashboard.shown_groups import AttachedAsset, shown_attachments
 from posts.models import PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.validation import TargetInput, TargetValidation, Validation
@@ -75,7 +75,7 @@ class CheckedTarget:
 
 
 @dataclass
-class Preview:
+class TextVersionPreview:
     """The composer's preview of one version of the post's text, with the accounts that publish this version.
 
     `left_out` counts the characters that are not shown.
@@ -115,7 +115,8 @@ class Composer:
         sent = page.request.POST if page.request.method == "POST" else None
         before = Composition.of_group(group) if group else Composition()
         chosen = before.chosen if sent is None else sent.getlist("account")
-        accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
+        workspace_id = page.workspace.id
+        accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
         composition = before if sent is None else Composition.of_form(sent, accounts)
         at = group.scheduled_at if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
@@ -129,12 +130,12 @@ class Composer:
         self.assets = attached_assets_by_id(self.page.workspace.id, self.composition.media)
         self._drop_deleted_media()
 
-    def add_files(self, files: Iterable[Upload]) -> None:
+    def upload_and_attach_files(self, files: Iterable[CompleteUpload]) -> None:
         """Upload the files submitted in the composer's form and attach them to the post.
 
         `media_problems` says which files were refused and why.
         """
-        taken, problems = upload_files(self.page, files)
+        taken, problems = upload_files_collecting_errors(self.page, files)
         for asset in taken:
             self.attach(asset.id)
         self.media_problems += problems
@@ -175,7 +176,7 @@ class Composer:
             previews=_previews(checks),
             errors=len(validation.errors) if validation else 0,
             cost_cents=validation.estimated_cost_cents if validation else 0,
-            spend=spend_cap(workspace_id=self.page.workspace.id, at=timezone.now()),
+            spend=workspace_spend_cap_status(workspace_id=self.page.workspace.id, at=timezone.now()),
         )
 
     @property
@@ -189,8 +190,8 @@ class Composer:
         return [self._target(target) for target in self.composition.targets]
 
     @property
-    def pictures(self) -> list[AttachedPicture]:
-        return pictures(self.composition.media, self.assets)
+    def shown_attachments(self) -> list[AttachedAsset]:
+        return shown_attachments(self.composition.media, self.assets)
 
     @cached_property
     def library(self) -> Any:
@@ -203,12 +204,12 @@ class Composer:
         )
         offered = [asset for asset in found.rows if asset.id not in self.assets]
         return {
-            "pictures": [AttachedPicture(each.id, each, each.alt_text) for each in offered],
+            "pictures": [AttachedAsset(each.id, each, each.alt_text) for each in offered],
             "next": found.next_cursor,
         }
 
     @property
-    def stays_simulated(self) -> bool:
+    def needs_simulation_warning(self) -> bool:
         """Return whether to warn in the composer that the post is only simulated, although real accounts are chosen."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
@@ -251,7 +252,7 @@ def error_text(error: ApiError) -> str:
 
 def _checked_target(found: TargetValidation) -> CheckedTarget:
     account = found.target.account
-    issues = [ShownIssue(issue, issue_key(issue), is_repairable(issue)) for issue in found.issues]
+    issues = [ShownIssue(issue, issue_key(issue), has_repair_button(issue)) for issue in found.issues]
     unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
     return CheckedTarget(
         platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll)
@@ -266,12 +267,12 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
     return f"With a poll of {count} choice{'' if count == 1 else 's'}, {open_for}"
 
 
-def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
+def _previews(checks: Sequence[CheckedTarget]) -> list[TextVersionPreview]:
     """Return the previews on the composer page, one for each different version of the post's text.
 
     All previews together have at most MAX_PREVIEW_CHARACTERS.
     """
-    found: dict[tuple[tuple[str, ...], ...], Preview] = {}
+    found: dict[tuple[tuple[str, ...], ...], TextVersionPreview] = {}
     remaining = MAX_PREVIEW_CHARACTERS
     for check in checks:
         target = check.validation.target
@@ -282,7 +283,7 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
             for text in texts:
                 shown.append(text[:remaining])
                 remaining -= len(shown[-1])
-            found[texts, choices] = Preview(shown, sum(map(len, texts)) - sum(map(len, shown)), choices)
+            found[texts, choices] = TextVersionPreview(shown, sum(map(len, texts)) - sum(map(len, shown)), choices)
         found[texts, choices].targets.append(check)
     return list(found.values())
 

@@ -14,7 +14,7 @@ from accounts.platforms.issues import Issue
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Capabilities
 from posts.dashboard.forms import OptionsForm
-from posts.dashboard.inputs import normalize_text
+from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import PostGroup
 from posts.planning import targets_as_request_data
 from posts.validation import Validation
@@ -46,7 +46,7 @@ class Composition:
         """Read a post's content from the composer's submitted form, ignoring chosen accounts that are not in `accounts`."""
         chosen = set(sent.getlist("account"))
         return cls(
-            normalize_text(sent.get("text", "")),
+            normalize_newlines_and_nul(sent.get("text", "")),
             [_target_entry(sent, account) for account in accounts if account.id in chosen],
             [_media_entry(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
         )
@@ -76,7 +76,7 @@ class Composition:
     def repair(self, issue: Issue) -> None:
         """Correct a validation issue in the composer's content, if its suggested repair is one that a button can make."""
         hint = issue.repair_hint
-        if hint is None or not is_repairable(issue):
+        if hint is None or not has_repair_button(issue):
             return
         *steps, last = re.findall(r"\w+", hint.field)
         place: Any = self.body
@@ -93,7 +93,7 @@ class Composition:
         return [each["media_id"] for each in self.media]
 
 
-def is_repairable(issue: Issue) -> bool:
+def has_repair_button(issue: Issue) -> bool:
     """Return whether a button of the composer can repair this validation issue of a post.
 
     Buttons can set a value, and remove an asset or option.
@@ -117,11 +117,11 @@ def issue_key(issue: Issue) -> str:
 
 
 def capabilities_of(account: ConnectedAccount) -> Capabilities:
-    return platform(account.platform).capabilities_for(account.details())
+    return platform(account.platform).capabilities_for(account.details_for_capabilities())
 
 
 def _target_entry(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
-    own = normalize_text(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
+    own = normalize_newlines_and_nul(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
     form = OptionsForm(capabilities_of(account).options, sent, prefix=account.id, options={})
     return {
         "platform": account.platform,
@@ -133,4 +133,8 @@ def _target_entry(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
 
 def _media_entry(sent: QueryDict, media_id: str) -> dict[str, Any]:
     alt_text = sent.get(f"alt-{media_id}")
-    return {"media_id": media_id} if alt_text is None else {"media_id": media_id, "alt_text": normalize_text(alt_text)}
+    return (
+        {"media_id": media_id}
+        if alt_text is None
+        else {"media_id": media_id, "alt_text": normalize_newlines_and_nul(alt_text)}
+    )

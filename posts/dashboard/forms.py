@@ -14,7 +14,7 @@ from django import forms
 
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
-from posts.dashboard.inputs import normalize_text
+from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.local_time import instants_at_local_time, shift_past_clock_change
 
 DATETIME_LOCAL_FORMAT = "%Y-%m-%dT%H:%M"
@@ -77,7 +77,7 @@ class ScheduleForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class OptionGroup:
+class OptionFormFields:
     """The form fields of one platform option of a post; an option that is a JSON object has one field for each property."""
 
     legend: str
@@ -92,7 +92,7 @@ class LinesField(forms.CharField):
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
         """Convert the submitted text of a form field for lists to its non-empty lines, without surrounding spaces."""
-        return _lines(normalize_text(str(value or "")))
+        return _lines(normalize_newlines_and_nul(str(value or "")))
 
 
 class OptionsForm(forms.Form):
@@ -118,10 +118,11 @@ class OptionsForm(forms.Form):
         self.initial["unshown"] = json.dumps(self.others) if self.others else ""
 
     @property
-    def groups(self) -> list[OptionGroup]:
+    def fields_by_option(self) -> list[OptionFormFields]:
         """Return the form's fields for platform options, grouped by option, in the order of the platform's JSON Schema."""
         return [
-            OptionGroup(legend, help_text, [self[name] for name in names]) for legend, help_text, names in self._groups
+            OptionFormFields(legend, help_text, [self[name] for name in names])
+            for legend, help_text, names in self._groups
         ]
 
     @property
@@ -139,7 +140,7 @@ class OptionsForm(forms.Form):
                 continue
             name, _, part = field.partition(".")
             place = given.setdefault(name, {}) if part else given
-            place[part or name] = normalize_text(value) if isinstance(value, str) else value
+            place[part or name] = normalize_newlines_and_nul(value) if isinstance(value, str) else value
         return options | given
 
 

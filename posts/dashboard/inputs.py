@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.caller import not_found_error
+from config.api.caller import missing_or_foreign_id_error
 from config.api.error_handlers import to_api_error
 from config.api.serializers import StrictSerializer
 from posts import selectors
@@ -29,11 +29,11 @@ def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
     """Return the post group whose id is in a dashboard page's URL. Raises NotFound for a post group of another workspace."""
     group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
-        raise not_found_error(None, "post group")
+        raise missing_or_foreign_id_error(None, "post group")
     return group
 
 
-def normalize_text(text: str) -> str:
+def normalize_newlines_and_nul(text: str) -> str:
     """Convert line ends in text from a browser to LF, and remove NUL characters, which PostgreSQL cannot store."""
     return text.replace("\r\n", "\n").replace("\0", "")
 

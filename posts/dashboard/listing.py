@@ -47,7 +47,7 @@ def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
 
 def filter_choices(page: WorkspacePage) -> dict[str, Any]:
     """Return the choices of the post list's filter form: the workspace's accounts with their labels, and its agents."""
-    accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id)
+    accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id)
     agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     return {"accounts": [(account, _account_label(account)) for account in accounts], "agents": agents}
 

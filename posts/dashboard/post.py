@@ -11,10 +11,10 @@ from agents.models import Agent
 from config.api.errors import ValidationFailed
 from posts import services
 from posts.attached_media import attached_assets_by_id
-from posts.dashboard.compose import scheduled_for
+from posts.dashboard.compose import scheduled_for_message
 from posts.dashboard.composition import Composition
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import normalize_text, page_post_group, validated_data
+from posts.dashboard.inputs import normalize_newlines_and_nul, page_post_group, validated_data
 from posts.dashboard.shown_groups import ShownGroup, shown_groups
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
@@ -41,7 +41,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         "posts/post.html",
         shown=shown,
         by=creator_name(group),
-        events=webhooks.latest_group_events(**about),
+        events=webhooks.latest_events_of_group(**about),
         deliveries=webhooks.list_deliveries(**about).rows,
         now=timezone.now(),
         **_possible(page, shown),
@@ -57,7 +57,7 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="posts.retry")
-def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that retries the post's failed targets and, if selected, its unconfirmed targets."""
     group = page_post_group(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
@@ -73,7 +73,9 @@ def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """
     group, sent = page_post_group(page, post_group_id), page.request.POST
     seen = (
-        {"permalink": normalize_text(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
+        {"permalink": normalize_newlines_and_nul(sent.get("permalink", "")).strip()}
+        if "is-out" in sent
+        else {"published": False}
     )
     data = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
     services.resolve_post(
@@ -103,11 +105,11 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         for row in error.details or []:
             schedule.add_error("when", row["message"])
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
-    return page.success_redirect(scheduled_for(page, schedule.at), "post", post_group_id=group.id)
+    return page.success_redirect(scheduled_for_message(page, schedule.at), "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.create")
-def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that copies a post into a new draft and opens the draft for editing.
 
     Deleted media are not copied.

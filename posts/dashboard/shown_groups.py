@@ -18,7 +18,7 @@ from posts.models import PostGroup, PostTarget
 
 
 @dataclass(frozen=True)
-class AttachedPicture:
+class AttachedAsset:
     """A media asset attached to a post, as the dashboard shows it; `asset` is None if the media asset was deleted."""
 
     media_id: str
@@ -70,7 +70,7 @@ class ShownGroup:
 
     group: PostGroup
     targets: list[ShownTarget]
-    pictures: list[AttachedPicture]
+    pictures: list[AttachedAsset]
 
     @property
     def versions(self) -> list[TextVersion]:
@@ -82,12 +82,12 @@ class ShownGroup:
         return list(found.values())
 
     @property
-    def length(self) -> int:
+    def total_text_length(self) -> int:
         """Return the number of characters in all versions of a post's text together."""
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 
-def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[AttachedPicture]:
+def shown_attachments(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[AttachedAsset]:
     """Return the media attached to a post, for display on a dashboard page, each with its alt text.
 
     If the post has no alt text for an asset, the picture has the asset's own.
@@ -97,7 +97,7 @@ def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset
         asset, alt_text = assets.get(each["media_id"]), each.get("alt_text")
         if alt_text is None:
             alt_text = asset.alt_text if asset else ""
-        shown.append(AttachedPicture(each["media_id"], asset, alt_text))
+        shown.append(AttachedAsset(each["media_id"], asset, alt_text))
     return shown
 
 
@@ -110,7 +110,7 @@ def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGr
         ShownGroup(
             group,
             [ShownTarget(target, accounts[target.account_id]) for target in group.targets.all()],
-            pictures(group.media, assets),
+            shown_attachments(group.media, assets),
         )
         for group in groups
     ]

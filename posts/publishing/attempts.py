@@ -14,7 +14,7 @@ from django.conf import settings
 
 from accounts.platforms import errors
 from accounts.platforms.base import START, Platform
-from accounts.platforms.registry import publishing_adapter
+from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from config.jobs.store import Store
 from posts.models import PostTarget
@@ -70,7 +70,7 @@ class Attempt:
     @property
     def adapter(self) -> Platform:
         """Return the platform's adapter, or the simulator for a sandbox account. Raises KeyError for unknown platforms."""
-        return publishing_adapter(self.target.platform, sandbox=self.target.sandbox)
+        return adapter_or_simulator(self.target.platform, sandbox=self.target.sandbox)
 
     @property
     def content(self) -> Content:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from billing.services import release_holds, settle_holds
 from config.jobs.fenced_updates import FencedUpdate, update_rows
-from posts.attached_media import release_group_media
+from posts.attached_media import end_group_media_protection
 from posts.events import build_outcome_events
 from posts.models import PostGroup, PostTarget
 from posts.states import FINISHED, TargetStatus, group_status_from_targets, statuses_before
@@ -32,7 +32,7 @@ def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]
                 for target, changes in outcomes
             ]
         )
-        finish_targets([target for (target, _), valid in zip(outcomes, written, strict=True) if valid], groups)
+        settle_finished_targets([target for (target, _), valid in zip(outcomes, written, strict=True) if valid], groups)
     return written
 
 
@@ -41,7 +41,7 @@ def lock_groups(group_ids: Iterable[str]) -> list[PostGroup]:
     return list(PostGroup.objects.filter(pk__in=set(group_ids)).order_by("pk").select_for_update())
 
 
-def finish_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -> list[PostGroup]:
+def settle_finished_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -> list[PostGroup]:
     """Charge or refund finished post targets, update the status of their post groups, and emit events; returns the groups.
 
     `locked` are the locked groups of the targets, and may contain others.
@@ -55,7 +55,7 @@ def finish_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -
         was, group.status = group.status, group_status_from_targets(each.status for each in group.targets.all())
         group.updated_at, group.finished_at = now, now if group.status in FINISHED else None
         if group.finished_at:
-            release_group_media(group)
+            end_group_media_protection(group)
         changed = [each for each in group.targets.all() if each.pk in ended]
         events += build_outcome_events(group, changed, ended=group.status != was)
     changed_fields = ("status", "finished_at", "updated_at", "event_sequence")

@@ -17,7 +17,7 @@ step is in doubt, an attempt of an earlier round may have published it, or the p
 | Transient, RateLimited | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out      |
 | OutcomeUnknown         | Retry while attempts are left, unless nobody can find out; then Finish unconfirmed           |
 | AccountDisconnected    | Finish failed, or unconfirmed if the post may be out                                         |
-| WorkerDied             | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated       |
+| AttemptBegins          | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated       |
 | PublishingForbidden    | Finish failed, or unconfirmed if the post may be out                                         |
 | PostOfOtherTarget      | Finish unconfirmed                                                                          |
 
@@ -34,6 +34,7 @@ from dataclasses import replace
 from accounts.platforms import errors
 from accounts.platforms.types import Progress, Published, RetrySafety
 from posts.publishing.decision_types import (
+    AttemptBegins,
     AwaitPlatform,
     Decision,
     Fact,
@@ -49,9 +50,8 @@ from posts.publishing.decision_types import (
     TargetState,
     TokensBeingRenewed,
     TokensRenewed,
-    WorkerDied,
 )
-from posts.publishing.segments import unconfirmed_action, with_published_segments
+from posts.publishing.segments import add_segment_count_to_message, unconfirmed_action
 from posts.states import TargetStatus
 
 MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried again
@@ -71,7 +71,7 @@ def decide(state: TargetState, fact: Fact) -> Decision:
             return _searched(state, fact)
         case TokensRenewed() | TokensBeingRenewed() | errors.TokenExpired():
             return _tokens(state, fact)
-        case WorkerDied():
+        case AttemptBegins():
             return _worker_died(state, fact)
         case PublishingForbidden():
             return _failed(state, fact.problem)
@@ -115,7 +115,7 @@ def _tokens(state: TargetState, fact: TokensRenewed | TokensBeingRenewed | error
     return _step_failed(state, errors.Transient(message))
 
 
-def _worker_died(state: TargetState, fact: WorkerDied) -> Decision:
+def _worker_died(state: TargetState, fact: AttemptBegins) -> Decision:
     ends_workers = fact.losses >= MAX_WORKER_LOSSES
     exhausted = state.unanswered and not state.attempts_left
     if state.in_doubt and (ends_workers or exhausted or state.retry_safety == "at_most_once"):
@@ -136,7 +136,7 @@ def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Fin
     rejected = isinstance(error, errors.ContentRejected)
     in_doubt = isinstance(error, errors.OutcomeUnknown) or (state.in_doubt and not rejected)
     if not final and state.attempts_left:
-        message = with_published_segments(state.segments, error.message, in_doubt=in_doubt)
+        message = add_segment_count_to_message(state.segments, error.message, in_doubt=in_doubt)
         retry_after = getattr(error, "retry_after", None) or 0.0
         return Retry(TargetProblem(code, message, error.suggested_action), retry_after, in_doubt)
     if in_doubt:
@@ -174,7 +174,7 @@ def _failed(state: TargetState, problem: TargetProblem, *, disproves: bool = Fal
     """
     if state.published:
         return _published(replace(state.published, note=problem.message))
-    if state.may_be_published and not disproves:
+    if state.may_already_be_published and not disproves:
         return unconfirmed(state, f"{problem.message} An earlier attempt may have been published.")
     if state.segments:
         return unconfirmed(state, problem.message, in_doubt=False)
@@ -193,5 +193,5 @@ def unconfirmed(state: TargetState, message: str, *, in_doubt: bool = True) -> F
 
 def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> TargetProblem:
     """Return the error of a post target with an unconfirmed outcome; `segments` counts the published posts of a thread."""
-    message = with_published_segments(segments, message, in_doubt=in_doubt)
+    message = add_segment_count_to_message(segments, message, in_doubt=in_doubt)
     return TargetProblem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_action(segments))

@@ -44,7 +44,7 @@ class TargetState:
         return self.in_doubt and self.retry_safety == "verifiable"
 
     @property
-    def may_be_published(self) -> bool:
+    def may_already_be_published(self) -> bool:
         """Return whether the post may be published already, so that publishing must not end as failed."""
         return self.in_doubt or self.maybe_sent or self.accepted
 
@@ -84,10 +84,10 @@ class TokensBeingRenewed:
 
 
 @dataclass(frozen=True)
-class WorkerDied:
-    """The fact that publishing a post was interrupted before: a worker died, or the platform gave no clear answer.
+class AttemptBegins:
+    """The fact that an attempt to publish a post begins; earlier ones may have ended without a clear answer.
 
-    `losses` counts the workers that died.
+    `losses` counts the workers that died in the target's next step.
     """
 
     losses: int
@@ -111,7 +111,7 @@ Fact = (
     | PostNotFoundAtPlatform
     | TokensRenewed
     | TokensBeingRenewed
-    | WorkerDied
+    | AttemptBegins
     | PublishingForbidden
     | PostOfOtherTarget
     | errors.PlatformError

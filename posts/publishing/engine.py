@@ -26,10 +26,10 @@ from django.utils import timezone
 
 from accounts.platforms import errors
 from accounts.platforms.types import NotPublishedProof
-from accounts.services import RenewalInProgress, mark_needs_reauth, pause_account, refresh_grant
+from accounts.services import RenewalInProgress, mark_needs_reauth_unless_renewed, pause_account, renew_or_await_tokens
 from config.api.caller import system_caller
 from config.api.trace import set_trace_actor, start_trace
-from config.db.connection import release_connection
+from config.db.connection import close_connection_before_waiting
 from config.db.encryption import SealedValueError
 from config.db.outage import DATABASE_ERRORS, retry_while_database_down
 from config.jobs.store import Store
@@ -57,13 +57,13 @@ from posts.publishing.outcomes import (
     record_late_publication,
     write_step_beginnings,
 )
-from posts.publishing.preconditions import preflight, reserve_turns, stop_if_not_allowed
+from posts.publishing.preconditions import preflight, reserve_turns, stop_decision_if_forbidden
 
 logger = logging.getLogger(__name__)
 UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 
 
-def publishable_targets() -> QuerySet[PostTarget]:
+def targets_with_related_rows() -> QuerySet[PostTarget]:
     """Return all post targets together with the groups, workspaces and accounts that publishing needs."""
     return PostTarget.objects.select_related("group__workspace", "account")
 
@@ -202,7 +202,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
     """Renew the OAuth tokens of the account to which a post is published, and return the result as a fact."""
     attempt.tokens_renewed = True
     try:
-        attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
+        attempt.grant = renew_or_await_tokens(account_id=attempt.target.account_id, stale=attempt.grant)
     except RenewalInProgress as error:
         return TokensBeingRenewed(timezone.now() + timedelta(seconds=error.retry_after or 1.0))
     except errors.TokenExpired as error:
@@ -213,7 +213,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
         logger.exception("The tokens of %s could not be renewed.", attempt.target.account_id)
         return errors.Transient("The service failed while it renewed the account's tokens.")
     finally:
-        release_connection()
+        close_connection_before_waiting()
     return TokensRenewed()
 
 
@@ -223,7 +223,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
         return
     account_id, run = attempt.target.account_id, attempt.store.run
     if isinstance(error, errors.AccountDisconnected):
-        retry_while_database_down(run, mark_needs_reauth, account_id=account_id, stale=attempt.grant)
+        retry_while_database_down(run, mark_needs_reauth_unless_renewed, account_id=account_id, stale=attempt.grant)
     if isinstance(error, errors.RateLimited) and error.retry_after:
         retry_while_database_down(run, pause_account, account_id=account_id, seconds=error.retry_after)
 
@@ -240,7 +240,7 @@ def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
     if long:
         attempt.store.run(target.group.workspace.refresh_from_db, fields=["status"])
         attempt.store.run(target.account.refresh_from_db, fields=["status"])
-    return stop_if_not_allowed(attempt, untried=step.sends_again and state.attempt == 1)
+    return stop_decision_if_forbidden(attempt, untried=step.sends_again and state.attempt == 1)
 
 
 def _record(attempt: Attempt, decision: Decision) -> None:

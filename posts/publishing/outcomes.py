@@ -21,7 +21,7 @@ from config.jobs.backoff import scheduled_pause
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt
-from posts.publishing.completion import finish_targets, lock_groups, write_final_outcomes
+from posts.publishing.completion import lock_groups, settle_finished_targets, write_final_outcomes
 from posts.publishing.decision_types import (
     AwaitPlatform,
     Decision,
@@ -181,7 +181,7 @@ def record_late_publication(target: PostTarget, decision: Finish) -> None:
         rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
         if rows.update(status=decision.status, updated_at=timezone.now(), **_final_values(decision)):
             target.status = decision.status
-            finish_targets([target], groups)
+            settle_finished_targets([target], groups)
 
 
 def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) -> None:

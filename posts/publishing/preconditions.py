@@ -18,12 +18,12 @@ from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
 from posts.publishing.decision_types import (
+    AttemptBegins,
     Decision,
     Postpone,
     PublishingForbidden,
     TakeStep,
     TargetProblem,
-    WorkerDied,
 )
 from posts.states import TargetStatus
 
@@ -42,19 +42,19 @@ def preflight(attempt: Attempt) -> Decision | None:
         return unconfirmed(state, message)
     if attempt.worker_losses >= MAX_WORKER_LOSSES:
         logger.error("%s ended %s workers and is not tried again.", target.id, attempt.worker_losses)
-    ended = decide(state, WorkerDied(attempt.worker_losses))
+    ended = decide(state, AttemptBegins(attempt.worker_losses))
     if not isinstance(ended, TakeStep):
         return ended
     untried = state.attempt == 0
     if not state.in_doubt:
-        return stop_if_not_allowed(attempt, untried=untried) or _postpone_while_account_is_held(attempt)
+        return stop_decision_if_forbidden(attempt, untried=untried) or _postpone_while_account_is_held(attempt)
     # A possibly published target is completed whatever has changed. But if the platform can only be checked by sending the
     # post again, the time limit of a retry applies.
     late = _too_late(target) if state.retry_safety == "idempotent" and untried else None
     return decide(state, PublishingForbidden(late)) if late else None
 
 
-def stop_if_not_allowed(attempt: Attempt, *, untried: bool) -> Decision | None:
+def stop_decision_if_forbidden(attempt: Attempt, *, untried: bool) -> Decision | None:
     """Return the decision that stops a post because its workspace, account or schedule forbids publishing, or None.
 
     `untried`: nothing was sent since the release or the last retry. Only then a missed schedule ends the target.

@@ -7,7 +7,7 @@ says which segments are published, and a retry continues after them.
 from __future__ import annotations
 
 
-def with_published_segments(count: int, message: str, *, in_doubt: bool) -> str:
+def add_segment_count_to_message(count: int, message: str, *, in_doubt: bool) -> str:
     """Return an error message that begins with how many posts of a thread were published.
 
     `in_doubt`: the next post may be published, too.

@@ -18,14 +18,14 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config import metrics
-from config.db.connection import release_connection
+from config.db.connection import close_connection_before_waiting
 from config.jobs.due import SearchPauses, claim_due, release_claims, unclaimed_due_rows
 from config.jobs.fair_shares import FairShares, ShareLimits
 from config.jobs.store import BatchingStore, Store
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
-from posts.publishing.engine import begin_attempts, continue_attempt, publishable_targets
+from posts.publishing.engine import begin_attempts, continue_attempt, targets_with_related_rows
 from posts.publishing.outcomes import LEASE
 
 logger = logging.getLogger(__name__)
@@ -116,9 +116,9 @@ class PublishLoop(WorkerLoop):
 
     def _publish_some(self, platform: str) -> bool:
         """Claim due post targets of a platform and publish them in the worker's threads; returns whether there were any."""
-        claimed = self._claim(publishable_targets().filter(platform=platform), platform)
+        claimed = self._claim(targets_with_related_rows().filter(platform=platform), platform)
         with self._lock:
-            taken = [target for target in claimed if self._shares.start_job(target.account_id)]
+            taken = [target for target in claimed if self._shares.try_take_job_slot(target.account_id)]
         attempts: list[Attempt] = []
         try:
             attempts = self._begin_or_release(claimed, taken)
@@ -146,7 +146,10 @@ class PublishLoop(WorkerLoop):
         """Claim due post targets of a platform: first those of accounts that publish quickly, then the others."""
         free = self._free_places(platform)
         with self._lock:
-            quick_places, excluded = self._shares.free_places_of_quick_holders(), self._shares.holders_to_skip()
+            quick_places, excluded = (
+                self._shares.free_places_by_quick_holder(),
+                self._shares.holders_excluded_from_slow_jobs(),
+            )
             free_for_slow = self._shares.free_slow_job_slots
             here = [each for each in self._in_progress.values() if each.platform == platform]
             slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
@@ -175,7 +178,7 @@ class PublishLoop(WorkerLoop):
             _record_lateness(attempt.target)
             continue_attempt(attempt)
         finally:
-            release_connection()
+            close_connection_before_waiting()
             self._done(attempt, time.monotonic() - began)
 
     def _done(self, attempt: Attempt, seconds: float) -> None:

@@ -24,7 +24,7 @@ from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision import unconfirmed
 from posts.publishing.decision_types import TargetState
-from posts.publishing.engine import publishable_targets
+from posts.publishing.engine import targets_with_related_rows
 from posts.publishing.outcomes import LEASE, record_decision
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
@@ -48,7 +48,7 @@ class RestoreReport:
     awaiting_person: int
 
 
-def inspect_restored_database(*, stopped_at: datetime) -> RestoreReport:
+def count_possibly_published(*, stopped_at: datetime) -> RestoreReport:
     """Count the post targets of a restored database that may already be published, without changing anything."""
     targets = _possibly_published(PostTarget.objects.all(), stopped_at)
     by_platform = targets.order_by("platform").values_list("platform").annotate(count=Count("pk"))
@@ -71,7 +71,9 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     `report` is called with the number done so far.
     """
     done, store = 0, Store()
-    while claimed := claim_due(_possibly_published(publishable_targets(), stopped_at), limit=BATCH_SIZE, lease=LEASE):
+    while claimed := claim_due(
+        _possibly_published(targets_with_related_rows(), stopped_at), limit=BATCH_SIZE, lease=LEASE
+    ):
         for target in claimed:
             start_trace(target.group.trace_id)
             done_so_far = target.publishing_progress

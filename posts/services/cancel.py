@@ -8,13 +8,13 @@ from django.utils import timezone
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist, require_access
 from config.api.scopes import any_of
 from posts import selectors
-from posts.attached_media import release_group_media
+from posts.attached_media import end_group_media_protection
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.services.changes import (
-    record_group_change,
+    audit_group_operation,
     require_publishing_not_begun,
-    stop_waiting_targets,
+    stop_unclaimed_targets,
     too_late_error,
     withdraw_pending_targets,
 )
@@ -39,7 +39,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
             _preview(group)
         else:
             group = _cancel(caller, group)
-        record_group_change(caller, group, "posts.cancel", dry_run=dry_run)
+        audit_group_operation(caller, group, "posts.cancel", dry_run=dry_run)
     return group
 
 
@@ -74,7 +74,7 @@ def _save_cancelled(group: PostGroup) -> None:
     group.status = group_status_from_targets(target.status for target in group.targets.all())
     group.finished_at = timezone.now()
     group.save(update_fields=("status", "finished_at", "updated_at"))
-    release_group_media(group)
+    end_group_media_protection(group)
     emit_group_event(group, f"post.{GroupStatus.CANCELLED}")
 
 
@@ -99,7 +99,7 @@ def _cancel_waiting(group_id: str) -> int:
     Finishes the group if none of its other targets is being published.
     """
     PostGroup.objects.select_for_update().get(pk=group_id)
-    stopped = stop_waiting_targets(PostTarget.objects.filter(group_id=group_id), cancel=True)
+    stopped = stop_unclaimed_targets(PostTarget.objects.filter(group_id=group_id), cancel=True)
     group = selectors.groups_with_targets().get(pk=group_id)
     status = group_status_from_targets(target.status for target in group.targets.all())
     if status in FINISHED and group.status not in FINISHED:

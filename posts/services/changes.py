@@ -27,11 +27,11 @@ def withdraw_pending_targets(group: PostGroup, *, cancel: bool) -> None:
     """
     running = PostTarget.objects.filter(group=group, status__in=UNFINISHED_TARGET_STATUSES)
     count = running.count()
-    if len(stop_waiting_targets(running, cancel=cancel)) != count:
+    if len(stop_unclaimed_targets(running, cancel=cancel)) != count:
         raise too_late_error(group)
 
 
-def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
+def stop_unclaimed_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
     """Stop the given post targets that are pending and not claimed by a worker; returns the ids of the stopped targets.
 
     A target that was unconfirmed before a retry becomes unconfirmed again when cancelled; its money stays held, since the
@@ -76,7 +76,7 @@ def too_late_error(group: PostGroup) -> InvalidState:
     )
 
 
-def record_group_change(
+def audit_group_operation(
     caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False, metadata: dict[str, Any] | None = None
 ) -> None:
     """Write the audit entry of an operation that changed a post group, or of the operation's dry run."""

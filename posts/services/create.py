@@ -15,12 +15,17 @@ from auditlog.services import record_entries, record_entry
 from billing import selectors as billing
 from billing.caps import SpendCapStatus, utc_day_of
 from billing.services import hold_costs
-from config.api.caller import Caller, require_access, resolve_workspace_id
+from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.errors import ApiError, ValidationFailed
 from config.api.scopes import any_of
 from config.jobs.wake_up import wake_after_commit
 from posts import selectors
-from posts.attached_media import attached_assets_by_id, lock_media_of_groups, reserve_group_media, resolve_media
+from posts.attached_media import (
+    attached_assets_by_id,
+    attached_media_from_request,
+    lock_media_of_groups,
+    protect_group_media_from_deletion,
+)
 from posts.events import build_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import WRITE_SCOPES, PostPlan, find_target_accounts, plan_post, resolve_targets
@@ -53,9 +58,9 @@ def validate_post(
 
     `group` is the stored group that the content will replace, if any. Raises what `create_post` raises, but ContentInvalid.
     """
-    chosen = resolve_workspace_id(caller, workspace_id)
+    chosen = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
-    attached = resolve_media(media, attached_assets_by_id(chosen, media))
+    attached = attached_media_from_request(media, attached_assets_by_id(chosen, media))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
     inputs = resolve_targets(caller, find_target_accounts(chosen, targets), text, targets, sandbox, attached)
     return validate(inputs, group_id=group_id)
@@ -84,7 +89,7 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
         )
         return CreationPreview([plan], spend_cap)
     with transaction.atomic():
-        reserve_group_media(plan.group)
+        protect_group_media_from_deletion(plan.group)
         return _commit_plans(caller, [plan])[0]
 
 
@@ -95,14 +100,14 @@ def create_batch(
 
     Error `details` name the post, such as `posts[2].targets[0].text`. Raises the errors of `create_post`.
     """
-    chosen = resolve_workspace_id(caller, workspace_id)
+    chosen = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
     assets = attached_assets_by_id(chosen, [each for post in posts for each in post.get("media", ())])
     plans = []
     for index, post in enumerate(posts):
         with _naming_post_in_errors(index):
             if post.get("workspace_id") not in (None, chosen):
-                raise ValidationFailed.of(
+                raise ValidationFailed.for_field(
                     "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"
                 )
             fields = {**post, "workspace_id": chosen}
@@ -124,7 +129,7 @@ def create_batch(
         lock_media_of_groups(plan.group for plan in plans)
         for index, plan in enumerate(plans):
             with _naming_post_in_errors(index):
-                reserve_group_media(plan.group)
+                protect_group_media_from_deletion(plan.group)
         return _commit_plans(caller, plans, "posts.create_batch")
 
 

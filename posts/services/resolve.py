@@ -5,15 +5,15 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from config.api.caller import Caller, check_account_allowlist, not_found_error
+from config.api.caller import Caller, check_account_allowlist, missing_or_foreign_id_error
 from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
-from posts.planning import require_publishing_mode
-from posts.publishing.completion import finish_targets, lock_groups
+from posts.planning import refuse_agent_needing_approval
+from posts.publishing.completion import lock_groups, settle_finished_targets
 from posts.publishing.decision_types import TargetProblem
 from posts.publishing.outcomes import problem_json
-from posts.services.changes import record_group_change
+from posts.services.changes import audit_group_operation
 from posts.states import FINISHED, TargetStatus, group_status_from_targets
 
 NOT_PUBLISHED = TargetProblem(
@@ -29,7 +29,7 @@ def resolve_post(
     Raises NotFound, ScopeMissing, AgentModeForbids, AccountNotAllowed, ValidationFailed (target_id), InvalidState.
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
-    require_publishing_mode(caller)
+    refuse_agent_needing_approval(caller)
     target = _unconfirmed_target(group, target_id)
     check_account_allowlist(caller, [target.account_id])
     status = TargetStatus.PUBLISHED if permalink else TargetStatus.FAILED
@@ -48,7 +48,7 @@ def resolve_post(
         else:
             group = _resolve(group, target, status, changes)
         metadata = {"target_id": target_id, "published": permalink is not None}
-        record_group_change(caller, group, "posts.resolve", dry_run=dry_run, metadata=metadata)
+        audit_group_operation(caller, group, "posts.resolve", dry_run=dry_run, metadata=metadata)
     return group
 
 
@@ -58,13 +58,13 @@ def _resolve(group: PostGroup, target: PostTarget, status: TargetStatus, changes
     if not rows.update(status=status, updated_at=timezone.now(), **changes):
         raise _not_unconfirmed_error(target)
     target.status = status
-    return finish_targets([target], groups)[0]
+    return settle_finished_targets([target], groups)[0]
 
 
 def _unconfirmed_target(group: PostGroup, target_id: str) -> PostTarget:
     target = next((each for each in group.targets.all() if each.pk == target_id), None)
     if target is None:
-        raise not_found_error("target_id", "target in this group")
+        raise missing_or_foreign_id_error("target_id", "target in this group")
     if target.status != TargetStatus.UNCONFIRMED:
         raise _not_unconfirmed_error(target)
     return target

@@ -8,19 +8,19 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from accounts.platforms.registry import publishing_adapter
+from accounts.platforms.registry import adapter_or_simulator
 from billing import selectors as billing
 from billing.services import hold_costs
-from config.api.caller import Caller, check_account_allowlist, not_found_error
+from config.api.caller import Caller, check_account_allowlist, missing_or_foreign_id_error
 from config.api.errors import InvalidState
-from config.api.webhook_url import check_webhook_url
+from config.api.webhook_url import check_webhook_url_syntax
 from config.jobs.wake_up import wake_after_commit
 from posts import selectors
-from posts.attached_media import attached_assets_by_id, reserve_group_media, resolve_media
+from posts.attached_media import attached_assets_by_id, attached_media_from_request, protect_group_media_from_deletion
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of_targets, check_schedule, paying_agent_id, require_publishing_mode
-from posts.services.changes import record_group_change
+from posts.planning import charges_of_targets, check_schedule, paying_agent_id, refuse_agent_needing_approval
+from posts.services.changes import audit_group_operation
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
 
@@ -42,20 +42,20 @@ def retry_post(
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     if workspace_id not in (None, group.workspace_id):
-        raise not_found_error("workspace_id", "workspace")
-    require_publishing_mode(caller)
+        raise missing_or_foreign_id_error("workspace_id", "workspace")
+    refuse_agent_needing_approval(caller)
     check_schedule(scheduled_at)
-    check_webhook_url(webhook_url)
+    check_webhook_url_syntax(webhook_url)
     retried = _targets_to_retry(caller, group, include_unconfirmed)
     due = scheduled_at or timezone.now()
-    resolve_media(group.media, attached_assets_by_id(group.workspace_id, group.media))
+    attached_media_from_request(group.media, attached_assets_by_id(group.workspace_id, group.media))
     if dry_run:
         charges = charges_of_targets([target for target in retried if target.status == TargetStatus.FAILED])
         billing.check_charges(
             workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due
         )
         _preview(group, retried, webhook_url, scheduled_at, due)
-        record_group_change(caller, group, "posts.retry", dry_run=True)
+        audit_group_operation(caller, group, "posts.retry", dry_run=True)
         return group
     with transaction.atomic():
         return _retry(caller, group, include_unconfirmed, scheduled_at, webhook_url, due)
@@ -86,7 +86,7 @@ def _retry(
     PostGroup.objects.select_for_update().get(pk=group.pk)
     group = selectors.groups_with_targets().get(pk=group.pk)
     retried = _targets_to_retry(caller, group, include_unconfirmed)
-    reserve_group_media(group)
+    protect_group_media_from_deletion(group)
     failed = [target for target in retried if target.status == TargetStatus.FAILED]
     charges = charges_of_targets(failed)
     if charges:
@@ -103,7 +103,7 @@ def _retry(
     written = selectors.groups_with_targets().get(pk=group.pk)
     if scheduled_at:
         emit_group_event(written)
-    record_group_change(caller, group, "posts.retry")
+    audit_group_operation(caller, group, "posts.retry")
     wake_after_commit("publish")
     return written
 
@@ -136,7 +136,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
 
 
 def _is_at_most_once(target: PostTarget) -> bool:
-    return publishing_adapter(target.platform, sandbox=target.sandbox).capabilities.retry_safety == "at_most_once"
+    return adapter_or_simulator(target.platform, sandbox=target.sandbox).capabilities.retry_safety == "at_most_once"
 
 
 def _preview(

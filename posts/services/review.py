@@ -14,11 +14,11 @@ from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_of
 from config.jobs.wake_up import wake_after_commit
 from posts import selectors
-from posts.attached_media import release_group_media
+from posts.attached_media import end_group_media_protection
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of_targets, check_schedule, stored_target_inputs, validate_content
-from posts.services.changes import record_group_change, withdraw_pending_targets
+from posts.services.changes import audit_group_operation, withdraw_pending_targets
 from posts.states import GroupStatus, TargetStatus
 
 REVIEWERS = any_of("posts.publish", "posts.schedule")
@@ -52,7 +52,7 @@ def confirm_post(
             workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
         )
         _release(group, when, when or now)
-        record_group_change(caller, group, "posts.confirm", dry_run=True)
+        audit_group_operation(caller, group, "posts.confirm", dry_run=True)
         return group
     with transaction.atomic():
         PostGroup.objects.select_for_update().get(pk=group.pk)
@@ -66,7 +66,7 @@ def confirm_post(
         emit_group_event(group, "post.confirmed")
         if when:
             emit_group_event(group)
-        record_group_change(caller, group, "posts.confirm")
+        audit_group_operation(caller, group, "posts.confirm")
         wake_after_commit("publish")
     return group
 
@@ -77,17 +77,17 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
     _require_pending_confirmation(group)
     if dry_run:
         _reject(group, reason)
-        record_group_change(caller, group, "posts.reject", dry_run=True)
+        audit_group_operation(caller, group, "posts.reject", dry_run=True)
         return group
     with transaction.atomic():
         _require_pending_confirmation(PostGroup.objects.select_for_update().get(pk=group.pk))
         withdraw_pending_targets(group, cancel=True)
-        release_group_media(group)
+        end_group_media_protection(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _reject(group, reason)
         group.save(update_fields=("status", "rejection_reason", "finished_at", "updated_at"))
         emit_group_event(group)
-        record_group_change(caller, group, "posts.reject")
+        audit_group_operation(caller, group, "posts.reject")
     return group
 
 

@@ -14,7 +14,12 @@ from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from config.jobs.wake_up import wake_after_commit
 from posts import selectors
-from posts.attached_media import attached_assets_by_id, release_group_media, reserve_group_media, resolve_media
+from posts.attached_media import (
+    attached_assets_by_id,
+    attached_media_from_request,
+    end_group_media_protection,
+    protect_group_media_from_deletion,
+)
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import (
@@ -23,14 +28,14 @@ from posts.planning import (
     build_plan,
     check_schedule,
     find_target_accounts,
-    initial_status,
+    initial_status_for_caller,
     paying_agent_id,
     resolve_targets,
     targets_as_request_data,
     validate_content,
 )
 from posts.services.changes import (
-    record_group_change,
+    audit_group_operation,
     require_publishing_not_begun,
     too_late_error,
     withdraw_pending_targets,
@@ -91,10 +96,12 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
     if "scheduled_at" in changes:
         check_schedule(scheduled_at)
         if scheduled_at is None and group.status == GroupStatus.SCHEDULED:
-            raise ValidationFailed.of("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
-    status = initial_status(caller, GroupStatus(group.status))
+            raise ValidationFailed.for_field(
+                "scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required"
+            )
+    status = initial_status_for_caller(caller, GroupStatus(group.status))
     media = changes.get("media", group.media)
-    attached = resolve_media(media, attached_assets_by_id(group.workspace_id, media))
+    attached = attached_media_from_request(media, attached_assets_by_id(group.workspace_id, media))
     text = changes.get("text", group.text)
     targets = changes.get("targets") or targets_as_request_data(group)
     accounts = find_target_accounts(group.workspace_id, targets)
@@ -114,8 +121,8 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     if locked.content_version != group.content_version:
         raise _conflict()
     if not plan.group.media:
-        release_group_media(locked)
-    reserve_group_media(plan.group)
+        end_group_media_protection(locked)
+    protect_group_media_from_deletion(plan.group)
     targets, paying = [target.id for target in group.targets.all()], paying_agent_id(caller, group)
     lock_month_counters(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
     withdraw_pending_targets(locked, cancel=False)
@@ -164,4 +171,4 @@ def _emit_events(before: PostGroup, after: PostGroup) -> None:
 
 def _record(caller: Caller, group: PostGroup, changes: Mapping[str, Any], *, dry_run: bool = False) -> None:
     metadata = {"fields": sorted(changes), "content_version": group.content_version}
-    record_group_change(caller, group, "posts.update", dry_run=dry_run, metadata=metadata)
+    audit_group_operation(caller, group, "posts.update", dry_run=dry_run, metadata=metadata)

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from config.api.request_limits import ThreadLimit
+from config.api.request_limits import WebThreadLimit
 from posts import selectors
 from posts.models import PostGroup
 from posts.states import FINISHED, GroupStatus
@@ -18,11 +18,11 @@ from posts.states import FINISHED, GroupStatus
 POLL_SECONDS = 0.1
 STATUSES_AWAITING_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 # At most half of the process's threads wait; further requests are answered at once.
-waiting_threads = ThreadLimit(settings.WEB_THREADS // 2)
+waiting_threads = WebThreadLimit(settings.WEB_THREADS // 2)
 _stopping = threading.Event()
 
 
-def stop_waiting() -> None:
+def end_waits_at_shutdown() -> None:
     """Let all API requests that wait for a post to be finished return now, because the server process is stopping.
 
     The requests return the current state of their post groups.
@@ -35,7 +35,7 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
 
     Does not wait if too many requests wait already.
     """
-    if waiting_threads.acquire():
+    if waiting_threads.try_acquire_thread():
         try:
             _poll_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)
         finally:

@@ -82,4 +82,4 @@ def oauth_account(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatf
 
 def _clear_platform_cache() -> None:
     registry.platform.cache_clear()
-    registry.publishing_adapter.cache_clear()
+    registry.adapter_or_simulator.cache_clear()

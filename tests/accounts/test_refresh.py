@@ -29,7 +29,7 @@ REFRESH_SESSION = "com.atproto.server.refreshSession"
 def refresh(account: ConnectedAccount, stale: Grant, **options: Any) -> Grant | str:
     """Refresh as one worker and return the working grant, or the name of the error."""
     try:
-        return services.refresh_grant(account_id=account.id, stale=stale, **options)
+        return services.renew_or_await_tokens(account_id=account.id, stale=stale, **options)
     except (Transient, AccountDisconnected) as error:
         return type(error).__name__
 
@@ -69,7 +69,7 @@ def test_a_worker_that_does_not_wait_gets_a_transient_error(connected: Connected
         pds.wait_for(before + 1)
         try:
             with pytest.raises(Transient) as caught:
-                services.refresh_grant(account_id=connected.id, stale=stale, checks=0)
+                services.renew_or_await_tokens(account_id=connected.id, stale=stale, checks=0)
             return caught.value.retry_after
         finally:
             release.set()
@@ -103,9 +103,9 @@ def test_tokens_renewed_by_another_worker_are_used_without_a_call(
     connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
     stale = connected.grant()
-    renewed = services.refresh_grant(account_id=connected.id, stale=stale)
+    renewed = services.renew_or_await_tokens(account_id=connected.id, stale=stale)
 
-    assert services.refresh_grant(account_id=connected.id, stale=stale) == renewed
+    assert services.renew_or_await_tokens(account_id=connected.id, stale=stale) == renewed
     assert pds.requests_to(REFRESH_SESSION) == 1
 
 
@@ -171,7 +171,7 @@ def test_a_refusal_of_old_tokens_does_not_change_a_reconnected_account(
     stale = connected.grant()
     connect(api)
 
-    services.mark_needs_reauth(account_id=connected.id, stale=stale)
+    services.mark_needs_reauth_unless_renewed(account_id=connected.id, stale=stale)
 
     assert ConnectedAccount.objects.get().status == "active"
 
@@ -183,7 +183,9 @@ def test_a_refresh_token_is_never_replaced_by_an_empty_one(
     provider.keep_refresh_token()
 
     for _ in range(2):
-        renewed = services.refresh_grant(account_id=oauth_account.id, stale=ConnectedAccount.objects.get().grant())
+        renewed = services.renew_or_await_tokens(
+            account_id=oauth_account.id, stale=ConnectedAccount.objects.get().grant()
+        )
         assert renewed == ConnectedAccount.objects.get().grant()
         assert renewed.tokens["refresh_token"] == stale.tokens["refresh_token"]
         assert renewed.tokens["access_token"] != stale.tokens["access_token"]
@@ -196,7 +198,7 @@ def test_the_expiry_of_the_new_tokens_is_stored(
     provider.issue_for(seconds)
 
     with time_machine.travel(NOON, tick=False):
-        renewed = services.refresh_grant(account_id=oauth_account.id, stale=oauth_account.grant())
+        renewed = services.renew_or_await_tokens(account_id=oauth_account.id, stale=oauth_account.grant())
 
     assert (renewed.expires_at, ConnectedAccount.objects.get().token_expires_at) == (expires_at, expires_at)
 

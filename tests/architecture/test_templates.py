@@ -10,7 +10,7 @@ import pytest
 from django.template import engines
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from config.pages.navigation import page_entries
+from config.pages.navigation import all_dashboard_pages
 from tests.architecture.sources import LAYERS, ROOT, package_of, points_downward
 
 PLACES = [ROOT / "templates", *(ROOT / name.replace(".", "/") / "templates" for name in LAYERS)]
@@ -79,4 +79,4 @@ def test_every_page_link_names_a_registered_page() -> None:
     linked = {name for path in TEMPLATES.values() for name in PAGE_LINK.findall(path.read_text())}
 
     assert linked
-    assert linked - {entry.route for entry in page_entries()} == set()
+    assert linked - {entry.route for entry in all_dashboard_pages()} == set()

@@ -18,9 +18,9 @@ from auditlog.selectors import entries_of
 from billing.month_usage import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.due import claim_due
-from posts.publishing.engine import publishable_targets
+from posts.publishing.engine import targets_with_related_rows
 from posts.publishing.outcomes import LEASE
-from posts.selectors import day_posts, get_post_group, search_posts
+from posts.selectors import get_post_group, scheduled_posts_of_day, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE
 from webhooks.models import Delivery
@@ -38,7 +38,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
     return {
         "claim of due targets": _claim,
         "claim of due deliveries": lambda: claim_due(Delivery.objects.all(), limit=100, lease=LEASE),
-        "GET /posts (a day)": lambda: day_posts(**here, window=(day, day + timedelta(days=1)), limit=50),
+        "GET /posts (a day)": lambda: scheduled_posts_of_day(**here, window=(day, day + timedelta(days=1)), limit=50),
         "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
@@ -54,7 +54,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
 def _claim() -> None:
     """Claim due targets as the publisher does, and roll back."""
     with transaction.atomic():
-        claim_due(publishable_targets().filter(platform="bluesky"), limit=32, lease=LEASE)
+        claim_due(targets_with_related_rows().filter(platform="bluesky"), limit=32, lease=LEASE)
         transaction.set_rollback(True)
 
 

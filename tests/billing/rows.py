@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from agents.models import Agent
 from billing.models import DayCounter, MonthCounter, UsageTotal
-from billing.prices import Charge
+from billing.prices import PublishingCharge
 from config.api.caller import AgentMode
 from config.db.ids import new_id
 from workspaces.models import User, Workspace
@@ -41,8 +41,8 @@ def make_agent(
     )
 
 
-def charges(*targets: str, cents: int = 10, url_posts: int = 0, platform: str = "sandbox") -> list[Charge]:
-    return [Charge(target, platform, cents, url_posts) for target in targets]
+def charges(*targets: str, cents: int = 10, url_posts: int = 0, platform: str = "sandbox") -> list[PublishingCharge]:
+    return [PublishingCharge(target, platform, cents, url_posts) for target in targets]
 
 
 def month_of(holder: Workspace | Agent, at: datetime = MARCH) -> tuple[int, int, int]:

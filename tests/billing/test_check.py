@@ -65,7 +65,11 @@ def test_a_check_without_charges_returns_the_current_month() -> None:
 
     unchanged = selectors.check_charges(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
 
-    assert unchanged == selectors.spend_cap(workspace_id=workspace.pk, at=MARCH) == SpendCapStatus(0, 30, 0, 10)
+    assert (
+        unchanged
+        == selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH)
+        == SpendCapStatus(0, 30, 0, 10)
+    )
 
 
 def test_a_check_needs_two_queries_and_one_for_a_day_cap(django_assert_num_queries: DjangoAssertNumQueries) -> None:
@@ -83,7 +87,7 @@ def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
     services.settle_hold(target_id="tgt_1")
 
-    assert SpendCapSerializer(selectors.spend_cap(workspace_id=workspace.pk, at=MARCH)).data == {
+    assert SpendCapSerializer(selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH)).data == {
         "cap_cents": 40,
         "free_credit_cents": 30,
         "spent_cents": 10,
@@ -91,7 +95,7 @@ def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
         "remaining_cents": 50,
         "exceeded": False,
     }
-    assert selectors.spend_cap(workspace_id=workspace.pk, at=APRIL) == SpendCapStatus(40, 30, 0, 0)
+    assert selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=APRIL) == SpendCapStatus(40, 30, 0, 0)
 
 
 def test_an_agents_spend_cap_has_no_free_credit() -> None:
@@ -100,7 +104,7 @@ def test_an_agents_spend_cap_has_no_free_credit() -> None:
     services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_2"), due=MARCH)
 
-    cap = selectors.agent_spend_cap(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
+    cap = selectors.agent_spend_cap_status(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
 
     assert cap == SpendCapStatus(cap_cents=25, free_credit_cents=0, spent_cents=0, reserved_cents=10)
     assert cap.remaining_cents == 15
@@ -110,7 +114,7 @@ def test_an_agent_without_a_cap_has_unlimited_remaining_cents() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
 
-    cap = selectors.agent_spend_cap(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
+    cap = selectors.agent_spend_cap_status(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
 
     assert SpendCapSerializer(cap).data == {
         "cap_cents": None,

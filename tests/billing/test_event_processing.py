@@ -182,6 +182,6 @@ def test_the_worker_loop_processes_events_one_by_one(
         send(event("customer.subscription.created", processor.subscribe("cus_9")))
         processor.wait_for(1)
     finally:
-        duty.stop(5)
+        duty.stop_and_wait(5)
 
     assert subscription_of(api, workspace) == {"plan": "payg", "status": "active"}

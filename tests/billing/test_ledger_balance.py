@@ -13,7 +13,7 @@ from agents.models import Agent
 from billing import selectors, services
 from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
-from billing.prices import Charge
+from billing.prices import PublishingCharge
 from config.api.errors import ApiError
 from tests.billing.rows import APRIL, MARCH, make_agent, make_workspace
 from workspaces.models import Workspace
@@ -25,7 +25,7 @@ REFUSALS = (SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded)
 @dataclass(frozen=True)
 class Hold:
     by_agent: bool
-    charges: list[Charge]
+    charges: list[PublishingCharge]
     in_april: bool
 
 
@@ -42,7 +42,7 @@ class Release:
 
 some_charges = st.lists(
     st.builds(
-        Charge,
+        PublishingCharge,
         target_id=st.sampled_from(TARGETS),
         platform=st.sampled_from(["plain", "dear"]),
         cents=st.integers(0, 30),
@@ -116,7 +116,7 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
             services.hold_costs(**call)
         return set()
     services.hold_costs(**call)
-    assert selectors.spend_cap(workspace_id=workspace.pk, at=call["due"]) == after
+    assert selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=call["due"]) == after
     return targets
 
 
@@ -134,7 +134,7 @@ def assert_ledger_balances(workspace: Workspace, agent: Agent) -> None:
     for at in (MARCH, APRIL):
         month, kind = at.date().replace(day=1), LedgerEntry.Kind
         spent = UsageTotal.objects.filter(month=month).aggregate(spent=Sum("spend_cents", default=0))["spent"]
-        assert spent == selectors.spend_cap(workspace_id=workspace.pk, at=at).spent_cents
+        assert spent == selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=at).spent_cents
         entries = LedgerEntry.objects.filter(agent_id=agent.pk, day=at.date())
         due = entries.filter(kind=kind.HOLD).count() - entries.filter(kind=kind.RELEASE).count()
         assert sum(DayCounter.objects.filter(day=at.date()).values_list("targets", flat=True)) == due

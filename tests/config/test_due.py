@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.db.models import QuerySet
 
-from config.jobs.due import claim_due, held_row, release_claims, unclaimed_due_rows
+from config.jobs.due import claim_due, claimed_row_queryset, release_claims, unclaimed_due_rows
 from posts.models import PostGroup, PostTarget
 from tests import factories
 from tests.at_once import at_once
@@ -77,8 +77,8 @@ def test_after_the_lease_another_worker_claims_the_row_and_the_first_cannot_writ
     second = claim()[0]
 
     assert (first.pk, first.fence, second.fence) == (second.pk, 1, 2)
-    assert held_row(rows(), first).update(status="published", due_at=None) == 0
-    assert held_row(rows(), second).update(status="failed", due_at=None) == 1
+    assert claimed_row_queryset(rows(), first).update(status="published", due_at=None) == 0
+    assert claimed_row_queryset(rows(), second).update(status="failed", due_at=None) == 1
     assert rows().get().status == "failed"
 
 

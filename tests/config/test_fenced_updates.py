@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.jobs.due import held_row
+from config.jobs.due import claimed_row_queryset
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.states import TargetStatus, statuses_before
@@ -44,7 +44,7 @@ def test_update_rows_writes_the_same_as_a_queryset_update(targets: list[PostTarg
     one_by_one, at_once = targets[: len(CHANGES)], targets[len(CHANGES) :]
     for target, changes in zip(one_by_one, CHANGES, strict=True):
         changes = {**changes, "external_id": f"{changes['external_id']} 1"} if "external_id" in changes else changes
-        assert held_row(PostTarget.objects.all(), target).update(**changes) == 1
+        assert claimed_row_queryset(PostTarget.objects.all(), target).update(**changes) == 1
 
     writes = [FencedUpdate(target, changes, MAY_END) for target, changes in zip(at_once, CHANGES, strict=True)]
     assert update_rows(writes) == [True] * len(CHANGES)

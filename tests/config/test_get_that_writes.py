@@ -11,7 +11,7 @@ from rest_framework import serializers
 from auditlog.models import AuditEntry
 from config.api import fields
 from config.api.errors import Conflict
-from config.api.operation import Call, Preview, Reply, WriteQuery, operation
+from config.api.operation import Call, DryRunReply, Reply, WriteQuery, operation
 from config.api.serializers import preview_of
 from config.api.views import OperationViewSet
 from tests import factories
@@ -42,11 +42,11 @@ class StampViewSet(OperationViewSet):
         preview=preview_of("Stamp", would_create=StampSerializer),
         idempotent="lease",
     )
-    def make(self, call: Call) -> Reply | Preview:
+    def make(self, call: Call) -> Reply | DryRunReply:
         if call.query["text"] == "bad":
             raise Conflict()
         if call.dry_run:
-            return Preview({}, {"number": None}, "would_create")
+            return DryRunReply({}, {"number": None}, "would_create")
         self.written.append(call.query["text"])
         return Reply({"number": len(self.written)})
 

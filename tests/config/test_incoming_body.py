@@ -73,7 +73,7 @@ def test_a_chunked_body_is_refused_when_it_becomes_too_long(tmp_path: object) ->
 
 def test_an_incomplete_or_slow_body_raises_its_fault() -> None:
     broken, slow = IncomingBody(5, ""), IncomingBody(5, "")
-    broken.connection_ended()
+    broken.record_lost_connection()
     slow.fault = RequestTimeout()
     with pytest.raises(MalformedRequest):
         broken.read()

@@ -13,9 +13,9 @@ from pytest_django import Settings
 from config.outbound import (
     DestinationNotAllowed,
     DestinationRefused,
+    HttpPostResponse,
     NoAnswer,
     NotSent,
-    PostAnswer,
     create_session,
     post,
 )
@@ -44,10 +44,10 @@ def _loopback(settings: Settings) -> None:
     settings.OUTBOUND_USER_AGENT = "Publisher/1"
 
 
-def deliver(*urls: str, timeout: float = 5.0, **options: Any) -> list[PostAnswer]:
+def deliver(*urls: str, timeout: float = 5.0, **options: Any) -> list[HttpPostResponse]:
     """Post to each of `urls` in turn through one session."""
 
-    async def run() -> list[PostAnswer]:
+    async def run() -> list[HttpPostResponse]:
         async with create_session(connections=10) as session:
             return [
                 await post(session, url, body=b"{}", headers={"X-Id": "1"}, timeout=timeout, **options) for url in urls
@@ -236,7 +236,7 @@ def test_a_silent_receiver_does_not_delay_others() -> None:
     with Server(hangs) as silent, Server(replies(OK)) as server, elapsed_under(2):
         outcomes = asyncio.run(run(silent.url, server.url))
 
-    assert [type(outcome) for outcome in outcomes] == [NoAnswer, PostAnswer, NoAnswer, PostAnswer]
+    assert [type(outcome) for outcome in outcomes] == [NoAnswer, HttpPostResponse, NoAnswer, HttpPostResponse]
 
 
 def test_tls_sends_the_host_name_and_checks_the_certificate_against_it(

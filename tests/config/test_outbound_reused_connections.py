@@ -9,7 +9,7 @@ import threading
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationRefused, NoAnswer, NotSent, PostAnswer, create_session, post
+from config.outbound import DestinationRefused, HttpPostResponse, NoAnswer, NotSent, create_session, post
 from tests.config.outbound_servers import OK, Names, Server, answers_all
 from tests.config.test_outbound_asynchronous import deliver
 from tests.fakes.receiver import Manner, Receiver
@@ -48,7 +48,7 @@ def test_a_post_is_not_sent_a_third_time() -> None:
     async def run(url: str) -> None:
         async with create_session(connections=10) as session:
 
-            async def send() -> PostAnswer:
+            async def send() -> HttpPostResponse:
                 return await post(session, url, body=b"{}", headers={}, timeout=5.0)
 
             first, second = asyncio.create_task(send()), asyncio.create_task(send())
@@ -72,10 +72,10 @@ def test_a_post_is_sent_again_over_a_new_connection() -> None:
         connection.sendall(OK)
         connection.recv(65_536)
 
-    async def run() -> PostAnswer:
+    async def run() -> HttpPostResponse:
         async with create_session(connections=10) as session:
 
-            async def send() -> PostAnswer:
+            async def send() -> HttpPostResponse:
                 return await post(session, server.url, body=b"{}", headers={}, timeout=5.0)
 
             await asyncio.gather(send(), send())

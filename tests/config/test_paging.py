@@ -9,7 +9,7 @@ import pytest
 from django.db.models import Q
 
 from accounts.models import ConnectedAccount
-from config.api.paging import paginate, paginate_scan
+from config.api.paging import paginate, paginate_with_scan_limit
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -67,17 +67,17 @@ def test_a_scan_reads_at_most_span_rows_for_each_page(
     workspace: Workspace, made: list[str], span: int, found: list[list[int]]
 ) -> None:
     rows, wanted = ConnectedAccount.objects.filter(workspace=workspace), Q(pk__in=[made[1], made[4]])
-    pages = [paginate_scan(rows, wanted=wanted, span=span, limit=2)]
+    pages = [paginate_with_scan_limit(rows, wanted=wanted, span=span, limit=2)]
     while cursor := pages[-1].next_cursor:
-        pages.append(paginate_scan(rows, wanted=wanted, span=span, limit=2, cursor=cursor))
+        pages.append(paginate_with_scan_limit(rows, wanted=wanted, span=span, limit=2, cursor=cursor))
 
     assert [[made.index(row.pk) for row in page.rows] for page in pages] == found
 
 
 def test_matches_that_exceed_the_limit_are_on_the_next_page_of_the_scan(workspace: Workspace, made: list[str]) -> None:
     rows = ConnectedAccount.objects.filter(workspace=workspace)
-    first = paginate_scan(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2)
-    second = paginate_scan(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2, cursor=first.next_cursor)
+    first = paginate_with_scan_limit(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2)
+    second = paginate_with_scan_limit(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2, cursor=first.next_cursor)
 
     assert [[row.pk for row in page.rows] for page in (first, second)] == [made[:2], made[2:3]]
 

@@ -12,21 +12,21 @@ from config.api.errors import PayloadTooLarge, RateLimited
 
 
 def test_a_workspace_gets_no_more_than_its_own_limit_of_threads() -> None:
-    share = request_limits.ThreadLimit(3, each=2)
-    assert [share.acquire("wrk_a") for _ in range(2)] == [True, True]
-    assert not share.acquire("wrk_a")
-    assert share.acquire("wrk_b")
-    assert not share.acquire("wrk_c"), "the whole share is in use"
+    share = request_limits.WebThreadLimit(3, each=2)
+    assert [share.try_acquire_thread("wrk_a") for _ in range(2)] == [True, True]
+    assert not share.try_acquire_thread("wrk_a")
+    assert share.try_acquire_thread("wrk_b")
+    assert not share.try_acquire_thread("wrk_c"), "the whole share is in use"
     share.release("wrk_a")
-    assert share.acquire("wrk_c")
+    assert share.try_acquire_thread("wrk_c")
 
 
 def test_without_a_free_thread_the_request_is_refused_with_retry_after() -> None:
-    share = request_limits.ThreadLimit(1)
-    with share.held("wrk_a"), pytest.raises(RateLimited) as refusal, share.held("wrk_b"):
+    share = request_limits.WebThreadLimit(1)
+    with share.hold_thread("wrk_a"), pytest.raises(RateLimited) as refusal, share.hold_thread("wrk_b"):
         pass
     assert refusal.value.headers["Retry-After"] == "5"
-    assert share.acquire("wrk_b"), "the block gave its thread back"
+    assert share.try_acquire_thread("wrk_b"), "the block gave its thread back"
 
 
 def test_a_request_over_its_cpu_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_slow_servers_of_tenants_do_not_prevent_sign_in() -> None:
     """The identity provider has its own thread limit."""
     with contextlib.ExitStack() as waiting:
         for number in range(100):
-            if request_limits.outbound_threads.acquire(f"wrk_{number}"):
+            if request_limits.outbound_threads.try_acquire_thread(f"wrk_{number}"):
                 waiting.callback(request_limits.outbound_threads.release, f"wrk_{number}")
         with pytest.raises(RateLimited), request_limits.reserve_outbound_thread("wrk_new"):
             pass

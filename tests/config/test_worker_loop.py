@@ -59,7 +59,7 @@ def begin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Counting]]:
 
     yield start
     for each in begun:
-        each.stop(PATIENCE)
+        each.stop_and_wait(PATIENCE)
 
 
 def fault() -> bool:
@@ -72,7 +72,7 @@ def test_the_loop_polls_four_times_a_second(monkeypatch: pytest.MonkeyPatch) -> 
     polling = Counting()
     polling.start()
     polled = polling.wait_for(3)
-    polling.stop(PATIENCE)
+    polling.stop_and_wait(PATIENCE)
 
     assert polled
 
@@ -117,7 +117,7 @@ def test_only_a_successful_run_updates_last_run(round_: Callable[[], bool], show
     born = running.last_run
     running.start()
     begun = running.wait_for(1)
-    running.stop(PATIENCE)
+    running.stop_and_wait(PATIENCE)
 
     assert (begun, running.last_run > born) == (True, shown)
 
@@ -125,7 +125,7 @@ def test_only_a_successful_run_updates_last_run(round_: Callable[[], bool], show
 def test_stop_ends_the_loop_and_finishes_work_in_progress(begin: Callable[..., Counting]) -> None:
     running = begin()
     assert running.wait_for(1)
-    running.stop(PATIENCE)
+    running.stop_and_wait(PATIENCE)
     rounds = running.count
     wake_up.wake_now("counting")
 

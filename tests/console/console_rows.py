@@ -108,7 +108,7 @@ def _of_people(workspace: Workspace, operator: User, mail: OutgoingMail) -> list
         ),
         EndedIdentity.objects.create(digest="0" * 64, ended_at=now),
         NoticeChoice.objects.create(member=member),
-        SecondFactor.new_for(operator),
+        SecondFactor.create_or_replace_unconfirmed(operator),
         _session_of(workspace.owner_user),
     ]
 

@@ -108,7 +108,7 @@ def test_the_lateness_of_claimed_targets_is_measured(
     duty = PublishLoop()
     duty.start()
     wait_until(PostTarget.objects.filter(status="published").exists)
-    duty.stop(20)
+    duty.stop_and_wait(20)
     after = Scrape(operator)
 
     def rise(name: str, **labels: str) -> float:

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from auditlog.models import AuditEntry
 from config.console.models import SecondFactor
-from config.console.operators.second_factor_removal import UnusedSecondFactors
+from config.console.operators.second_factor_removal import AbandonedSecondFactorsRule
 from tests.console.console_rows import SECRET
 from tests.console.second_factor import (
     CODE,
@@ -76,7 +76,7 @@ def test_the_first_sign_in_sets_up_the_second_factor(operator_user: User) -> Non
 
 
 def test_the_qr_code_contains_the_key(operator_user: User) -> None:
-    device = SecondFactor.new_for(operator_user)
+    device = SecondFactor.create_or_replace_unconfirmed(operator_user)
     address = urlsplit(device.config_url)
 
     assert (address.scheme, address.netloc) == ("otpauth", "totp")
@@ -254,10 +254,10 @@ def test_the_command_refuses_a_name_that_is_not_an_operators(operator_user: User
 
 
 def test_unused_second_factors_are_deleted(operator_user: User, clock: time_machine.Traveller) -> None:
-    rule, former = UnusedSecondFactors(), User.objects.create_superuser("former", PASSWORD)
+    rule, former = AbandonedSecondFactorsRule(), User.objects.create_superuser("former", PASSWORD)
     for user in (operator_user, former):
-        SecondFactor.new_for(user).confirm()
-    SecondFactor.new_for(User.objects.create_superuser("third", PASSWORD))
+        SecondFactor.create_or_replace_unconfirmed(user).confirm()
+    SecondFactor.create_or_replace_unconfirmed(User.objects.create_superuser("third", PASSWORD))
     User.objects.filter(pk=former.pk).update(is_staff=False)
     assert (rule.count(), rule.purge(10)) == (1, 1)
     clock.shift(timedelta(days=1, seconds=1))

@@ -31,7 +31,7 @@ class Route:
 
     @property
     def writes(self) -> bool:
-        return self.operation.writes_by(self.method)
+        return self.operation.method_may_write(self.method)
 
     @property
     def parameters(self) -> list[str]:

@@ -11,7 +11,7 @@ from factory.django import DjangoModelFactory
 from accounts.models import ConnectedAccount
 from agents.models import Agent
 from agents.services import issue_key
-from agents.tokens import new_user_token
+from agents.tokens import new_development_user_token
 from config.api.scopes import SCOPES
 from media.models import MediaAsset
 from workspaces.models import Member, User, Workspace
@@ -100,4 +100,4 @@ def agent_key(agent: Agent) -> str:
 
 def user_token(user: User) -> str:
     """Return a development user token."""
-    return new_user_token(user.id)
+    return new_development_user_token(user.id)

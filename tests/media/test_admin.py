@@ -10,7 +10,7 @@ from django.test import Client
 
 from config.db.ids import new_id
 from media.models import MediaAsset
-from media.services import mark_media_as_used
+from media.services import set_media_used_by_post
 from tests.conftest import ApiClient
 from tests.console.operators import act, console_audit_entries
 from tests.media.pictures import jpeg, png
@@ -37,7 +37,7 @@ def test_assets_are_shown_and_cannot_be_changed(operator: Client, api: ApiClient
 def test_an_operator_deletes_assets_that_no_post_uses(operator: Client, api: ApiClient, stored: Stored) -> None:
     free, used = (api.upload(content).json()["media"]["id"] for content in (jpeg(), png()))
     with transaction.atomic():
-        mark_media_as_used(holder_id=new_id("pgr"), media_ids=[used])
+        set_media_used_by_post(holder_id=new_id("pgr"), media_ids=[used])
     messages = act(operator, "delete_assets", *MediaAsset.objects.all())
 
     assert f"Deleted: {free}." in messages

@@ -15,7 +15,7 @@ from auditlog.models import AuditEntry
 from config.api.errors import ValidationFailed
 from config.db.ids import new_id
 from media.models import MediaAsset, MediaUse
-from media.services import mark_media_as_used, unmark_media_as_used
+from media.services import clear_media_used_by_post, set_media_used_by_post
 from media.tasks import purge_deleted_files
 from tests import factories
 from tests.at_once import at_once
@@ -37,7 +37,7 @@ def media(api: ApiClient) -> dict[str, Any]:
 
 def use(media: dict[str, Any], holder: str = HOLDER) -> None:
     with transaction.atomic():
-        mark_media_as_used(holder_id=holder, media_ids=[media["id"]])
+        set_media_used_by_post(holder_id=holder, media_ids=[media["id"]])
 
 
 @committed
@@ -108,7 +108,7 @@ def test_an_asset_can_be_deleted_after_the_last_release(api: ApiClient, media: d
     codes = []
     for holder in (HOLDER, other):
         codes.append(api.delete(f"/media/{media['id']}").status_code)
-        unmark_media_as_used(holder_id=holder)
+        clear_media_used_by_post(holder_id=holder)
 
     assert [*codes, api.delete(f"/media/{media['id']}").status_code] == [409, 409, 200]
 
@@ -117,7 +117,7 @@ def test_use_media_replaces_the_marks_of_a_post_group(api: ApiClient, media: dic
     others = [api.upload(content).json()["media"] for content in (png(), png(8, 8))]
     use(media)
     with transaction.atomic():
-        mark_media_as_used(holder_id=HOLDER, media_ids=[other["id"] for other in others])
+        set_media_used_by_post(holder_id=HOLDER, media_ids=[other["id"] for other in others])
 
     assert {use.media_id for use in MediaUse.objects.all()} == {other["id"] for other in others}
     assert api.delete(f"/media/{media['id']}").status_code == 200
@@ -127,7 +127,7 @@ def test_a_deleted_asset_cannot_be_used(api: ApiClient, media: dict[str, Any]) -
     ids = [media["id"], new_id("med"), api.upload(png()).json()["media"]["id"]]
     api.delete(f"/media/{media['id']}")
     with pytest.raises(ValidationFailed) as refused, transaction.atomic():
-        mark_media_as_used(holder_id=HOLDER, media_ids=ids)
+        set_media_used_by_post(holder_id=HOLDER, media_ids=ids)
 
     assert [detail["field"] for detail in refused.value.details or []] == ["media[0].media_id", "media[1].media_id"]
     assert not MediaUse.objects.exists()
@@ -143,7 +143,7 @@ def test_of_a_simultaneous_use_and_deletion_one_fails(api: ApiClient, workspace:
                 return str(api.delete(f"/media/{pk}").status_code)
             try:
                 with transaction.atomic():
-                    mark_media_as_used(holder_id=new_id("pgr"), media_ids=[pk])
+                    set_media_used_by_post(holder_id=new_id("pgr"), media_ids=[pk])
             except ValidationFailed as error:
                 return error.code
             return "used"

@@ -51,7 +51,7 @@ def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hang
 def all_threads_wait() -> Iterator[None]:
     """Occupy all threads that may wait for the bucket or the scanner."""
     count = 0
-    while backend_limits.backend_threads.acquire():
+    while backend_limits.backend_threads.try_acquire_thread():
         count += 1
     yield
     for _ in range(count):

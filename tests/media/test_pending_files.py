@@ -76,7 +76,7 @@ def test_files_of_unacknowledged_writes_are_removed_after_an_hour(
 @pytest.mark.django_db
 def test_files_of_dead_processes_are_removed(tmp_path: Path, stored: Stored) -> None:
     (tmp_path / "file").write_bytes(b"left")
-    pending.store_pending_file(tmp_path / "file", KEY, workspace_id="wrk_1")
+    pending.store_and_count_pending_file(tmp_path / "file", KEY, workspace_id="wrk_1")
 
     with later(minutes=61):
         assert (purge_pending_files(), stored()) == (1, [])

@@ -32,7 +32,7 @@ MAKE = """
 import os, resource, sys, django
 django.setup()
 from pathlib import Path
-from media.inspection import sniff
+from media.inspection import detect_mime_type
 from media.thumbnail_rendering import render_image_thumbnail
 held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
@@ -40,7 +40,7 @@ for path in Path(sys.argv[2]).iterdir():
     if os.fork():
         os.wait()
     else:
-        made = render_image_thumbnail(path.read_bytes(), sniff(path))
+        made = render_image_thumbnail(path.read_bytes(), detect_mime_type(path))
         print(path.name, made and made.suffix, flush=True)
         os._exit(0)
 """

@@ -12,9 +12,9 @@ from cryptography.fernet import Fernet
 from django.test import Client
 
 from accounts.models import ConnectedAccount
-from accounts.services.tokens import mark_needs_reauth
+from accounts.services.tokens import mark_needs_reauth_unless_renewed
 from agents.models import ApiKey
-from config.notices.sending import send_notices
+from config.notices.sending import store_and_send_notices
 from tests import factories
 from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver
@@ -37,7 +37,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
     """Create the cursors, as in a service that has been running."""
-    send_notices()
+    store_and_send_notices()
     clock.shift(timedelta(hours=1))
 
 
@@ -94,13 +94,13 @@ def test_the_email_describes_the_outcome_of_a_post(
 def test_an_account_is_reported_each_time_it_has_to_be_reconnected(
     workspace: Workspace, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
     [message] = send_emails()
     clock.shift(timedelta(days=1))
     still = send_emails()
     ConnectedAccount.objects.update(status="active")
     bluesky.refresh_from_db()
-    mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
 
     assert message.subject == "An account of Workshop has to be reconnected"
     assert "- Bluesky: alice.test\n" in message.body
@@ -189,7 +189,7 @@ def test_nothing_in_the_sandbox_is_reported(
         create(api, real_account(workspace), text="[sandbox:unknown]", sandbox=True)
         run_until_idle()
         deliver_due()
-    mark_needs_reauth(account_id=account.id, stale=account.grant())
+    mark_needs_reauth_unless_renewed(account_id=account.id, stale=account.grant())
 
     assert send_emails() == []
 

@@ -11,10 +11,10 @@ import time_machine
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
-from accounts.services.tokens import mark_needs_reauth
+from accounts.services.tokens import mark_needs_reauth_unless_renewed
 from config.api.caller import operator_caller
 from config.notices.models import NoticeKind
-from config.notices.sending import create_notices, send_notices
+from config.notices.sending import create_notices, store_and_send_notices
 from config.runtime.tasks import run_retention
 from tests import factories
 from tests.at_once import at_once
@@ -38,7 +38,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
     """Create the cursors, as in a service that has been running."""
-    send_notices()
+    store_and_send_notices()
     clock.shift(timedelta(hours=1))
 
 
@@ -96,7 +96,7 @@ def test_a_problem_resolved_before_sending_is_not_reported(
 
 def test_a_run_without_new_occurrences_needs_few_queries(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_max_num_queries(37):
-        send_notices()
+        store_and_send_notices()
 
 
 def test_each_workspace_and_kind_has_its_own_email(
@@ -109,7 +109,7 @@ def test_each_workspace_and_kind_has_its_own_email(
         scheduled(ApiClient(factories.workspace_key(other)), elsewhere),
     ):
         ended(group, "failed")
-    mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
 
     assert {(*message.to, message.subject) for message in send_emails()} == {
         (workspace.owner_user.email, "A post of Workshop failed"),
@@ -141,11 +141,11 @@ def test_an_occurrence_committed_late_is_reported(
 def test_an_error_in_one_workspace_does_not_delay_the_others(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
     ConnectedAccount.objects.update(platform="gone")
     clock.shift(timedelta(seconds=1))
     other = real_account(factories.WorkspaceFactory.create(name="Other"))
-    mark_needs_reauth(account_id=other.id, stale=other.grant())
+    mark_needs_reauth_unless_renewed(account_id=other.id, stale=other.grant())
     sent = subjects()
     ConnectedAccount.objects.update(platform="bluesky")
     clock.shift(LATER)
@@ -157,7 +157,7 @@ def test_an_error_in_one_workspace_does_not_delay_the_others(
 @pytest.mark.django_db(transaction=True)
 def test_two_concurrent_workers_send_one_email(api: ApiClient, bluesky: ConnectedAccount) -> None:
     ended(scheduled(api, bluesky), "failed")
-    at_once(4, lambda _: send_notices())
+    at_once(4, lambda _: store_and_send_notices())
 
     assert OutgoingMail.objects.count() == 1
 
@@ -206,7 +206,7 @@ def test_only_active_members_with_a_verified_address_get_notices(
 def test_notices_are_deleted_after_ninety_days(
     workspace: Workspace, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
     assert len(send_emails()) == 1
     clock.shift(timedelta(days=91))
     run_retention()

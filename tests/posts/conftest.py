@@ -88,4 +88,4 @@ def telegram_account(workspace: Workspace, scripted: type[ScriptedPlatform]) -> 
 
 def _forget_platforms() -> None:
     registry.platform.cache_clear()
-    registry.publishing_adapter.cache_clear()
+    registry.adapter_or_simulator.cache_clear()

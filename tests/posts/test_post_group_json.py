@@ -12,7 +12,7 @@ from rest_framework.serializers import ModelSerializer, Serializer
 
 from accounts.models import ConnectedAccount
 from config.api.paging import paginate
-from config.api.serializers import shared_serializer
+from config.api.serializers import shared_serializer_instance
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.selectors import groups_with_targets
@@ -29,7 +29,7 @@ ZONE = ZoneInfo("Pacific/Auckland")
 
 def as_declared(serializer: type[ModelSerializer[Any]], row: Any) -> Any:
     """The row serialized by the declared fields."""
-    return ModelSerializer.to_representation(shared_serializer(serializer), row)
+    return ModelSerializer.to_representation(shared_serializer_instance(serializer), row)
 
 
 @pytest.fixture
@@ -60,10 +60,10 @@ def test_the_json_equals_the_serializers_output(groups: list[PostGroup]) -> None
         assert post_group_json(group) == as_declared(PostGroupSerializer, group)
         assert list(post_group_json(group)) == list(PostGroupSerializer.Meta.fields)
         for target in group.targets.all():
-            assert shared_serializer(TargetSerializer).to_representation(target) == as_declared(
+            assert shared_serializer_instance(TargetSerializer).to_representation(target) == as_declared(
                 TargetSerializer, target
             )
-            assert list(shared_serializer(TargetSerializer).to_representation(target)) == list(
+            assert list(shared_serializer_instance(TargetSerializer).to_representation(target)) == list(
                 TargetSerializer.Meta.fields
             )
 
@@ -78,10 +78,10 @@ def test_times_are_utc_in_any_active_time_zone(groups: list[PostGroup]) -> None:
 def test_the_json_of_a_list_equals_the_serializers_output(groups: list[PostGroup]) -> None:
     [group] = [group for group in groups if group.text == "Bench Ω"]
     [row] = load_summaries(paginate(select_summary_columns(PostGroup.objects.filter(pk=group.pk)), limit=1)).rows
-    shown = shared_serializer(ListedPostSerializer).to_representation((row, ZONE))
+    shown = shared_serializer_instance(ListedPostSerializer).to_representation((row, ZONE))
 
     given = {"targets": group.targets, "local_time": "09:30"}
     given |= {name: getattr(group, name) for name in ("id", "status", "scheduled_at", "text", "sandbox")}
-    declared = Serializer.to_representation(shared_serializer(ListedPostSerializer), given)
+    declared = Serializer.to_representation(shared_serializer_instance(ListedPostSerializer), given)
     assert shown == declared
     assert (list(shown), list(shown["targets"][0])) == (list(declared), list(declared["targets"][0]))

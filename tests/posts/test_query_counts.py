@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
 from config.jobs.due import claim_due
-from posts.publishing.engine import publishable_targets
+from posts.publishing.engine import targets_with_related_rows
 from posts.publishing.outcomes import LEASE
 from tests.conftest import ApiClient
 from tests.posts.calls import batch
@@ -69,7 +69,7 @@ def test_queries_of_publishing_one_target(
 ) -> None:
     create(used, *accounts[:targets])
     with django_assert_num_queries(6):
-        [claimed] = claim_due(publishable_targets().filter(platform="bluesky"), limit=1, lease=LEASE)
+        [claimed] = claim_due(targets_with_related_rows().filter(platform="bluesky"), limit=1, lease=LEASE)
     with django_assert_num_queries(8):
         publish_claimed(claimed)
 
@@ -80,7 +80,7 @@ def test_queries_of_publishing_a_real_target_in_two_steps(
     """One query for the second step and five for the money, once the month's counters exist."""
     for text in ("The first of the month", "The second"):
         create(used, telegram_account, text=text)
-    first, second = claim_due(publishable_targets(), limit=2, lease=LEASE)
+    first, second = claim_due(targets_with_related_rows(), limit=2, lease=LEASE)
     publish_claimed(first)
     with django_assert_num_queries(14):
         publish_claimed(second)

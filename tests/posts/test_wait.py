@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from config.api.request_limits import ThreadLimit
+from config.api.request_limits import WebThreadLimit
 from posts.models import PostGroup
 from posts.services import wait as waiting
 from tests.at_once import at_once
@@ -90,14 +90,14 @@ def test_wait_returns_at_once_for_posts_that_need_a_person(agent_client: Any, ac
 def test_at_most_half_of_the_threads_wait(
     api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    share = ThreadLimit(1)
+    share = WebThreadLimit(1)
     monkeypatch.setattr(waiting, "waiting_threads", share)
     started = time.monotonic()
-    with share.held():
+    with share.hold_thread():
         assert create(api, account, wait=True)["status"] == "publishing"
 
     assert time.monotonic() - started < LONG / 2
-    assert share.acquire()  # and a thread that was taken is free again
+    assert share.try_acquire_thread()  # and a thread that was taken is free again
 
 
 def test_a_replay_does_not_wait(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:

@@ -90,7 +90,7 @@ def test_a_child_that_dies_starts_again_with_growing_delay(
     dying = python("worker", "import sys; open(sys.argv[1], 'a').write('x'); sys.exit(3)", starts)
     supervisor = Supervisor([dying], first_delay=0.01)
 
-    restarted = supervisor.watch(until=lambda: len(caplog.messages) == 4, timeout=BOUND_SECONDS)
+    restarted = supervisor.keep_children_running(until=lambda: len(caplog.messages) == 4, timeout=BOUND_SECONDS)
     supervisor.stop()
 
     assert restarted
@@ -104,17 +104,19 @@ def test_a_child_that_ran_for_a_minute_starts_again_with_the_first_delay(caplog:
     child = python("worker", "raise SystemExit(3)")
     child.failures = 5
     supervisor = Supervisor([child], first_delay=7)
-    supervisor.watch(until=lambda: child.process is not None)
+    supervisor.keep_children_running(until=lambda: child.process is not None)
     child.started_at -= 60
 
-    assert supervisor.watch(until=lambda: child.process is None, timeout=BOUND_SECONDS)
+    assert supervisor.keep_children_running(until=lambda: child.process is None, timeout=BOUND_SECONDS)
     assert caplog.messages == ["worker ended with exit code 3; starting it again in 7 s"]
 
 
 def test_stop_lets_every_child_finish(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     lines = [Lifeline(tmp_path / name) for name in ("web", "worker")]
     supervisor = Supervisor([python(line.path.name, POLITE, line.path) for line in lines])
-    assert supervisor.watch(until=lambda: all(line.has(b"u")() for line in lines), timeout=BOUND_SECONDS)
+    assert supervisor.keep_children_running(
+        until=lambda: all(line.has(b"u")() for line in lines), timeout=BOUND_SECONDS
+    )
 
     supervisor.stop()
 
@@ -133,7 +135,7 @@ def test_stop_kills_a_child_that_does_not_end_and_its_processes(
     lifeline: Lifeline, caplog: pytest.LogCaptureFixture, grace: float, stop_requests: int
 ) -> None:
     supervisor = Supervisor([python("web", STUBBORN, lifeline.path)], grace=grace)
-    assert supervisor.watch(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
+    assert supervisor.keep_children_running(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
 
     for _ in range(stop_requests):
         supervisor.request_stop(signal.SIGINT, None)
@@ -146,11 +148,11 @@ def test_stop_kills_a_child_that_does_not_end_and_its_processes(
 def test_after_a_child_died_its_processes_are_killed(lifeline: Lifeline, caplog: pytest.LogCaptureFixture) -> None:
     child = python("web", STUBBORN, lifeline.path)
     supervisor = Supervisor([child], first_delay=15)
-    assert supervisor.watch(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
+    assert supervisor.keep_children_running(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
 
     assert child.process is not None
     child.process.kill()
-    assert supervisor.watch(until=lambda: child.process is None, timeout=BOUND_SECONDS)
+    assert supervisor.keep_children_running(until=lambda: child.process is None, timeout=BOUND_SECONDS)
 
     assert lifeline.ends()
     assert caplog.messages == ["web ended with exit code -9; starting it again in 15 s"]
@@ -160,13 +162,13 @@ def test_watch_ends_at_a_stop_request() -> None:
     supervisor = Supervisor([python("web", "raise SystemExit('must not start')")])
     supervisor.request_stop(signal.SIGTERM, None)
 
-    assert not supervisor.watch()
+    assert not supervisor.keep_children_running()
 
 
 def test_ctrl_c_in_the_terminal_does_not_reach_the_children(lifeline: Lifeline) -> None:
     child = python("web", POLITE, lifeline.path)
     supervisor = Supervisor([child])
-    assert supervisor.watch(until=lifeline.has(b"u"), timeout=BOUND_SECONDS)
+    assert supervisor.keep_children_running(until=lifeline.has(b"u"), timeout=BOUND_SECONDS)
 
     assert child.process is not None
     assert os.getpgid(child.process.pid) == child.process.pid

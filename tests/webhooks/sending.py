@@ -14,7 +14,7 @@ def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
     """Claim up to `limit` due webhook deliveries, send them at the same time and record the outcomes; return their number."""
     claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=limit)
     keys = deliveries.signing_secrets_for(claimed)
-    outcomes = asyncio.run(_send([deliveries.signed_request(delivery, keys) for delivery in claimed]))
+    outcomes = asyncio.run(_send([deliveries.signed_request_or_outcome(delivery, keys) for delivery in claimed]))
     deliveries.record_outcomes(list(zip(claimed, outcomes, strict=True)))
     return len(claimed)
 

@@ -35,7 +35,7 @@ def quick(*holders: str) -> HostShares:
     """Return shares in which these holders have answered quickly."""
     shares = HostShares()
     for holder in holders:
-        shares.start_job(holder)
+        shares.try_take_job_slot(holder)
         shares.record_attempt_end(holder, 0.1, silent=False)
     return shares
 
@@ -45,7 +45,7 @@ def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
     shares = HostShares()
     for holder in holders:
         for _ in range(times):
-            assert shares.start_job(holder)
+            assert shares.try_take_job_slot(holder)
             shares.record_attempt_end(holder, QUICK_SECONDS + 8, silent=True)
     return shares
 
@@ -54,7 +54,7 @@ def takes(shares: HostShares, *holders: str) -> int:
     """Return the number of places that the holders get when each in turn takes as many as it can."""
     taken = 0
     for holder in holders:
-        while taken < MAX_IN_FLIGHT and shares.start_job(holder):
+        while taken < MAX_IN_FLIGHT and shares.try_take_job_slot(holder):
             taken += 1
     return taken
 
@@ -63,15 +63,15 @@ def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
     shares = HostShares()
 
     assert takes(shares, at("a.com")) == SHARES.slow
-    assert shares.shares_to_skip().holders == {at("a.com")}
+    assert shares.shares_skipped_for_slow_hosts().holders == {at("a.com")}
 
 
 def test_a_holder_that_answered_quickly_gets_more() -> None:
     shares = quick(at("a.com"))
 
-    assert shares.free_places_of_quick_holders() == {at("a.com"): SHARES.quick}
+    assert shares.free_places_by_quick_holder() == {at("a.com"): SHARES.quick}
     assert takes(shares, at("a.com")) == SHARES.quick
-    assert shares.free_places_of_quick_holders() == {}
+    assert shares.free_places_by_quick_holder() == {}
 
 
 def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -> None:
@@ -80,7 +80,7 @@ def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -
     offered = []
     for _ in range(quarter):
         shares.record_attempt_end(at("a.com"), 0.1, silent=False)
-        offered.append(shares.free_places_of_quick_holders())
+        offered.append(shares.free_places_by_quick_holder())
 
     assert offered == [{}] * (quarter - 1) + [{at("a.com"): quarter}]
 
@@ -88,7 +88,7 @@ def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -
 @pytest.mark.parametrize("seconds", [QUICK_SECONDS, QUICK_SECONDS + 0.1])
 def test_a_holder_that_turned_slow_loses_its_share(seconds: float) -> None:
     shares = quick(at("a.com"))
-    shares.start_job(at("a.com"))
+    shares.try_take_job_slot(at("a.com"))
     shares.record_attempt_end(at("a.com"), seconds, silent=False)
 
     assert takes(shares, at("a.com")) == SHARES.slow
@@ -123,14 +123,14 @@ def test_a_place_that_is_released_is_free_again() -> None:
 def test_the_memory_of_quick_holders_is_bounded() -> None:
     holders = alone(MAX_QUICK_HOLDERS + 1)
 
-    assert quick(*holders).free_places_of_quick_holders() == {holders[-1]: SHARES.quick}
+    assert quick(*holders).free_places_by_quick_holder() == {holders[-1]: SHARES.quick}
 
 
 def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
     shares = HostShares()
 
     assert takes(shares, *alone(2500, "silent")) == SENDER_LIMITS[SLOW] // 2
-    assert shares.shares_to_skip().workspaces == {"wrk_a"}
+    assert shares.shares_skipped_for_slow_hosts().workspaces == {"wrk_a"}
     assert takes(shares, at("new.com", "wrk_b")) == SHARES.slow
 
 
@@ -156,7 +156,7 @@ def test_workspaces_that_all_want_more_get_equal_parts() -> None:
 
 
 def _taken(shares: HostShares, holders: Iterable[str]) -> list[str]:
-    return [holder for holder in holders if shares.start_job(holder)]
+    return [holder for holder in holders if shares.try_take_job_slot(holder)]
 
 
 def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> None:
@@ -164,7 +164,7 @@ def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> 
     names = [at(f"h{number}.silent.co.uk", f"wrk_{number}") for number in range(300)]
 
     assert takes(shares, *names) == SENDER_LIMITS[SLOW] // 2
-    assert shares.shares_to_skip().domains == {"silent.co.uk"}
+    assert shares.shares_skipped_for_slow_hosts().domains == {"silent.co.uk"}
     assert takes(shares, at("other.co.uk", "wrk_new")) == SHARES.slow
 
 
@@ -200,7 +200,7 @@ def test_workspaces_with_hanging_deliveries_leave_free_places_at_the_host() -> N
     shares = quick(at("hooks.example.com", "wrk_quick"))
 
     assert takes(shares, *hanging) == HOST_LIMITS[SLOW]
-    assert shares.shares_to_skip().hosts == {"hooks.example.com:443"}
+    assert shares.shares_skipped_for_slow_hosts().hosts == {"hooks.example.com:443"}
     assert takes(shares, at("hooks.example.com", "wrk_quick")) >= (HOST_LIMITS[ALL] - HOST_LIMITS[SLOW]) // 2
 
 
@@ -210,8 +210,8 @@ def test_a_place_that_becomes_free_at_a_full_host_goes_to_a_newcomer() -> None:
     takes(shares, *hanging)
     shares.record_attempt_end(hanging[0], QUICK_SECONDS + 1, silent=False)
 
-    assert not shares.start_job(hanging[1])
-    assert shares.start_job(at("hooks.example.com", "wrk_new"))
+    assert not shares.try_take_job_slot(hanging[1])
+    assert shares.try_take_job_slot(at("hooks.example.com", "wrk_new"))
 
 
 def test_one_quick_workspace_takes_at_most_half_of_a_host() -> None:
@@ -226,7 +226,7 @@ def test_silent_workspaces_at_a_host_leave_places_for_slow_ones() -> None:
     shares = silent(*dead)
 
     assert takes(shares, *dead) == HOST_LIMITS[SILENT]
-    assert set(dead) <= shares.shares_to_skip().holders
+    assert set(dead) <= shares.shares_skipped_for_slow_hosts().holders
     assert takes(shares, at("hooks.example.com", "wrk_new")) == SHARES.slow
 
 
@@ -235,14 +235,14 @@ def test_dead_hosts_leave_places_for_a_new_one() -> None:
     shares = silent(*dead)
 
     assert takes(shares, *dead) == SENDER_LIMITS[SILENT] // 2
-    assert set(dead) <= shares.shares_to_skip().holders
+    assert set(dead) <= shares.shares_skipped_for_slow_hosts().holders
     assert takes(shares, at("new.com")) == SHARES.slow
 
 
 def test_a_host_that_answers_again_is_no_longer_silent() -> None:
     dead = alone(MAX_IN_FLIGHT)
     shares = silent(*dead)
-    assert shares.start_job(dead[0])
+    assert shares.try_take_job_slot(dead[0])
     shares.record_attempt_end(dead[0], QUICK_SECONDS + 8, silent=False)
     takes(shares, *dead[1:])
 
@@ -260,7 +260,7 @@ def test_few_domains_are_full_at_a_time() -> None:
     for number in range(100):
         takes(shares, *[at(f"{letter}.host-{number}.com", f"wrk_{number}") for letter in "abcdefgh"])
 
-    assert len(shares.shares_to_skip().domains) <= SENDER_LIMITS[SLOW] // MIN_PLACES
+    assert len(shares.shares_skipped_for_slow_hosts().domains) <= SENDER_LIMITS[SLOW] // MIN_PLACES
 
 
 def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -> None:
@@ -268,7 +268,9 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     shares = quick(*holders)
     takes(shares, *holders[:7])
 
-    free_places = shares.free_places_of_quick_holders()
+    free_places = shares.free_places_by_quick_holder()
     assert (
-        sum(free_places.values()) > shares.total_free_places(free_places) == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
+        sum(free_places.values())
+        > shares.total_places_of_quick_holders(free_places)
+        == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
     )

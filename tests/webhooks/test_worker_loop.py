@@ -31,7 +31,7 @@ def loop() -> Iterator[DeliverLoop]:
     made.start()
     yield made
     if not made.stopping:
-        made.stop(5)
+        made.stop_and_wait(5)
 
 
 def event_to(workspace: Workspace, url: str, number: int) -> NewEvent:
@@ -54,7 +54,7 @@ def emit_to(workspace: Workspace, url: str, count: int) -> None:
 def test_emitted_events_are_delivered_and_recorded(workspace: Workspace, receiver: Receiver, loop: DeliverLoop) -> None:
     emit_to(workspace, receiver.url, 300)
     receiver.wait_for(300, timeout=20)
-    loop.stop(5)
+    loop.stop_and_wait(5)
 
     assert Delivery.objects.filter(status=DeliveryStatus.DELIVERED, attempts=1, lease_until=None).count() == 300
     assert len({request.headers["x-service-delivery-id"] for request in receiver.requests}) == 300
@@ -70,7 +70,7 @@ def test_hanging_receivers_delay_no_others_and_use_a_limited_share(
         dripping.wait_for(SHARES.slow)
         emit_to(workspace, receiver.url, 50)
         receiver.wait_for(50, timeout=5)  # half of an attempt's deadline: nothing waited for the others
-        loop.stop(1)
+        loop.stop_and_wait(1)
 
         assert (len(dead.requests), len(dripping.requests)) == (SHARES.slow, SHARES.slow)
 
@@ -90,7 +90,7 @@ def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
     emit_to(WorkspaceFactory(), receiver.url, 10)
     receiver.wait_for(10, timeout=5)
     held = len(set(names.lookups))
-    loop.stop(1)
+    loop.stop_and_wait(1)
 
     assert held == share
 
@@ -107,7 +107,7 @@ def test_a_slow_path_of_one_workspace_does_not_delay_another_workspace_at_the_sa
         host.wait_for(SHARES.slow)
         emit_to(WorkspaceFactory(), f"{host.url}/quick", 50)
         host.wait_for(SHARES.slow + 50, timeout=5)
-        loop.stop(1)
+        loop.stop_and_wait(1)
 
         assert [request.path for request in host.requests].count("/slow") == SHARES.slow
 
@@ -116,7 +116,7 @@ def test_stopping_waits_for_attempts_in_flight(workspace: Workspace, loop: Deliv
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)
-        stopping = threading.Thread(target=_in_thread(lambda: loop.stop(10)))
+        stopping = threading.Thread(target=_in_thread(lambda: loop.stop_and_wait(10)))
         stopping.start()
         slow.release()
         stopping.join()
@@ -129,7 +129,7 @@ def test_attempts_that_do_not_finish_in_time_are_released_unchanged(workspace: W
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)
-        loop.stop(1)
+        loop.stop_and_wait(1)
 
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (DeliveryStatus.PENDING, 0, None)
@@ -141,7 +141,7 @@ def test_a_refused_address_ends_without_a_connection(workspace: Workspace, loop:
     with Receiver() as other:
         emit(workspace, other.url)
         other.wait_for(1)
-    loop.stop(5)
+    loop.stop_and_wait(5)
 
     assert Delivery.objects.get(host="").status == DeliveryStatus.DEAD_LETTER
 
@@ -150,7 +150,7 @@ def test_a_quick_host_gets_its_whole_share(workspace: Workspace, loop: DeliverLo
     with Receiver(200, otherwise=Manner.HANG) as turning:  # one answer: its place is free when all others are given
         emit_to(workspace, turning.url, 1 + 2 * SHARES.quick)
         turning.wait_for(1 + SHARES.quick)
-        loop.stop(1)
+        loop.stop_and_wait(1)
 
         assert len(turning.requests) == 1 + SHARES.quick
 

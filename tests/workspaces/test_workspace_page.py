@@ -6,12 +6,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from config.pages.navigation import page_entries
+from config.pages.navigation import all_dashboard_pages
 from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
 HOME = "/dashboard/workspaces/{}"
-every_page = pytest.mark.parametrize("name", [entry.route for entry in page_entries() if entry.label])
+every_page = pytest.mark.parametrize("name", [entry.route for entry in all_dashboard_pages() if entry.label])
 
 
 def browser_of(user: User) -> Client:

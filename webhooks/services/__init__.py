@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webhooks.services.events import NewEvent, emit_events, store_subject_event
+from webhooks.services.events import NewEvent, emit_events, store_undelivered_event
 from webhooks.services.replays import replay_deliveries, replay_delivery
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,

@@ -67,7 +67,9 @@ def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
     }
 
 
-def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptOutcome:
+def signed_request_or_outcome(
+    delivery: Delivery, keys: Mapping[str, tuple[str, ...]]
+) -> DeliveryRequest | AttemptOutcome:
     """Return the signed HTTP request of a webhook attempt, or the attempt's outcome if there is nothing to send.
 
     The latter is the case if the workspace was deleted or its signing secret cannot be read.

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from config.api import fields
 from config.jobs import wake_up
-from config.outbound import DestinationNotAllowed, check_url_syntax
+from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from webhooks.models import Delivery, Event
 
 LOOP_NAME = "deliver"
@@ -60,7 +60,9 @@ def emit_events(new_events: Iterable[NewEvent]) -> list[Event]:
     return events
 
 
-def store_subject_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
+def store_undelivered_event(
+    *, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]
+) -> Event:
     """Store a webhook event about an object other than a post group, such as an API key; such events are not delivered.
 
     `subject_id` is the object's id; the caller holds a lock on its row, since `sequence` counts its events.
@@ -115,7 +117,7 @@ def _host_of(url: str) -> str:
     The delivery attempt reports a URL that is not allowed.
     """
     try:
-        destination = check_url_syntax(url)
+        destination = check_url_without_lookup(url)
     except DestinationNotAllowed:
         return ""
     return f"{destination.host}:{destination.port}"

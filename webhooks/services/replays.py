@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import AgentMode, Caller, not_found_error, require_operator
+from config.api.caller import AgentMode, Caller, missing_or_foreign_id_error, require_operator
 from config.api.errors import AgentModeForbids, InvalidState, ValidationFailed
 from config.jobs import wake_up
 from webhooks import selectors
@@ -76,7 +76,7 @@ def replay_deliveries(
         wanted = Delivery.objects.filter(pk__in=_existing(ids))
     else:
         if not Workspace.objects.filter(pk=workspace_id).exists():
-            raise not_found_error("workspace_id", "workspace")
+            raise missing_or_foreign_id_error("workspace_id", "workspace")
         wanted = Delivery.objects.filter(workspace_id=workspace_id, status=DeliveryStatus.DEAD_LETTER)
     replayed = _count_by_workspace(wanted) if dry_run else _replay(wanted, caller)
     total = replayed.total()

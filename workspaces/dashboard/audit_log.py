@@ -7,7 +7,7 @@ import json
 from django.http import HttpResponse, StreamingHttpResponse
 
 from auditlog import selectors
-from auditlog.csv_export import csv_response
+from auditlog.csv_export import stream_rows_as_csv
 from auditlog.models import ActorType, AuditEntry, RetentionTier
 from auditlog.retention import RETENTION_DAYS
 from config.api.errors import ValidationFailed
@@ -43,7 +43,7 @@ def audit_csv(page: WorkspacePage) -> StreamingHttpResponse:
     if form.errors:
         raise ValidationFailed("The filters are not valid.", suggested_action="Go back and correct them.")
     entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **filters)
-    return csv_response(entries, f"logs-{page.workspace.id}")
+    return stream_rows_as_csv(entries, f"logs-{page.workspace.id}")
 
 
 def _actor_label(entry: AuditEntry) -> str:

@@ -87,7 +87,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             workspace = services.accept_invitation(caller=caller, token=token)
             messages.success(request, f"You are now a member of {workspace.name}.")
             return redirect("home", workspace_id=workspace.id)
-        shown = services.get_open_invitation(caller=caller, token=token)
+        shown = services.get_own_invitation_by_token(caller=caller, token=token)
     except ApiError as error:
         if request.method == "POST":
             record_refusal(caller=caller, operation="members.accept_invitation", error=error, dry_run=False)

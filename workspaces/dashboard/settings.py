@@ -26,7 +26,7 @@ def settings(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.update")
-def general(page: WorkspacePage) -> HttpResponse:
+def save_name_and_timezone(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: change the workspace's name and time zone from the settings page."""
     form = NameAndTimezoneForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
@@ -55,7 +55,7 @@ def pause(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST", operation="workspaces.resume")
 def resume(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: end the owner's pause of the workspace. A pause by an operator of the service stays."""
-    workspace = services.resume_workspace(caller=page.caller, workspace_id=page.workspace.id)
+    workspace = services.lift_callers_pause(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
         return page.success_redirect(
             "Your pause is lifted. The workspace is still paused by the operator of the service.", "settings"

@@ -22,12 +22,12 @@ from social_django.strategy import DjangoStrategy
 from social_django.utils import load_strategy
 
 from config.api import rate_limit
-from config.api.admin_actions import signed_in_operator
+from config.api.admin_actions import signed_in_operator_caller
 from config.api.caller import is_recent_sign_in
 from config.api.errors import ApiError, Forbidden, RateLimited
 from config.api.request_limits import reserve_outbound_thread
 from workspaces.models import User
-from workspaces.services import sign_in_user, sign_out_everywhere
+from workspaces.services import sign_out_everywhere, upsert_user_at_sign_in
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.backend import OpenIdBackend
 from workspaces.sign_in.oidc_claims import (
@@ -150,7 +150,7 @@ def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> di
     claims = backend.id_token or {}
     sources = (claims, backend.userinfo)
     request = cast(DjangoStrategy, backend.strategy).request
-    person = sign_in_user(
+    person = upsert_user_at_sign_in(
         identity=identity_from_claims(backend.id_token_issuer(), *sources),
         staff=is_operator_by_claims(*sources),
         ip=request.META.get("REMOTE_ADDR") or None if request else None,
@@ -160,7 +160,7 @@ def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> di
 
 @require_safe
 @never_cache
-def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpResponse:
+def sign_in_by_development_link(request: HttpRequest, user_id: str, token: str) -> HttpResponse:
     """Sign in by a one-time link from demo.json, which works only in development without an identity provider."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Http404
@@ -172,10 +172,10 @@ def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpRespo
 
 
 @require_POST
-def sign_out(request: HttpRequest) -> HttpResponse:
+def sign_out_of_all_browsers(request: HttpRequest) -> HttpResponse:
     """Sign the user out: end all of the user's sign-in sessions, in this browser and in all others."""
     if request.user.is_authenticated and request.user.is_staff:
-        sign_out_everywhere(caller=signed_in_operator(request), operation="operators.sign_out")
+        sign_out_everywhere(caller=signed_in_operator_caller(request), operation="operators.sign_out")
     elif request.user.is_authenticated:
         sign_out_everywhere(caller=caller_of_request(request))
     logout(request)
@@ -193,7 +193,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     request.session[SIGN_IN_AGAIN] = again
     try:
         with reserve_outbound_thread(_address_of(request), operator_chosen=True):
-            return backend.start_again() if again else backend.start()
+            return backend.start_reauthentication() if again else backend.start()
     except SignInError as error:
         return _sign_in_failed(request, error)
     except ApiError as error:

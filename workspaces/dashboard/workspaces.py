@@ -14,13 +14,13 @@ from workspaces.dashboard.forms import NameAndTimezoneForm
 from workspaces.models import Workspace
 from workspaces.selectors import live_workspaces
 from workspaces.services import create_workspace
-from workspaces.workspace_page import add_api_error, caller_of_request
+from workspaces.workspace_page import add_api_error_to_form, caller_of_request
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
-def workspace_list(request: HttpRequest) -> HttpResponse:
+def list_or_create_workspaces(request: HttpRequest) -> HttpResponse:
     """Dashboard page: list the user's workspaces and a form to create one.
 
     With a single workspace and no `?all`, it redirects to that workspace.
@@ -44,6 +44,6 @@ def _create(request: HttpRequest, form: NameAndTimezoneForm) -> HttpResponse | N
         plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
     except ApiError as error:
         record_refusal(caller=caller, operation="workspaces.create", error=error, dry_run=False)
-        add_api_error(form, error)
+        add_api_error_to_form(form, error)
         return None
     return redirect("home", workspace_id=plan.workspace.id)

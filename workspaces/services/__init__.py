@@ -5,7 +5,7 @@ from __future__ import annotations
 from workspaces.services.invitations import (
     CreatedInvitation,
     accept_invitation,
-    get_open_invitation,
+    get_own_invitation_by_token,
     invite_member,
     withdraw_invitation,
 )
@@ -17,17 +17,17 @@ from workspaces.services.users import (
     end_session,
     end_sessions,
     export_user,
-    sign_in_user,
     sign_out_everywhere,
-    user_for_token,
+    upsert_user_at_sign_in,
+    user_for_provider_token,
 )
 from workspaces.services.workspaces import (
     create_workspace,
     delete_workspace,
     export_workspace,
+    lift_callers_pause,
     pause_workspace,
     require_workspace_creator,
-    resume_workspace,
     update_caps,
     update_workspace,
 )

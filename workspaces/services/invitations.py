@@ -14,12 +14,12 @@ from django.utils import timezone
 
 from auditlog.services import record_entry
 from config.api import rate_limit
-from config.api.caller import Caller, WorkspaceStatus, not_found_error, require_recent_sign_in, require_role
+from config.api.caller import Caller, WorkspaceStatus, missing_or_foreign_id_error, require_recent_sign_in, require_role
 from config.api.errors import Conflict, Forbidden, InvalidState, RateLimited, ValidationFailed, WorkspacePaused
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
 from workspaces.services.mail import queue_mail
-from workspaces.services.members import ADMIN_ROLES, lock_workspace, require_assignable_role
+from workspaces.services.members import ADMIN_ROLES, lock_workspace, validate_assignable_role
 from workspaces.sign_in.oidc_claims import normalize_email
 
 INVITATION_LIFETIME = timedelta(days=7)
@@ -43,10 +43,10 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     """
     require_role(caller, workspace_id, *ADMIN_ROLES)
     require_recent_sign_in(caller)  # because an invitation can grant the admin role
-    require_assignable_role(role)
+    validate_assignable_role(role)
     address = normalize_email(email)
     if not address:
-        raise ValidationFailed.of("email", "This is not a valid e-mail address.")
+        raise ValidationFailed.for_field("email", "This is not a valid e-mail address.")
     verdict = rate_limit.take_from_all(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
@@ -81,12 +81,12 @@ def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int
         lock_workspace(workspace_id)
         invitation = selectors.invitations_of(workspace_id=workspace_id).filter(pk=invitation_id).first()
         if invitation is None:
-            raise not_found_error(None, "invitation")
+            raise missing_or_foreign_id_error(None, "invitation")
         _record(caller, "members.withdraw_invitation", invitation)
         invitation.delete()
 
 
-def get_open_invitation(*, caller: Caller, token: str) -> Invitation:
+def get_own_invitation_by_token(*, caller: Caller, token: str) -> Invitation:
     """Return the open invitation whose link contains this token.
 
     Raises InvalidState (no longer open), Forbidden (not the invited user).
@@ -107,8 +107,8 @@ def accept_invitation(*, caller: Caller, token: str) -> Workspace:
     Raises InvalidState (no longer valid), Forbidden (another address, or an unverified one), WorkspacePaused.
     """
     with transaction.atomic():
-        workspace = lock_workspace(get_open_invitation(caller=caller, token=token).workspace_id)
-        invitation = get_open_invitation(caller=caller, token=token)  # read the invitation again under the lock
+        workspace = lock_workspace(get_own_invitation_by_token(caller=caller, token=token).workspace_id)
+        invitation = get_own_invitation_by_token(caller=caller, token=token)  # read the invitation again under the lock
         if workspace.status == WorkspaceStatus.PAUSED:
             raise WorkspacePaused()
         # The role of an existing member does not change.
@@ -140,7 +140,7 @@ def _replace_open_invitation(workspace: Workspace, address: str) -> None:
     """
     members = Member.objects.filter(workspace=workspace, user__email_verified=True)
     if members.filter(user__email=address).exists():
-        raise ValidationFailed.of("email", "Somebody with this address is already a member.", "taken")
+        raise ValidationFailed.for_field("email", "Somebody with this address is already a member.", "taken")
     selectors.invitations_of(workspace_id=workspace.id).filter(email=address).delete()
     if (
         selectors.invitations_of(workspace_id=workspace.id).filter(expires_at__gt=timezone.now()).count()

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.mail import EmailMessage
 from django.utils import timezone
 
-from config.jobs.due import claim_due, held_row
+from config.jobs.due import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_after_commit
 from workspaces.models import OutgoingMail
 
@@ -44,7 +44,7 @@ def claim_mail() -> OutgoingMail | None:
         [mail] = claimed
         if mail.attempts < MAX_ATTEMPTS:
             mail.attempts += 1
-            held_row(OutgoingMail.objects.all(), mail).update(attempts=mail.attempts)
+            claimed_row_queryset(OutgoingMail.objects.all(), mail).update(attempts=mail.attempts)
             return mail
         _give_up(mail, "no attempt finished")
     return None
@@ -72,7 +72,7 @@ def _retry_later(mail: OutgoingMail, error: Exception) -> None:
         _give_up(mail, type(error).__name__)
         return
     due_at, fault = timezone.now() + RETRY_DELAYS[mail.attempts - 1], type(error).__name__
-    held_row(OutgoingMail.objects.all(), mail).update(due_at=due_at, lease_until=None, last_error=fault)
+    claimed_row_queryset(OutgoingMail.objects.all(), mail).update(due_at=due_at, lease_until=None, last_error=fault)
     logger.warning("Attempt %d to send message %s failed and is retried later: %s", mail.attempts, mail.pk, fault)
 
 
@@ -83,4 +83,6 @@ def _give_up(mail: OutgoingMail, fault: str) -> None:
 
 def _finish(mail: OutgoingMail, **outcome: object) -> None:
     """Mark an outgoing e-mail as sent or failed and delete its content."""
-    held_row(OutgoingMail.objects.all(), mail).update(due_at=None, lease_until=None, content=None, **outcome)
+    claimed_row_queryset(OutgoingMail.objects.all(), mail).update(
+        due_at=None, lease_until=None, content=None, **outcome
+    )

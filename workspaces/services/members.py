@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, not_found_error, require_recent_sign_in, require_role
+from config.api.caller import Caller, missing_or_foreign_id_error, require_recent_sign_in, require_role
 from config.api.errors import Forbidden, InvalidState, ValidationFailed
 from workspaces import selectors
 from workspaces.models import Member, Workspace
@@ -24,7 +24,7 @@ def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -
     """
     require_role(caller, workspace_id, *ADMIN_ROLES)
     require_recent_sign_in(caller)
-    require_assignable_role(role)
+    validate_assignable_role(role)
     with transaction.atomic():
         member = _get_non_owner(workspace_id, user_id)
         member.role = role
@@ -81,17 +81,17 @@ def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> W
     return workspace
 
 
-def require_assignable_role(role: str) -> None:
+def validate_assignable_role(role: str) -> None:
     """Raise ValidationFailed unless the role is one that members may be given: admin or member."""
     if role not in ASSIGNABLE_ROLES:
-        raise ValidationFailed.of("role", f"Choose one of {', '.join(ASSIGNABLE_ROLES)}.", "invalid_choice")
+        raise ValidationFailed.for_field("role", f"Choose one of {', '.join(ASSIGNABLE_ROLES)}.", "invalid_choice")
 
 
 def lock_workspace(workspace_id: str) -> Workspace:
     """Lock the workspace's database row, so that members, keys and agents are changed one at a time. Raises NotFound."""
     workspace = selectors.live_workspaces().select_for_update(no_key=True).filter(pk=workspace_id).first()
     if workspace is None:
-        raise not_found_error(None, "workspace")
+        raise missing_or_foreign_id_error(None, "workspace")
     return workspace
 
 
@@ -99,7 +99,7 @@ def _get_non_owner(workspace_id: str, user_id: str) -> Member:
     lock_workspace(workspace_id)
     member = Member.objects.filter(workspace_id=workspace_id, user_id=user_id).first()
     if member is None:
-        raise not_found_error(None, "member")
+        raise missing_or_foreign_id_error(None, "member")
     if member.role == Member.Role.OWNER:
         raise InvalidState(
             "This is the owner of the workspace.", suggested_action="Hand the workspace over to another member first."

@@ -15,7 +15,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, not_found_error, operator_caller, require_recent_sign_in
+from config.api.caller import Caller, missing_or_foreign_id_error, operator_caller, require_recent_sign_in
 from config.api.errors import Forbidden
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, UserSession, Workspace
@@ -23,7 +23,7 @@ from workspaces.services.workspaces import mark_workspace_deleted
 from workspaces.sign_in.oidc_claims import OidcIdentity
 
 
-def sign_in_user(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
+def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
     """Sign in the user that the identity provider names. Creates the user, or updates name, e-mail and operator status.
 
     `staff` says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a
@@ -41,7 +41,7 @@ def sign_in_user(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User
     return person
 
 
-def user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
+def user_for_provider_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
     """Return the user to whom the identity provider issued an access token; with `make_user`, create an unknown user.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
@@ -59,7 +59,7 @@ def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]
     """Return the signed-in user and the user's own active workspaces, for an export. Raises NotFound, UserSessionRequired."""
     user = selectors.require_own_user(caller=caller, user_id=user_id)
     record_entry(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
-    return user, list(selectors.active_workspaces_of(user=user))
+    return user, list(selectors.active_workspaces_owned_by(user=user))
 
 
 def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple[User, list[Workspace]]:
@@ -73,8 +73,8 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple
     with transaction.atomic():
         user = User.objects.select_for_update().filter(pk=found.pk, is_active=True).first()
         if user is None:
-            raise not_found_error(None, "user")
-        owned = list(selectors.active_workspaces_of(user=user).select_for_update(no_key=True))
+            raise missing_or_foreign_id_error(None, "user")
+        owned = list(selectors.active_workspaces_owned_by(user=user).select_for_update(no_key=True))
         if not dry_run:
             _record_deleted_identity(user)
         user.erase()
@@ -102,7 +102,7 @@ def end_session(*, caller: Caller, user_session_id: int) -> None:
     with transaction.atomic():
         found = UserSession.objects.filter(pk=user_session_id, user_id=caller.actor_id).first()
         if found is None:
-            raise not_found_error(None, "session")
+            raise missing_or_foreign_id_error(None, "session")
         Session.objects.filter(pk=found.session_id).delete()
         _record_session_end(caller, "users.end_session")
 

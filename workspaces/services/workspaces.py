@@ -23,7 +23,7 @@ from auditlog.services import record_entry
 from config.api.caller import (
     Caller,
     WorkspaceStatus,
-    not_found_error,
+    missing_or_foreign_id_error,
     require_access,
     require_recent_sign_in,
     require_role,
@@ -33,25 +33,27 @@ from workspaces import selectors
 from workspaces.models import Member, User, Workspace
 
 
-class Provisioner(Protocol):
+class WorkspaceCreationHook(Protocol):
     """The interface of classes that create another app's rows for a new workspace; WORKSPACE_PROVISIONERS lists them."""
 
     def preview(self) -> dict[str, Any]:
         """Return what the provisioner's app would create for a new workspace, for the response to a dry run."""
 
-    def provision(self, *, workspace: Workspace) -> None:
+    def create_rows_for_workspace(self, *, workspace: Workspace) -> None:
         """Create the rows of the provisioner's app for a new workspace, in the transaction that creates the workspace."""
 
 
 @dataclass(frozen=True)
-class WorkspaceCreation:
+class CreatedOrPlannedWorkspace:
     """A workspace that is created, or would be in a dry run, and what the other apps create for the workspace."""
 
     workspace: Workspace
     provisions: dict[str, Any]
 
 
-def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = False, **fields: Any) -> WorkspaceCreation:
+def create_workspace(
+    *, caller: Caller, owner_user_id: str, dry_run: bool = False, **fields: Any
+) -> CreatedOrPlannedWorkspace:
     """Create a workspace, the membership of its owner, and the rows that other apps add to a new workspace.
 
     `fields`: name, default_timezone, free_monthly_credit_cents, monthly_spend_cap_cents, monthly_social_url_post_cap,
@@ -59,10 +61,13 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
     Raises Forbidden for another owner, ScopeMissing, ValidationFailed, Conflict (the owner has too many).
     """
     require_workspace_creator(caller, owner_user_id)
-    if fields.setdefault("free_monthly_credit_cents", default_free_credit_cents()) > settings.MAX_FREE_CREDIT_CENTS:
+    if (
+        fields.setdefault("free_monthly_credit_cents", default_free_monthly_credit_cents())
+        > settings.MAX_FREE_CREDIT_CENTS
+    ):
         message = f"At most {settings.MAX_FREE_CREDIT_CENTS} cents of free credit a month."
-        raise ValidationFailed.of("free_monthly_credit_cents", message, "max_value")
-    plan = WorkspaceCreation(
+        raise ValidationFailed.for_field("free_monthly_credit_cents", message, "max_value")
+    plan = CreatedOrPlannedWorkspace(
         Workspace(owner_user_id=owner_user_id, slug=_unused_slug(fields["name"]), **fields),
         {key: value for provisioner in _provisioners() for key, value in provisioner.preview().items()},
     )
@@ -72,7 +77,7 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
             _insert(plan.workspace)
             Member.objects.create(workspace=plan.workspace, user_id=owner_user_id, role=Member.Role.OWNER)
             for provisioner in _provisioners():
-                provisioner.provision(workspace=plan.workspace)
+                provisioner.create_rows_for_workspace(workspace=plan.workspace)
         record_entry(
             caller=caller,
             operation="workspaces.create",
@@ -97,7 +102,7 @@ def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
         raise Forbidden("A workspace key can create workspaces only for its own workspace's owner.")
 
 
-def default_free_credit_cents() -> int:
+def default_free_monthly_credit_cents() -> int:
     """Return the monthly free credit in cents of a new workspace whose creation request names no other amount."""
     return min(100, settings.MAX_FREE_CREDIT_CENTS)
 
@@ -197,7 +202,7 @@ def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False)
     return _switch_pause(caller, workspace_id, pausing=True, dry_run=dry_run)
 
 
-def resume_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
+def lift_callers_pause(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
     """End the caller's pause of the workspace, which is the owner's pause or, for an operator, the operators' pause.
 
     The other pause stays, if there is one. Raises the errors of `pause_workspace`, and WorkspacePaused for an owner if
@@ -213,7 +218,7 @@ def _switch_pause(caller: Caller, workspace_id: str, *, pausing: bool, dry_run: 
         rows = selectors.live_workspaces().select_related("owner_user").select_for_update(of=("self",), no_key=True)
         workspace = rows.filter(pk=workspace_id).first()
         if workspace is None:
-            raise not_found_error(None, "workspace")
+            raise missing_or_foreign_id_error(None, "workspace")
         _set_pause(caller, workspace, pausing=pausing)
         if not dry_run:
             workspace.save(update_fields=["owner_paused_at", "operator_paused_at", "status", "updated_at"])
@@ -258,7 +263,7 @@ def _insert(workspace: Workspace) -> None:
         workspace.save(force_insert=True)
 
 
-def _provisioners() -> list[Provisioner]:
+def _provisioners() -> list[WorkspaceCreationHook]:
     return [import_string(path)() for path in settings.WORKSPACE_PROVISIONERS]
 
 
@@ -270,7 +275,7 @@ def _change(workspace: Workspace, changes: dict[str, Any], *, dry_run: bool = Fa
     if dry_run:
         return
     if not selectors.live_workspaces().filter(pk=workspace.pk).update(**changes):
-        raise not_found_error(None, "workspace")
+        raise missing_or_foreign_id_error(None, "workspace")
     workspace.refresh_from_db()
 
 

@@ -41,7 +41,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
     JWT_LEEWAY = float(LEEWAY_SECONDS)
     userinfo: Mapping[str, Any] = MappingProxyType({})  # the response of the userinfo endpoint
 
-    def start_again(self) -> HttpResponse:
+    def start_reauthentication(self) -> HttpResponse:
         """Start a new sign-in in which the identity provider must ask for password and second factor again."""
         self.PROMPT, self.MAX_AGE = "login", 0
         return self.start()

@@ -57,7 +57,7 @@ def sign_in_method(request: HttpRequest) -> str:
 
 
 def authenticated_at(request: HttpRequest) -> datetime:
-    """Return when the session's user last entered credentials; NEVER if the session does not contain a time."""
+    """Return when the session's user last entered credentials; UNKNOWN_AUTH_TIME if the session does not contain a time."""
     at = request.session.get(AUTHENTICATED_AT)
     return datetime.fromtimestamp(at, UTC) if at else UNKNOWN_AUTH_TIME
 

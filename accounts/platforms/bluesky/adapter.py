@@ -22,7 +22,7 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.link_cards import OPTION as LINK_CARD
-from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationRefused, OutboundError
 
 MAX_ROUNDS = 3  # how often a post's files are uploaded again
@@ -53,7 +53,7 @@ class Bluesky(Platform):
     irreversible = frozenset({"put"})
     clock: ClassVar[feed_post.TidClock] = feed_post.TidClock()
 
-    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Connect a Bluesky account: sign in with its app password. Raises CredentialsRejected, Transient."""
         service = self._service(credentials)
         identifier = credentials["identifier"].strip().removeprefix("@")
@@ -75,16 +75,16 @@ class Bluesky(Platform):
         except UnreadableAnswer as error:
             raise CredentialsRejected("The server at this address is not an AT Protocol server.") from error
         except OutboundError as error:
-            raise ERRORS.platform_error(error) from error
+            raise ERRORS.repeatable_call_error(error) from error
         except XrpcError as error:
             raise _refused_sign_in(error) from error
         grant = Grant(credentials=dict(credentials), tokens=opened.tokens(), external_id=opened.did)
-        return Connection(identity=identity, grant=grant)
+        return AuthorizedAccount(identity=identity, grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the Bluesky server which account is signed in. Raises TokenExpired, AccountDisconnected, Transient."""
         server = _server(grant)
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             try:
                 answer = server.query("com.atproto.server.getSession")
             except XrpcError as error:
@@ -102,7 +102,7 @@ class Bluesky(Platform):
         Raises AccountDisconnected, Transient.
         """
         service = self._service(grant.credentials)
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             try:
                 renewed = session.renew(service, grant.tokens["refresh"], pds=grant.tokens["pds"])
             except XrpcError as error:
@@ -119,7 +119,7 @@ class Bluesky(Platform):
 
         A session that has already ended is no error.
         """
-        with suppress(TokenExpired, AccountDisconnected), ERRORS.platform_errors():
+        with suppress(TokenExpired, AccountDisconnected), ERRORS.repeatable_call_errors():
             session.delete(self._service(grant.credentials), grant.tokens["refresh"])
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
@@ -170,7 +170,7 @@ class Bluesky(Platform):
         embed = None if sent else embeds.embed_of_first_record(content, state)
         if "record" in state:
             return Progress("put", {**others, "record": {**state["record"], "embed": embed}})
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             text = segment_texts(content)[len(sent)]
             record = feed_post.build_record(_server(grant), text, content.options, embed=embed, thread=sent)
         return Progress("put", {**others, "rkey": self.clock.next(), "record": record, "sent": sent})
@@ -207,7 +207,7 @@ def _server(grant: Grant) -> Xrpc:
 
 def _refused_sign_in(error: XrpcError) -> PlatformError:
     if error.status == 429 or error.status >= 500:
-        return ERRORS.platform_error(error)
+        return ERRORS.repeatable_call_error(error)
     if error.code == "AuthFactorTokenRequired":
         return CredentialsRejected(
             "Bluesky asks for a second factor, which it does for the account's own password only.",

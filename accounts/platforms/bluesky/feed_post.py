@@ -140,7 +140,7 @@ def put_record(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> 
         if answer.get("uri") == uri:
             return _ref(uri, answer)
     except NotSent as error:
-        raise ERRORS.platform_error(error) from error
+        raise ERRORS.repeatable_call_error(error) from error
     except NoAnswer:
         pass  # the record is read below, as after every response that leaves the outcome open
     except XrpcError as error:

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.bluesky.xrpc import Xrpc, XrpcError
-from accounts.platforms.http.responses import https_url, object_or_empty, objects_in, one_line, text_in
+from accounts.platforms.http.responses import (
+    https_url_or_empty,
+    object_or_empty,
+    objects_in,
+    one_line,
+    required_matching_text,
+)
 from accounts.platforms.types import Identity
 from config.outbound import DestinationRefused, OutboundError
 
@@ -88,7 +94,7 @@ def fetch_identity(server: Xrpc, did: str, handle: str) -> Identity:
         external_id=did,
         handle=handle,
         display_name=one_line(profile.get("displayName")),
-        avatar_url=https_url(profile.get("avatar")),
+        avatar_url=https_url_or_empty(profile.get("avatar")),
         profile_url=f"https://bsky.app/profile/{did}",
     )
 
@@ -100,7 +106,7 @@ def did_and_handle_in(answer: Mapping[str, Any]) -> tuple[str, str]:
 
     Raises UnreadableAnswer.
     """
-    did, handle = text_in(answer, "did", DID, "DID"), answer.get("handle")
+    did, handle = required_matching_text(answer, "did", DID, "DID"), answer.get("handle")
     if isinstance(handle, str) and len(handle) <= _MAX_HANDLE_LENGTH and _HANDLE.fullmatch(handle):
         return did, handle
     return did, did
@@ -112,8 +118,8 @@ def _session(answer: Mapping[str, Any], *, pds: str) -> Session:
         did=did,
         handle=handle,
         active=answer.get("active") is not False,
-        access=text_in(answer, "accessJwt", _TOKEN, "access token"),
-        refresh=text_in(answer, "refreshJwt", _TOKEN, "refresh token"),
+        access=required_matching_text(answer, "accessJwt", _TOKEN, "access token"),
+        refresh=required_matching_text(answer, "refreshJwt", _TOKEN, "refresh token"),
         pds=_pds_endpoint(object_or_empty(answer.get("didDoc"))) or pds,
     )
 

@@ -41,10 +41,10 @@ class VideoErrors(BlueskyErrors):
 
     unreachable = "Bluesky's video service could not be reached."
 
-    def platform_error(self, error: Any) -> PlatformError:
+    def repeatable_call_error(self, error: Any) -> PlatformError:
         """Translate an error of Bluesky's video service: ContentRejected if it refuses the video, otherwise Transient."""
         if not isinstance(error, XrpcError):
-            return super().platform_error(error)
+            return super().repeatable_call_error(error)
         if error.status in (400, 403, 413, 415):
             return ContentRejected(f"Bluesky's video service does not accept the video: {error.reason}")
         if error.status not in (401, 429) and error.status < 500:
@@ -78,7 +78,7 @@ class VideoService:
 
     def check_processing(self, state: State) -> Progress:
         """Ask Bluesky's video service whether it has processed the video. Raises ContentRejected, Transient."""
-        with VIDEO_ERRORS.platform_errors():
+        with VIDEO_ERRORS.repeatable_call_errors():
             try:
                 answer = Xrpc(self.address).query("app.bsky.video.getJobStatus", {"jobId": state["job"]})
             except XrpcError as error:
@@ -90,7 +90,7 @@ class VideoService:
     def _check_allowance(self, file: MediaFile) -> None:
         """Raise ContentRejected if Bluesky's video service accepts no further video of this size from the account today."""
         service = self._authorized(_did_of(self.address), "app.bsky.video.getUploadLimits")
-        with VIDEO_ERRORS.platform_errors():
+        with VIDEO_ERRORS.repeatable_call_errors():
             limits = service.query("app.bsky.video.getUploadLimits")
         remaining = limits.get("remainingDailyBytes")
         too_large = isinstance(remaining, int) and remaining < file.size_bytes
@@ -103,7 +103,7 @@ class VideoService:
 
     def _upload(self, file: MediaFile, name: str) -> Mapping[str, Any]:
         service = self._authorized(_did_of(self.server.address), "com.atproto.repo.uploadBlob")
-        with file.open() as opened, VIDEO_ERRORS.platform_errors():
+        with file.open() as opened, VIDEO_ERRORS.repeatable_call_errors():
             try:
                 answer = service.upload(
                     "app.bsky.video.uploadVideo",
@@ -122,7 +122,7 @@ class VideoService:
         """Return a client of Bluesky's video service with a token for one method, issued by the account's server."""
         expires = int(timezone.now().timestamp()) + TOKEN_SECONDS
         params = {"aud": audience, "lxm": method, "exp": str(expires)}
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             token = self.server.query("com.atproto.server.getServiceAuth", params).get("token")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
             raise Transient("The account's Bluesky server issued no token for the video service.")

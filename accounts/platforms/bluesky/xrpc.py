@@ -13,7 +13,13 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object, line_without_tokens, one_line
+from accounts.platforms.http.responses import (
+    ApiError,
+    UnreadableAnswer,
+    json_object_or_none,
+    line_without_tokens,
+    one_line,
+)
 from config.outbound import Response
 
 TIMEOUT_SECONDS = 20.0
@@ -27,7 +33,7 @@ class XrpcError(ApiError):
     """The error response to an XRPC call of a Bluesky server; `code` is the error's name, `content` the JSON object."""
 
     def __init__(self, response: Response) -> None:
-        self.content = json_object(response) or {}
+        self.content = json_object_or_none(response) or {}
         name = one_line(self.content.get("error"))
         reason = line_without_tokens(self.content.get("message")) or name
         super().__init__(response, code=name, reason=reason, reset_headers=("RateLimit-Reset",))
@@ -68,7 +74,7 @@ class Xrpc(JsonClient):
         The object is empty for an empty body, which some methods return. Raises UnreadableAnswer.
         """
         response = self.call(verb, f"{self.address}/xrpc/{method}", **arguments)
-        content = json_object(response)
+        content = json_object_or_none(response)
         if content is None and response.body:
             raise UnreadableAnswer("The response is not a JSON object.")
         return content or {}

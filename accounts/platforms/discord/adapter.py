@@ -12,7 +12,7 @@ from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SC
 from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, Webhook, webhook_at
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
 from accounts.platforms.http.responses import UnreadableAnswer, one_line
-from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 
 INCOMING_WEBHOOK_TYPE = 1  # the type of webhook that posts messages by its token
 _AVATAR = re.compile(r"[A-Za-z0-9_]{1,64}")
@@ -34,7 +34,7 @@ class Discord(Platform):
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})
 
-    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Connect a Discord channel: check the webhook at the URL from the owner. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)
         try:
@@ -49,11 +49,11 @@ class Discord(Platform):
             raise CredentialsRejected("This webhook posts no messages: it is not an incoming webhook.")
         tokens = {key: _snowflake(details.get(key)) for key in ("channel_id", "guild_id")}
         grant = Grant(credentials=dict(credentials), tokens=tokens, external_id=hook.id)
-        return Connection(identity=_identity(details), grant=grant)
+        return AuthorizedAccount(identity=_identity(details), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
         """Check that the webhook of a connected Discord channel still exists. Raises AccountDisconnected, Transient."""
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             return _identity(_details(self._webhook(grant.credentials)))
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:

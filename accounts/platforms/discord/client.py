@@ -24,7 +24,7 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, json_object, wait_in
+from accounts.platforms.http.responses import ApiError, json_object_or_none, retry_after_seconds
 from config.outbound import Response
 
 API_BASE = "https://discord.com/api/v10"
@@ -50,7 +50,7 @@ class DiscordError(ApiError):
     """An error response of Discord's API; `code` is Discord's error number, empty if for example a proxy answered instead."""
 
     def __init__(self, response: Response, token: str) -> None:
-        content = json_object(response) or {}
+        content = json_object_or_none(response) or {}
         number = content.get("code")
         super().__init__(
             response,
@@ -58,7 +58,7 @@ class DiscordError(ApiError):
             reason=_reason(content).replace(token, "…"),
             reset_headers=("X-RateLimit-Reset-After",),
         )
-        waiting = wait_in(content.get("retry_after"))
+        waiting = retry_after_seconds(content.get("retry_after"))
         self.retry_after = self.retry_after if waiting is None else waiting
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, UNKNOWN_CHANNEL, DiscordError, Webhook
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.http.responses import text_in
+from accounts.platforms.http.responses import required_matching_text
 from accounts.platforms.polls import poll_of
 from accounts.platforms.types import Content, MediaFile, Published
-from config.outbound import multipart
+from config.outbound import build_multipart_body
 
 FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
 SLOWEST_UPLOAD = 200_000  # bytes per second
@@ -31,8 +31,10 @@ def send(hook: Webhook, guild_id: str, content: Content) -> Published:
             if error.code == UNKNOWN_CHANNEL and "thread_id" in content.options:
                 raise ContentRejected("The webhook's channel has no thread with this thread_id.") from error
             raise
-        message_id = text_in(saved, "id", SNOWFLAKE, "message id")
-        channel_id = text_in(saved, "channel_id", SNOWFLAKE, "channel id")  # of the thread, if the webhook posts to one
+        message_id = required_matching_text(saved, "id", SNOWFLAKE, "message id")
+        channel_id = required_matching_text(
+            saved, "channel_id", SNOWFLAKE, "channel id"
+        )  # of the thread, if the webhook posts to one
     return Published(message_id, f"{channel_url(guild_id, channel_id)}/{message_id}")
 
 
@@ -79,7 +81,7 @@ def _post(hook: Webhook, content: Content) -> dict[str, Any]:
         parts: dict[str, Any] = {"payload_json": (None, json.dumps(message_body(content)), "application/json")}
         for number, (file, opened_file) in enumerate(zip(content.media, files, strict=True)):
             parts[f"files[{number}]"] = (_filename(number, file), opened_file, file.mime_type)
-        body = multipart(parts)
+        body = build_multipart_body(parts)
         seconds = hook.timeout_seconds + body.len / SLOWEST_UPLOAD
         return hook.post("", params=params, data=body, headers={"Content-Type": body.content_type}, timeout=seconds)
 

@@ -13,7 +13,7 @@ from accounts.platforms.facebook.lookup import COMMENTS
 from accounts.platforms.facebook.page import ERRORS, FIELDS, SITE, FacebookApplication, FacebookPage, identity_of
 from accounts.platforms.meta.graph import Graph, versioned_address
 from accounts.platforms.meta.platform import MetaPlatform
-from accounts.platforms.types import Connection, Grant, Identity
+from accounts.platforms.types import AuthorizedAccount, Grant, Identity
 
 
 class Facebook(MetaPlatform):
@@ -39,7 +39,7 @@ class Facebook(MetaPlatform):
     api_base = "https://graph.facebook.com"
     default_scopes = SCOPES
     steps = {
-        "start": posts.begin,
+        "start": posts.check_and_begin,
         "photo": media.upload_photo,
         "open": media.announce_video,
         "send": media.send_video,
@@ -47,7 +47,7 @@ class Facebook(MetaPlatform):
         "settle": posts.check_video_processing,
         "comment": COMMENTS.create,
     }
-    searches = {"create": posts.find, "comment": COMMENTS.find}
+    searches = {"create": posts.find_possibly_published_post, "comment": COMMENTS.find_possibly_added_comment}
 
     def application(self) -> FacebookApplication:
         """Return the operator's OAuth app at Facebook, from the settings."""
@@ -59,12 +59,12 @@ class Facebook(MetaPlatform):
             scopes=self.scopes(),
         )
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for connections to the person's Facebook pages. Raises CredentialsRejected, Transient."""
         application = self.application()
         tokens = application.exchange_code(code, redirect_uri, stored)
         try:
-            with ERRORS.platform_errors():
+            with ERRORS.repeatable_call_errors():
                 return application.connections(self.graph(tokens))
         except (TokenExpired, AccountDisconnected) as error:
             raise CredentialsRejected(error.message) from error

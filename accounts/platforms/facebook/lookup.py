@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 from accounts.platforms.errors import OutcomeUnknown, PlatformError
-from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink
+from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import kind_of
 from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.meta.comments import FirstComments
@@ -52,7 +52,9 @@ COMMENTS = FirstComments(
 )
 
 
-def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
+def find_possibly_published_post(
+    page: FacebookPage, content: Content, state: Mapping[str, Any]
+) -> Published | NotPublishedProof:
     """Find the Facebook text post, photo post or photo story that an interrupted attempt may have published.
 
     Returns NotPublishedProof if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
@@ -66,9 +68,9 @@ def find(page: FacebookPage, content: Content, state: Mapping[str, Any]) -> Publ
         return _find_post(page, content, state)
 
 
-def story_of(page: FacebookPage, media_id: str) -> Published | None:
+def find_story_showing_file(page: FacebookPage, media_id: str) -> Published | None:
     """Find the Facebook story that shows an uploaded photo or video; None if there is none or Facebook answers an error."""
-    with suppress(PlatformError), ERRORS.platform_errors():
+    with suppress(PlatformError), ERRORS.repeatable_call_errors():
         return _story(page, media_id)
     return None
 
@@ -80,7 +82,7 @@ def _find_post(page: FacebookPage, content: Content, state: Mapping[str, Any]) -
         has_media = any(each.get("media_type") in MEDIA_TYPES for each in attachments)
         same_words = has_media == bool(content.media) and same_text(post.get("message"), content.text)
         if _is_the_post(content, state, same_words, attachments):
-            return Published(id_of(post), permalink(post.get("permalink_url"), id_of(post)))
+            return Published(id_of(post), permalink_or_fallback(post.get("permalink_url"), id_of(post)))
         # A post with the same words and something else, or with words that were edited since, may be the one.
         has_doubt |= same_words or (not has_media and not content.media and _is_edited(post))
     if has_doubt:
@@ -111,7 +113,7 @@ def _posts_since(page: FacebookPage, since: str) -> Iterator[dict[str, Any]]:
 def _story(page: FacebookPage, media_id: str) -> Published | None:
     for story in _list(page, "stories", {"fields": "post_id,media_id,url"}):
         if str(story.get("media_id")) == media_id:
-            return Published(id_of(story, "post_id"), permalink(story.get("url"), f"stories/{page.id}"))
+            return Published(id_of(story, "post_id"), permalink_or_fallback(story.get("url"), f"stories/{page.id}"))
     return None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink
+from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import (
     MAX_ATTEMPTS_WITH_REEL_CHECK,
     VIDEO_KINDS,
@@ -22,7 +22,7 @@ from accounts.platforms.facebook.post_kinds import (
     check_reel_limit,
     kind_of,
 )
-from accounts.platforms.http.client import required_object
+from accounts.platforms.http.client import required_json_object
 from accounts.platforms.http.responses import (
     NO_REASON,
     UnreadableAnswer,
@@ -32,7 +32,7 @@ from accounts.platforms.http.responses import (
 )
 from accounts.platforms.meta.graph import Graph, GraphError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress
-from accounts.platforms.upload_addresses import is_own_or_platform_host, open_address, seal_address
+from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
 
 UPLOAD_SECONDS = 600.0  # timeout of one call
 PARTS_PER_STEP = 8
@@ -47,7 +47,7 @@ FAILED = frozenset({"error", "expired", "upload_failed"})
 
 
 @dataclass(frozen=True)
-class FacebookVideo:
+class FacebookVideoStatus:
     """The status of a video at Facebook: whether the whole file has arrived, and the reason if processing has failed."""
 
     status: VideoStatus
@@ -73,10 +73,13 @@ def upload_photo(page: FacebookPage, content: Content, state: State) -> Progress
     """
     file = content.media[len(state["photos"])]
     with file.open() as opened:
-        fields: dict[str, Any] = {"published": "false", "source": (file_label(file), opened, file.mime_type)}
+        fields: dict[str, Any] = {
+            "published": "false",
+            "source": (file_name_or_placeholder(file), opened, file.mime_type),
+        }
         if file.alt_text:
             fields["alt_text_custom"] = file.alt_text
-        with ERRORS.content_errors(file_label(file)):
+        with ERRORS.content_errors(file_name_or_placeholder(file)):
             photo = id_of(page.graph.post_multipart(f"/{page.id}/photos", fields, timeout=UPLOAD_SECONDS))
     return next_step(content, {**state, "photos": [*state["photos"], photo]})
 
@@ -90,16 +93,16 @@ def announce_video(page: FacebookPage, content: Content, state: State) -> Progre
     form = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if kind == "video" else {})
     if kind == "reel" and content.attempt <= MAX_ATTEMPTS_WITH_REEL_CHECK:
         check_reel_limit(page, content.attempt)
-    with ERRORS.content_errors(file_label(file)):
+    with ERRORS.content_errors(file_name_or_placeholder(file)):
         answer = graph_for_kind(page, kind).post_form(f"/{page.id}/{VIDEO_API_PATHS[kind]}", form)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}
         if kind == "video":
             opened |= {"session": id_of(answer, "upload_session_id"), **_offsets(answer)}
         else:
             address = answer.get("upload_url")
-            if not isinstance(address, str) or not is_own_or_platform_host(address, page.graph.address, DOMAIN):
+            if not isinstance(address, str) or not is_platform_upload_url(address, page.graph.address, DOMAIN):
                 raise UnreadableAnswer("The response has no address of Facebook's for the upload.")
-            opened["address"] = seal_address(address, key=content.key)
+            opened["address"] = encrypt_upload_url(address, key=content.key)
     return Progress("send", {**state, **opened})
 
 
@@ -111,7 +114,7 @@ def send_video(page: FacebookPage, content: Content, state: State) -> Progress:
     """
     file = content.media[0]
     try:
-        with ERRORS.content_errors(file_label(file)):
+        with ERRORS.content_errors(file_name_or_placeholder(file)):
             if "session" in state:
                 return _send_parts(page, file, state)
             return _send_whole(page, file, content, state)
@@ -123,14 +126,14 @@ def send_video(page: FacebookPage, content: Content, state: State) -> Progress:
         return Progress("open", state)
 
 
-def get_video_status(page: FacebookPage, video_id: str) -> FacebookVideo:
+def get_video_status(page: FacebookPage, video_id: str) -> FacebookVideoStatus:
     """Ask Facebook for the status of an uploaded video. Raises TokenExpired, AccountDisconnected, Transient."""
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         answer = page.graph.get(f"/{video_id}", {"fields": "status,published,permalink_url"})
     status = object_or_empty(answer.get("status"))
-    return FacebookVideo(
+    return FacebookVideoStatus(
         status=_status_in(answer, status),
-        permalink=permalink(answer.get("permalink_url"), f"reel/{video_id}"),
+        permalink=permalink_or_fallback(answer.get("permalink_url"), f"reel/{video_id}"),
         is_uploaded=object_or_empty(status.get("uploading_phase")).get("status") == "complete",
         reason=_failure_reason(status),
     )
@@ -141,7 +144,7 @@ def graph_for_kind(page: FacebookPage, kind: PostKind) -> Graph:
     return page.video_graph if kind == "video" else page.graph
 
 
-def file_label(file: MediaFile) -> str:
+def file_name_or_placeholder(file: MediaFile) -> str:
     """Return the file name of a photo or video for Facebook and for error messages; "the file" if it has no name."""
     return file.filename or "the file"
 
@@ -169,7 +172,7 @@ def _send_part(page: FacebookPage, opened: BinaryIO, file: MediaFile, state: Sta
         "upload_phase": "transfer",
         "upload_session_id": state["session"],
         "start_offset": str(state["offset"]),
-        "video_file_chunk": (file_label(file), part, "application/octet-stream"),
+        "video_file_chunk": (file_name_or_placeholder(file), part, "application/octet-stream"),
     }
     try:
         return _offsets(page.video_graph.post_multipart(f"/{page.id}/videos", fields, timeout=UPLOAD_SECONDS))
@@ -180,7 +183,7 @@ def _send_part(page: FacebookPage, opened: BinaryIO, file: MediaFile, state: Sta
 
 
 def _send_whole(page: FacebookPage, file: MediaFile, content: Content, state: State) -> Progress:
-    address = open_address(state["address"], key=content.key)
+    address = decrypt_upload_url(state["address"], key=content.key)
     if address is None:
         return Progress("open", state)
     headers = {
@@ -192,7 +195,7 @@ def _send_whole(page: FacebookPage, file: MediaFile, content: Content, state: St
     with file.open() as opened:
         part = _Part(opened, file.size_bytes)
         answer = page.graph.call("POST", address, headers=headers, data=part, timeout=UPLOAD_SECONDS)
-    if required_object(answer).get("success") is not True:
+    if required_json_object(answer).get("success") is not True:
         raise UnreadableAnswer("The response does not say that the video was uploaded.")
     return Progress("create", state)
 

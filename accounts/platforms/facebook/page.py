@@ -15,11 +15,11 @@ from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.facebook.capabilities import NEEDED
-from accounts.platforms.http.responses import https_url, object_or_empty, one_line
+from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line
 from accounts.platforms.meta.errors import MetaErrors
 from accounts.platforms.meta.graph import Account, Graph, id_of, listed_objects
 from accounts.platforms.meta.platform import MetaApplication
-from accounts.platforms.types import Connection, Grant, Identity
+from accounts.platforms.types import AuthorizedAccount, Grant, Identity
 
 SITE = "https://www.facebook.com"
 FIELDS = "id,name,username,link,picture{url}"  # fields of a page that are requested
@@ -66,15 +66,15 @@ class FacebookApplication(MetaApplication):
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth authorization code for the logged-in person's long-lived Facebook token.
 
-        Raises the same errors as `exchange_token`.
+        Raises the same errors as `exchange_for_token`.
         """
         params = self.code_params(code, redirect_uri)
-        short = self.exchange_token("GET", self.token_url, params)
+        short = self.exchange_for_token("GET", self.token_url, params)
         credentials = {name: params[name] for name in ("client_id", "client_secret")}
         extension = {"grant_type": "fb_exchange_token", "fb_exchange_token": short["access_token"]}
-        return self.exchange_token("GET", self.token_url, {**credentials, **extension})
+        return self.exchange_for_token("GET", self.token_url, {**credentials, **extension})
 
-    def connections(self, person: Graph) -> tuple[Connection, ...]:
+    def connections(self, person: Graph) -> tuple[AuthorizedAccount, ...]:
         """Return a connection to each Facebook page that the logged-in person may publish to.
 
         Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
@@ -108,16 +108,16 @@ def identity_of(page: Mapping[str, Any]) -> Identity:
         external_id=page_id,
         handle=username or name or page_id,
         display_name=name,
-        avatar_url=https_url(object_or_empty(picture.get("data", picture)).get("url")),
-        profile_url=https_url(page.get("link")) or f"{SITE}/{page_id}",
+        avatar_url=https_url_or_empty(object_or_empty(picture.get("data", picture)).get("url")),
+        profile_url=https_url_or_empty(page.get("link")) or f"{SITE}/{page_id}",
     )
 
 
-def permalink(address: Any, path: str) -> str:
+def permalink_or_fallback(address: Any, path: str) -> str:
     """Return the URL of a Facebook post: the one in Facebook's response or, without one, `path` at facebook.com."""
     if isinstance(address, str) and _PATH.fullmatch(address) and not address.startswith("//"):
         return f"{SITE}{address}"
-    return https_url(address) or f"{SITE}/{path}"
+    return https_url_or_empty(address) or f"{SITE}/{path}"
 
 
 def _may_publish(page: Mapping[str, Any]) -> bool:
@@ -126,6 +126,6 @@ def _may_publish(page: Mapping[str, Any]) -> bool:
     return allowed and isinstance(token, str) and bool(token)
 
 
-def _connection(page: Mapping[str, Any], scopes: tuple[str, ...]) -> Connection:
+def _connection(page: Mapping[str, Any], scopes: tuple[str, ...]) -> AuthorizedAccount:
     identity = identity_of(page)
-    return Connection(identity, Grant({}, {"access_token": page["access_token"]}, identity.external_id), scopes)
+    return AuthorizedAccount(identity, Grant({}, {"access_token": page["access_token"]}, identity.external_id), scopes)

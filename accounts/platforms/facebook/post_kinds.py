@@ -98,11 +98,11 @@ def check_reel_limit(page: FacebookPage, attempt: int, refusal: str = "") -> Non
     raise RateLimited(f"{message} {refusal}".rstrip(), retry_after=seconds)
 
 
-def check_reel_refusal(refused: GraphError, attempt: int) -> None:
+def raise_if_reel_rate_limited(refused: GraphError, attempt: int) -> None:
     """Raise RateLimited if Facebook refuses a reel for a rate limit and names no waiting time: probably the daily limit."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
-            ERRORS.platform_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)
+            ERRORS.repeatable_call_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)
         ) from refused
 
 
@@ -110,7 +110,7 @@ def _recent_reels(page: FacebookPage) -> list[datetime]:
     """Return the creation times of the Facebook page's reels of the last 24 hours; empty if they cannot be read."""
     params = {"fields": "created_time,published", "limit": "100"}
     reels: list[dict[str, Any]] = []
-    with suppress(PlatformError), ERRORS.platform_errors():
+    with suppress(PlatformError), ERRORS.repeatable_call_errors():
         reels = listed_objects(page.graph.get(f"/{page.id}/video_reels", params))
     times = (time_of(reel, "created_time") for reel in reels if reel.get("published") is not False)
     since = timezone.now() - REELS_WINDOW

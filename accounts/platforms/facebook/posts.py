@@ -17,14 +17,14 @@ from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError
 from accounts.platforms.facebook import lookup, media
-from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink
+from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import (
     STORY_KINDS,
     VIDEO_KINDS,
     check_content,
     check_reel_limit,
-    check_reel_refusal,
     kind_of,
+    raise_if_reel_rate_limited,
 )
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.graph import GraphError, id_of
@@ -39,7 +39,7 @@ DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebo
 State = Mapping[str, Any]
 
 
-def begin(page: FacebookPage, content: Content, state: State) -> Progress:
+def check_and_begin(page: FacebookPage, content: Content, state: State) -> Progress:
     """Begin to publish a Facebook post: check its content, and store the start time. Raises ContentRejected."""
     check_content(content)
     return media.next_step(content, {"since": timezone.now().isoformat(), "photos": []})
@@ -63,13 +63,15 @@ def check_video_processing(page: FacebookPage, content: Content, state: State) -
     return _after_status(page, content, state, media.get_video_status(page, state["video"]))
 
 
-def find(page: FacebookPage, content: Content, state: State) -> Progress | Published | NotPublishedProof:
+def find_possibly_published_post(
+    page: FacebookPage, content: Content, state: State
+) -> Progress | Published | NotPublishedProof:
     """Find the Facebook post that an interrupted attempt may have published; return proof if there is none.
 
     Raises as `create`.
     """
     if kind_of(content) not in VIDEO_KINDS:
-        found = lookup.find(page, content, state)
+        found = lookup.find_possibly_published_post(page, content, state)
         return found if isinstance(found, NotPublishedProof) else lookup.COMMENTS.next_step(content, state, found)
     video = media.get_video_status(page, state["video"])
     if video.status == "unpublished":
@@ -78,13 +80,13 @@ def find(page: FacebookPage, content: Content, state: State) -> Progress | Publi
 
 
 def _after_status(
-    page: FacebookPage, content: Content, state: State, video: media.FacebookVideo
+    page: FacebookPage, content: Content, state: State, video: media.FacebookVideoStatus
 ) -> Progress | Published:
     if video.status == "failed":
         raise ContentRejected(f"Facebook could not process the video: {video.reason}")
     if video.status != "published":
         return _wait(state)
-    story = lookup.story_of(page, state["video"]) if kind_of(content) in STORY_KINDS else None
+    story = lookup.find_story_showing_file(page, state["video"]) if kind_of(content) in STORY_KINDS else None
     return lookup.COMMENTS.next_step(content, state, story or Published(state["video"], video.permalink))
 
 
@@ -134,16 +136,16 @@ def _after_success(
         raise UnreadableAnswer("The response does not say that the post was accepted.")
     if kind in VIDEO_KINDS:
         return _wait({**state, TAKEN: True})
-    story = lookup.story_of(page, state["photos"][0])
-    return story or Published(id_of(answer, "post_id"), permalink(None, f"stories/{page.id}"))
+    story = lookup.find_story_showing_file(page, state["photos"][0])
+    return story or Published(id_of(answer, "post_id"), permalink_or_fallback(None, f"stories/{page.id}"))
 
 
 def _permalink(page: FacebookPage, post_id: str) -> str:
     """Return the URL at which Facebook shows the post; errors are ignored, because the post is already published."""
     address = None
-    with suppress(PlatformError), ERRORS.platform_errors():
+    with suppress(PlatformError), ERRORS.repeatable_call_errors():
         address = page.graph.get(f"/{post_id}", {"fields": "permalink_url"}).get("permalink_url")
-    return permalink(address, post_id)
+    return permalink_or_fallback(address, post_id)
 
 
 def _after_refusal(page: FacebookPage, content: Content, state: State, refused: GraphError) -> Progress | Published:
@@ -154,12 +156,12 @@ def _after_refusal(page: FacebookPage, content: Content, state: State, refused: 
     """
     refusal, is_reel = ERRORS.content_call_error(refused, "this post"), kind_of(content) == "reel"
     if is_reel:
-        check_reel_refusal(refused, content.attempt)
+        raise_if_reel_rate_limited(refused, content.attempt)
     if not isinstance(refusal, ContentRejected):
         raise refusal from refused
     is_duplicate = refused.number == DUPLICATE or refused.subcode == PHOTOS_POSTED
     if is_duplicate or kind_of(content) in VIDEO_KINDS:
-        found = find(page, content, state)
+        found = find_possibly_published_post(page, content, state)
         if not isinstance(found, NotPublishedProof):
             return found
     if is_reel:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object_or_none
 from config.outbound import Response, request
 
 
@@ -78,12 +78,12 @@ class JsonClient:
         return self.error(response)
 
     def _content(self, response: Response) -> dict[str, Any]:
-        return required_object(response) if self.requires_objects else json_object(response) or {}
+        return required_json_object(response) if self.requires_objects else json_object_or_none(response) or {}
 
 
-def required_object(response: Response) -> dict[str, Any]:
+def required_json_object(response: Response) -> dict[str, Any]:
     """Return the JSON object in a successful HTTP response. Raises UnreadableAnswer if the body is no JSON object."""
-    content = json_object(response)
+    content = json_object_or_none(response)
     if content is None:
         raise UnreadableAnswer("The response is not a JSON object.")
     return content

@@ -57,9 +57,9 @@ class ErrorTranslator(Generic[E]):
         """
         return self.documented_codes is None or error.code in self.documented_codes
 
-    def platform_errors(self) -> AbstractContextManager[None]:
+    def repeatable_call_errors(self) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for API calls that are safe to repeat."""
-        return self._translated(self.platform_error)
+        return self._translated(self.repeatable_call_error)
 
     def content_errors(self, what: str) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for calls that send a post's text or media.
@@ -85,7 +85,7 @@ class ErrorTranslator(Generic[E]):
 
         return self._translated(translate)
 
-    def platform_error(self, error: OutboundError | E) -> PlatformError:
+    def repeatable_call_error(self, error: OutboundError | E) -> PlatformError:
         """Return the PlatformError for the HTTP error of a call that sent no content, such as a call that reads."""
         if isinstance(error, OutboundError):
             return Transient(self.unreachable or f"{self.label} could not be reached.")
@@ -94,7 +94,7 @@ class ErrorTranslator(Generic[E]):
     def content_call_error(self, error: OutboundError | E, what: str) -> PlatformError:
         """Return the PlatformError for a failed call that sent content: ContentRejected if the content is refused."""
         if isinstance(error, OutboundError):
-            return self.platform_error(error)
+            return self.repeatable_call_error(error)
         meaning = self._meaning(error)
         if meaning is not None or not self.rejects_content(error):
             return meaning or self._undocumented(error)

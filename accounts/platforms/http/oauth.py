@@ -23,8 +23,8 @@ from accounts.platforms.errors import (
     RateLimited,
     Transient,
 )
-from accounts.platforms.http.responses import json_object, one_line, seconds_to_wait
-from accounts.platforms.types import Authorization
+from accounts.platforms.http.responses import json_object_or_none, one_line, seconds_to_wait
+from accounts.platforms.types import OAuthAuthorizationRequest
 from config.outbound import OutboundError, Response, request
 
 TIMEOUT_SECONDS = 20.0
@@ -66,7 +66,7 @@ class OAuthApplication:
         """Return the OAuth scopes that an owner has to grant so that the account can be connected."""
         return self.scopes
 
-    def authorize(self, state: str, redirect_uri: str) -> Authorization:
+    def authorize(self, state: str, redirect_uri: str) -> OAuthAuthorizationRequest:
         """Return the OAuth URL at which the owner grants access, and the PKCE verifier to store for the code exchange."""
         params = {
             "response_type": "code",
@@ -81,7 +81,7 @@ class OAuthApplication:
             stored["verifier"] = secrets.token_urlsafe(32)
             params |= {"code_challenge": self.challenge(stored["verifier"]), "code_challenge_method": "S256"}
         separator = "&" if urlsplit(self.authorize_url).query else "?"
-        return Authorization(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
+        return OAuthAuthorizationRequest(f"{self.authorize_url}{separator}{urlencode(params)}", stored)
 
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Exchange an OAuth authorization code for tokens. Returns the JSON response of the platform's token endpoint.
@@ -101,10 +101,10 @@ class OAuthApplication:
         Raises AccountDisconnected only if the platform says that the grant has ended, otherwise Transient.
         """
         response = self.post(self.token_url, {"grant_type": "refresh_token", "refresh_token": refresh_token})
-        answer = json_object(response) or {}
+        answer = json_object_or_none(response) or {}
         if response.status == 200 and answer.get("access_token"):
             return answer
-        error = self.error_of(response)
+        error = self.oauth_error_code(response)
         if error in self.grant_ended:
             raise AccountDisconnected(f"{self.label} says that the access to this account has ended.")
         self._raise_if_passing(response, error)
@@ -126,10 +126,10 @@ class OAuthApplication:
         Raises CredentialsRejected (the code), ConnectionUnavailable, Transient.
         """
         response = self.post(self.token_url, form)
-        answer = json_object(response) or {}
+        answer = json_object_or_none(response) or {}
         if response.status == 200 and "access_token" in answer:
             return answer
-        error = self.error_of(response)
+        error = self.oauth_error_code(response)
         if error in WRONG_APPLICATION:
             raise ConnectionUnavailable(f"{self.label} does not accept this service's client id or secret.")
         self._raise_if_passing(response, error)
@@ -145,9 +145,9 @@ class OAuthApplication:
         if missing:
             raise missing_scopes_error(self.label, missing)
 
-    def error_of(self, response: Response) -> str:
+    def oauth_error_code(self, response: Response) -> str:
         """Return the OAuth error code (such as invalid_grant) in a token endpoint's response, otherwise an empty string."""
-        return one_line((json_object(response) or {}).get("error"))[:100]
+        return one_line((json_object_or_none(response) or {}).get("error"))[:100]
 
     def challenge(self, verifier: str) -> str:
         """Return the S256 code challenge of an OAuth PKCE verifier (RFC 7636)."""

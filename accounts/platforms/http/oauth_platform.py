@@ -9,7 +9,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, TokenExpired
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication, expiry_of, merged_tokens, scopes_of
-from accounts.platforms.types import Authorization, Connection, Grant, Identity
+from accounts.platforms.types import AuthorizedAccount, Grant, Identity, OAuthAuthorizationRequest
 
 
 class OAuthPlatform(Platform):
@@ -32,7 +32,7 @@ class OAuthPlatform(Platform):
         """Return the platform's accounts that the OAuth tokens give access to. Raises ApiError, OutboundError."""
         raise NotImplementedError
 
-    def stored_details(self, identity: Identity) -> Mapping[str, Any]:
+    def details_stored_with_tokens(self, identity: Identity) -> Mapping[str, Any]:
         """Return what the OAuth platform's adapter stores with an account's tokens, such as a user name."""
         return {}
 
@@ -41,11 +41,11 @@ class OAuthPlatform(Platform):
         missing = [f"{self.name.upper()}_{key}" for key in self.required_settings if not self.setting(key)]
         return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
+    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Return the URL of the OAuth platform's page at which an owner grants access."""
         return self.application().authorize(state, redirect_uri)
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for connections to the platform's accounts. Raises CredentialsRejected, Transient."""
         answer = self.application().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
@@ -53,19 +53,23 @@ class OAuthPlatform(Platform):
 
     def connections(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
-    ) -> tuple[Connection, ...]:
+    ) -> tuple[AuthorizedAccount, ...]:
         """Return connections to all accounts that an OAuth platform's new tokens give access to.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
         try:
-            with self.errors.platform_errors():
+            with self.errors.repeatable_call_errors():
                 found = tuple(identities())
         except (TokenExpired, AccountDisconnected, ContentRejected) as error:
             raise CredentialsRejected(error.message) from error
         expires_at, scopes = expiry_of(answer), scopes_of(answer)
         return tuple(
-            Connection(each, Grant({}, {**self.stored_details(each), **tokens}, each.external_id, expires_at), scopes)
+            AuthorizedAccount(
+                each,
+                Grant({}, {**self.details_stored_with_tokens(each), **tokens}, each.external_id, expires_at),
+                scopes,
+            )
             for each in found
         )
 
@@ -74,7 +78,7 @@ class OAuthPlatform(Platform):
 
         Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
         """
-        with self.errors.platform_errors():
+        with self.errors.repeatable_call_errors():
             identities = self.fetch_identities(grant.tokens)
         for identity in identities:
             if identity.external_id == grant.external_id:

@@ -1,6 +1,6 @@
 """Reading HTTP responses of platforms: JSON objects, texts safe to show to people, waiting times, and errors.
 
-A server may belong to anybody, so nothing in a response is trusted: `json_object` accepts objects only, `one_line`
+A server may belong to anybody, so nothing in a response is trusted: `json_object_or_none` accepts objects only, `one_line`
 and `line_without_tokens` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
 """
 
@@ -44,12 +44,12 @@ class ApiError(Exception):
         self.status = response.status
         self.code = code
         self.reason = line_without_tokens(reason) or NO_REASON
-        self.from_api = bool(json_object(response))
+        self.from_api = bool(json_object_or_none(response))
         self.retry_after = seconds_to_wait(response, *reset_headers)
         super().__init__(f"{self.status} {self.code}: {self.reason}")
 
 
-def json_object(response: Response) -> dict[str, Any] | None:
+def json_object_or_none(response: Response) -> dict[str, Any] | None:
     """Return the JSON object in an HTTP response of a platform; None if the body is anything else."""
     try:
         content = response.json()
@@ -68,7 +68,7 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what: str) -> str:
+def required_matching_text(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what: str) -> str:
     """Return a text field of a platform's JSON response. Raises UnreadableAnswer unless the text matches a pattern."""
     value = entity.get(name)
     if not isinstance(value, str) or not pattern.fullmatch(value):
@@ -76,7 +76,7 @@ def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what
     return value
 
 
-def https_url(value: Any) -> str:
+def https_url_or_empty(value: Any) -> str:
     """Return a URL from a platform's response if it is a valid https URL, otherwise an empty string."""
     return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
 
@@ -122,7 +122,7 @@ def bounded_wait(seconds: float) -> float:
     return min(max(float(seconds), 0.0), MAX_WAIT_SECONDS)
 
 
-def wait_in(value: Any) -> float | None:
+def retry_after_seconds(value: Any) -> float | None:
     """Return a waiting time from a JSON response in seconds, at most a day; None if the value is not a number."""
     return bounded_wait(min(MAX_WAIT_SECONDS, value)) if type(value) in (int, float) else None
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
-from accounts.platforms.http.responses import https_url, one_line
+from accounts.platforms.http.responses import https_url_or_empty, one_line
 from accounts.platforms.instagram import containers, posts
 from accounts.platforms.instagram.capabilities import CAPABILITIES, NEEDED, SCOPES, SETUP
 from accounts.platforms.instagram.errors import ERRORS
@@ -50,14 +50,14 @@ class Instagram(MetaPlatform):
     api_base = "https://graph.instagram.com"
     default_scopes = SCOPES
     steps = {
-        "start": containers.begin,
+        "start": containers.check_and_begin,
         "container": containers.create_next_container,
         "process": containers.check_containers,
         "gather": containers.create_carousel,
         "create": posts.publish_container,
         "comment": posts.COMMENTS.create,
     }
-    searches = {"create": posts.find, "comment": posts.COMMENTS.find}
+    searches = {"create": posts.find_possibly_published_post, "comment": posts.COMMENTS.find_possibly_added_comment}
 
     def application(self) -> InstagramApplication:
         """Return the operator's OAuth app at Instagram, from the settings.
@@ -89,7 +89,7 @@ class Instagram(MetaPlatform):
                 external_id=id_of(user, "user_id"),
                 handle=username,
                 display_name=one_line(user.get("name")),
-                avatar_url=https_url(user.get("profile_picture_url")),
+                avatar_url=https_url_or_empty(user.get("profile_picture_url")),
                 profile_url=f"{SITE}/{username}/",
             ),
         )

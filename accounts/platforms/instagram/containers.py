@@ -34,7 +34,7 @@ _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 State = Mapping[str, Any]
 
 
-def begin(account: Account, content: Content, state: State) -> Progress:
+def check_and_begin(account: Account, content: Content, state: State) -> Progress:
     """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
     return Progress("container", _first_state(1))
@@ -72,24 +72,24 @@ def check_containers(account: Account, content: Content, state: State) -> Progre
     for container in state["pending"]:
         status, reason = status_of(account, container)
         if status == "EXPIRED":
-            return create_again(state, "the media expired.")
+            return restart_containers_step(state, "the media expired.")
         if status == "ERROR":
             return _after_failure(state, reason)
         if status == "IN_PROGRESS":
             pending.append(container)
     if pending:
-        return check_later({**state, "pending": pending})
+        return check_later_or_give_up({**state, "pending": pending})
     return Progress("create" if "container" in state else "gather", {**state, "pending": []})
 
 
-def create_again(state: State, reason: str) -> Progress:
+def restart_containers_step(state: State, reason: str) -> Progress:
     """Return the step that prepares the Instagram post again from the beginning. Raises ContentRejected after MAX_ROUNDS."""
     if state["round"] >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
     return Progress("container", _first_state(state["round"] + 1))
 
 
-def check_later(state: State) -> Progress:
+def check_later_or_give_up(state: State) -> Progress:
     """Return the step that asks Instagram later whether the unpublished post is ready. Raises Transient after MAX_CHECKS."""
     return check_again_or_give_up(
         "process",
@@ -103,7 +103,7 @@ def check_later(state: State) -> Progress:
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
     """Return the status of an Instagram container (unpublished post), and why it failed. Raises TokenExpired, Transient."""
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
         status = answer.get("status_code")
         if not isinstance(status, str) or status not in STATUSES:
@@ -117,7 +117,7 @@ def _check_quota(account: Account, attempt: int) -> None:
     If the quota cannot be read, nothing is raised.
     """
     quota: dict[str, Any] = {}
-    with suppress(PlatformError), ERRORS.platform_errors():
+    with suppress(PlatformError), ERRORS.repeatable_call_errors():
         answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})
         quota = next(iter(listed_objects(answer)), {})
     used, total = quota.get("quota_usage"), object_or_empty(quota.get("config")).get("quota_total")
@@ -141,7 +141,7 @@ def _after_failure(state: State, reason: str) -> Progress:
     """Handle Instagram's failure to prepare a post: prepare it again after a temporary error, or raise ContentRejected."""
     subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
-        return create_again(state, reason)
+        return restart_containers_step(state, reason)
     raise ContentRejected(f"Instagram could not process the media: {reason}")
 
 

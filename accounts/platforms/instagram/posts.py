@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from accounts.platforms.errors import PlatformError, RateLimited, Transient
-from accounts.platforms.http.responses import https_url
+from accounts.platforms.http.responses import https_url_or_empty
 from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
 from accounts.platforms.meta.comments import FirstComments
@@ -54,7 +54,9 @@ def publish_container(account: Account, content: Content, state: State) -> Progr
     return COMMENTS.next_step(content, state, Published(media_id, _permalink(account, media_id)))
 
 
-def find(account: Account, content: Content, state: State) -> Progress | Published | NotPublishedProof:
+def find_possibly_published_post(
+    account: Account, content: Content, state: State
+) -> Progress | Published | NotPublishedProof:
     """Find the Instagram post that an interrupted attempt may have published; return proof if there is none.
 
     Raises as `create`.
@@ -75,16 +77,16 @@ def _after_refusal(account: Account, content: Content, state: State, refused: Gr
     """
     if refused.subcode == DAILY_LIMIT:
         seconds = refused.retry_after or daily_limit_pause_seconds(content.attempt)
-        raise RateLimited(ERRORS.platform_error(refused).message, retry_after=seconds) from refused
+        raise RateLimited(ERRORS.repeatable_call_error(refused).message, retry_after=seconds) from refused
     if ERRORS.meaning_of(refused) in ("token", "permission", "rate_limit", "app"):
         raise refused
     status = _status_after(account, content, state["container"], refused)
     if status == "PUBLISHED":
         return _after_publication(account, content, state)
     if status == "EXPIRED":
-        return containers.create_again(state, refused.reason)
+        return containers.restart_containers_step(state, refused.reason)
     if status == "IN_PROGRESS" or refused.subcode == NOT_READY:
-        return containers.check_later({**state, "pending": [state["container"]]})
+        return containers.check_later_or_give_up({**state, "pending": [state["container"]]})
     raise refused
 
 
@@ -102,8 +104,8 @@ def _status_after(account: Account, content: Content, container: str, refused: G
 
 def _permalink(account: Account, media_id: str) -> str:
     """Return the URL of a published Instagram post; errors are ignored, because the post is already published."""
-    with suppress(PlatformError), ERRORS.platform_errors():
-        return https_url(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
+    with suppress(PlatformError), ERRORS.repeatable_call_errors():
+        return https_url_or_empty(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
     return ""
 
 
@@ -116,12 +118,12 @@ def _after_publication(account: Account, content: Content, state: State) -> Prog
     edge, caption = ("stories", "") if is_story else ("media", content.text)
     start = earliest_post_time(state["since"])
     params = {"fields": "id,caption,permalink,timestamp", "limit": PAGE_SIZE}
-    with suppress(PlatformError), ERRORS.platform_errors():
+    with suppress(PlatformError), ERRORS.repeatable_call_errors():
         posts = listed_objects(account.graph.get(f"/{account.id}/{edge}", params))
         recent = [each for each in posts if (time := time_of(each, "timestamp")) and time >= start]
         matching = [each for each in recent if same_text(each.get("caption"), caption)]
         if len(matching) == 1:
-            published = Published(id_of(matching[0]), https_url(matching[0].get("permalink")))
+            published = Published(id_of(matching[0]), https_url_or_empty(matching[0].get("permalink")))
             return COMMENTS.next_step(content, state, published)
     return Published(
         "", "", note="Instagram has published the post, but does not say which of the account's posts it is."

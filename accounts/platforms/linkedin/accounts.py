@@ -14,11 +14,11 @@ from typing import Any
 
 from accounts.platforms.http.responses import (
     UnreadableAnswer,
-    https_url,
+    https_url_or_empty,
     object_or_empty,
     objects_in,
     one_line,
-    text_in,
+    required_matching_text,
 )
 from accounts.platforms.linkedin.client import Api, LinkedInError
 from accounts.platforms.types import Identity
@@ -48,7 +48,7 @@ def fetch_member(api: Api, *, openid: bool) -> Identity:
     Raises LinkedInError, NotSent, NoAnswer.
     """
     member = api.get("/v2/userinfo" if openid else "/v2/me")
-    member_id = text_in(member, "sub" if openid else "id", _MEMBER_ID, "member id")
+    member_id = required_matching_text(member, "sub" if openid else "id", _MEMBER_ID, "member id")
     name = one_line(member.get("name"))
     if not openid:
         name = f"{one_line(member.get('localizedFirstName'))} {one_line(member.get('localizedLastName'))}".strip()
@@ -57,7 +57,7 @@ def fetch_member(api: Api, *, openid: bool) -> Identity:
         external_id=f"urn:li:person:{member_id}",
         handle=name or member_id,
         display_name=name,
-        avatar_url=https_url(member.get("picture")),
+        avatar_url=https_url_or_empty(member.get("picture")),
         profile_url=f"{SITE}/in/{vanity}" if _VANITY_NAME.fullmatch(vanity) else "",
     )
 
@@ -72,7 +72,7 @@ def fetch_pages(api: Api) -> list[Identity]:
     return [_page(number, described.get(number)) for number in numbers]
 
 
-def fetch_page(api: Api, urn: str) -> Identity | None:
+def fetch_page_if_permitted(api: Api, urn: str) -> Identity | None:
     """Return the account of the LinkedIn page with this URN; None if the member may not post for the page.
 
     Raises the same errors as `fetch_member`.

@@ -21,12 +21,12 @@ from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_
 from accounts.platforms.linkedin.client import ERRORS, Api
 from accounts.platforms.types import (
     AccountDetails,
-    Authorization,
+    AuthorizedAccount,
     Capabilities,
-    Connection,
     Content,
     Grant,
     Identity,
+    OAuthAuthorizationRequest,
     Progress,
     Published,
 )
@@ -61,18 +61,18 @@ class LinkedIn(OAuthPlatform):
     @property
     def oauth_schema(self) -> Mapping[str, Any]:
         """The JSON Schema of an owner's choice before connecting LinkedIn: the member profile, or the member's pages."""
-        return authorization.oauth_schema(self._offered())
+        return authorization.account_kind_schema(self._offered())
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """Return the capabilities of a LinkedIn account according to the OAuth scopes that its owner has granted."""
         return capabilities_with_scopes(account)
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
+    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Return the URL of LinkedIn's consent page for the chosen kind of account. Raises ConnectionUnavailable."""
         kind = given.get("kind") or next(iter(self._offered()), MEMBER.name)
         return replace(self._application_for(kind).authorize(state, redirect_uri), stored={"application": kind})
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for connections to the LinkedIn member, to the member's pages, or to both.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
@@ -101,9 +101,9 @@ class LinkedIn(OAuthPlatform):
         Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
         """
         api = self._api(grant.tokens)
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             if accounts.is_page(grant.external_id):
-                identity = accounts.fetch_page(api, grant.external_id)
+                identity = accounts.fetch_page_if_permitted(api, grant.external_id)
             else:
                 identity = accounts.fetch_member(api, openid=_kind(grant) == MEMBER.name)
         if identity and identity.external_id == grant.external_id:
@@ -127,10 +127,10 @@ class LinkedIn(OAuthPlatform):
         """Take the next step of a LinkedIn publication: upload a file, create the post, or add its first comment."""
         author, state = grant.external_id, progress.state
         if progress.phase == "start":
-            return posts.begin(author, content)
+            return posts.check_and_begin(author, content)
         api = self._api(grant.tokens)
         if progress.phase == "upload":
-            return media.upload(api, author, content.media, state)
+            return media.upload_next_file(api, author, content.media, state)
         if progress.phase == "process":
             return media.check_processing(api, content.media, state)
         publish = {"create": posts.create, "comment": posts.comment}[progress.phase]

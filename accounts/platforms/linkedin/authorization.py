@@ -96,7 +96,7 @@ def may_post_for_pages(granted: tuple[str, ...]) -> bool:
     return {*PAGE_SCOPES} <= {*granted}
 
 
-def oauth_schema(offered: list[str]) -> dict[str, Any]:
+def account_kind_schema(offered: list[str]) -> dict[str, Any]:
     """Return the JSON Schema of an owner's choice before the authorization at LinkedIn: member profile or pages."""
     kind: dict[str, Any] = {
         "type": "string",

@@ -21,13 +21,13 @@ from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    json_object,
+    json_object_or_none,
     line_without_tokens,
     object_or_empty,
     objects_in,
     one_line,
 )
-from accounts.platforms.upload_addresses import is_own_or_platform_host
+from accounts.platforms.upload_addresses import is_platform_upload_url
 from config.outbound import Response
 
 DAY_SECONDS = 86_400.0
@@ -42,7 +42,7 @@ class LinkedInError(ApiError):
     """An error response of LinkedIn's API; `code` is the name or number that LinkedIn gives the error."""
 
     def __init__(self, response: Response) -> None:
-        content = json_object(response) or {}
+        content = json_object_or_none(response) or {}
         reason = _CLASS_NAME.sub("", line_without_tokens(content.get("message")))
         super().__init__(response, code=_code(content), reason=reason)
         if response.status == 429 and self.retry_after is None and " day " in f" {reason.lower()} ":
@@ -64,14 +64,14 @@ class Api(JsonClient):
         """
         return self.call("POST", f"{self.address}{path}", json=dict(content))
 
-    def put(self, url: str, data: Any) -> Response:
+    def upload_bytes(self, url: str, data: Any) -> Response:
         """Upload bytes of a media file to the upload URL that LinkedIn gave.
 
         The upload may safely be repeated.
 
         The access token is sent too, so a URL at a host that is not LinkedIn's raises UnreadableAnswer.
         """
-        if not is_own_or_platform_host(url, self.address, "linkedin.com"):
+        if not is_platform_upload_url(url, self.address, "linkedin.com"):
             raise UnreadableAnswer("The response names an upload address that is not LinkedIn's.")
         headers = {"Content-Type": "application/octet-stream"}
         return self.call("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS)

@@ -36,12 +36,12 @@ def next_step(files: Files, state: State) -> Progress:
     return Progress("upload" if len(state["media"]) < len(files) else "create", state)
 
 
-def restart_uploads(files: Files, state: State) -> Progress | None:
+def restart_uploads_step(files: Files, state: State) -> Progress | None:
     """Return the publishing step that uploads all media to LinkedIn again; None if they were uploaded twice already."""
     return None if state.get("again") else next_step(files, {**_without_pending(state), "media": [], "again": True})
 
 
-def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
+def upload_next_file(api: Api, owner: str, files: Files, state: State) -> Progress:
     """Upload the next media file of a LinkedIn post.
 
     Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
@@ -71,7 +71,7 @@ def check_processing(api: Api, files: Files, state: State) -> Progress:
                 raise
             if state["looks"] < MAX_CHECKS_IF_LOST:
                 return check_later("process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
-            if (again := restart_uploads(files, state)) is None:
+            if (again := restart_uploads_step(files, state)) is None:
                 raise
             return again
     status = line_without_tokens(details.get("status"))
@@ -94,7 +94,7 @@ def check_processing(api: Api, files: Files, state: State) -> Progress:
 
 def _send_whole(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
     value = _announce(api, file, {"owner": owner})
-    api.put(_address(value), opened)
+    api.upload_bytes(_address(value), opened)
     return _urn(value, file)
 
 
@@ -117,7 +117,7 @@ def _send_part(api: Api, address: str, content: bytes) -> str:
     """Upload one part of a video to LinkedIn, with several tries after network errors."""
     for left in reversed(range(PART_TRIES)):
         try:
-            etag = api.put(address, content).headers.get("ETag", "").strip('"')
+            etag = api.upload_bytes(address, content).headers.get("ETag", "").strip('"')
         except (OutboundError, LinkedInError) as error:
             if not left or (isinstance(error, LinkedInError) and error.status < 500):
                 raise

@@ -26,7 +26,7 @@ _ELEMENT = re.compile(
 )
 
 
-def begin(author: str, content: Content) -> Progress:
+def check_and_begin(author: str, content: Content) -> Progress:
     """Begin to publish a LinkedIn post. Raises ContentRejected for a combination of options that is not possible."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
@@ -42,7 +42,7 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
             response = api.post_json("/rest/posts", _body(author, content, state))
         except LinkedInError as error:
             is_media_lost = any(urn in error.reason for urn in state["media"])
-            again = media.restart_uploads(content.media, state) if is_media_lost and error.status < 500 else None
+            again = media.restart_uploads_step(content.media, state) if is_media_lost and error.status < 500 else None
             if again is None:
                 raise
             return again

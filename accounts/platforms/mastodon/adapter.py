@@ -13,7 +13,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.chains import check_segments
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
 from accounts.platforms.http.oauth import scopes_of
-from accounts.platforms.http.responses import UnreadableAnswer, one_line, text_in
+from accounts.platforms.http.responses import UnreadableAnswer, one_line, required_matching_text
 from accounts.platforms.mastodon import authorization, instance, lookup, media, statuses
 from accounts.platforms.mastodon.capabilities import (
     CAPABILITIES,
@@ -23,16 +23,16 @@ from accounts.platforms.mastodon.capabilities import (
     SETUP,
     capabilities_with_limits,
 )
-from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, web_url
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, http_url_or_empty
 from accounts.platforms.types import (
     AccountDetails,
-    Authorization,
+    AuthorizedAccount,
     Capabilities,
-    Connection,
     Content,
     Grant,
     Identity,
     NotPublishedProof,
+    OAuthAuthorizationRequest,
     Progress,
     Published,
 )
@@ -68,7 +68,7 @@ class Mastodon(Platform):
         """Return the capabilities of a Mastodon account, with the limits that its server has announced."""
         return capabilities_with_limits(**account.limits)
 
-    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Connect a Mastodon account with an access token that its owner pasted. Raises CredentialsRejected, Transient."""
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
@@ -77,13 +77,13 @@ class Mastodon(Platform):
         with _connection_errors():
             identity, tokens = _opened(Server(address, token))
         grant = Grant({**credentials, "access_token": token}, tokens, identity.external_id)
-        return Connection(identity=identity, grant=grant)
+        return AuthorizedAccount(identity=identity, grant=grant)
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
+    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
         """Begin OAuth: register an app at the owner's Mastodon server. Raises CredentialsRejected, Transient."""
         own = urlsplit(redirect_uri)
         with _connection_errors():
-            return authorization.authorize(
+            return authorization.register_app_and_begin_oauth(
                 given["instance"],
                 state=state,
                 redirect_uri=redirect_uri,
@@ -91,18 +91,18 @@ class Mastodon(Platform):
                 client_website=self.setting("CLIENT_WEBSITE") or f"{own.scheme}://{own.netloc}",
             )
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for a connection to the Mastodon account. Raises CredentialsRejected, Transient."""
         with _connection_errors():
             answer = authorization.exchange_code(code, redirect_uri=redirect_uri, stored=stored)
             identity, tokens = _opened(Server(stored["instance"], answer["access_token"]))
         tokens |= {"access_token": answer["access_token"]}
         tokens |= {name: stored[name] for name in ("client_id", "client_secret")}
-        return (Connection(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
+        return (AuthorizedAccount(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the Mastodon server which account the access token belongs to. Raises AccountDisconnected, Transient."""
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             identity = _identity(Server.for_grant(grant))
         if identity.external_id != grant.external_id:
             raise AccountDisconnected("The token opens another account than the one that was connected.")
@@ -121,7 +121,7 @@ class Mastodon(Platform):
         """
         if "client_id" in grant.tokens:
             server = Server.for_grant(grant)
-            authorization.application_at(server.address, grant.tokens).revoke(server.token)
+            authorization.application_from_registration(server.address, grant.tokens).revoke(server.token)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a Mastodon publication: upload or check a media file, or create the next status.
@@ -131,7 +131,7 @@ class Mastodon(Platform):
         server = Server.for_grant(grant)
         if progress.phase == "create":
             return statuses.create(server, content, progress.state)
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             if progress.phase == "upload":
                 return media.upload_next(server, content.media, progress.state)
             if progress.phase == "process":
@@ -139,22 +139,22 @@ class Mastodon(Platform):
             limits = capabilities_with_limits(**grant.limits)
             check_segments(content, limits, "the account's server")
             polls.check_poll(content, limits, "the account's server")
-            return statuses.begin(server, content)
+            return statuses.begin_with_idempotency_key(server, content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search the Mastodon account's newest statuses for the one that an interrupted attempt may have published.
 
         Raises as Platform.find, but never TokenExpired.
         """
-        with ERRORS.platform_errors():
-            return statuses.find(Server.for_grant(grant), content, progress.state)
+        with ERRORS.repeatable_call_errors():
+            return statuses.find_possibly_created_status(Server.for_grant(grant), content, progress.state)
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
     """Return the Mastodon account of an access token, and the details {instance, account} to store with the token."""
     identity = _identity(server)
     own_id = identity.external_id.partition("@")[0]
-    lookup.newest_status(Server(server.address, server.token, own_id))  # refused without read:statuses
+    lookup.fetch_newest_status_id(Server(server.address, server.token, own_id))  # refused without read:statuses
     return identity, {"instance": server.address, "account": own_id}
 
 
@@ -165,14 +165,14 @@ def _identity(server: Server) -> Identity:
     Source: docs.joinmastodon.org, accounts/verify_credentials.
     """
     account = server.get("/api/v1/accounts/verify_credentials")
-    username = text_in(account, "username", _USERNAME, "username")
+    username = required_matching_text(account, "username", _USERNAME, "username")
     host = server.address.partition("://")[2]  # with the port unless it is the default one
     return Identity(
         external_id=f"{entity_id(account)}@{host}",
         handle=f"{username}@{host}",
         display_name=one_line(account.get("display_name")),
-        avatar_url=web_url(account.get("avatar")),
-        profile_url=web_url(account.get("url")) or f"{server.address}/@{username}",
+        avatar_url=http_url_or_empty(account.get("avatar")),
+        profile_url=http_url_or_empty(account.get("url")) or f"{server.address}/@{username}",
         limits=instance.fetch_limits(server),
     )
 
@@ -187,14 +187,14 @@ def _connection_errors() -> Iterator[None]:
     except UnreadableAnswer as error:
         raise CredentialsRejected("The server at this address does not have Mastodon's API.") from error
     except OutboundError as error:
-        raise ERRORS.platform_error(error) from error
+        raise ERRORS.repeatable_call_error(error) from error
     except MastodonError as error:
         raise _refused_token(error) from error
 
 
 def _refused_token(error: MastodonError) -> PlatformError:
     if error.status == 429 or error.status >= 500:
-        return ERRORS.platform_error(error)
+        return ERRORS.repeatable_call_error(error)
     if error.status == 401:
         return CredentialsRejected("The instance does not accept this access token.")
     if 300 <= error.status < 400:

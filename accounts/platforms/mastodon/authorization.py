@@ -13,10 +13,10 @@ from typing import Any
 
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
 from accounts.platforms.http.oauth import OAuthApplication
-from accounts.platforms.http.responses import text_in
+from accounts.platforms.http.responses import required_matching_text
 from accounts.platforms.mastodon import instance
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server
-from accounts.platforms.types import Authorization
+from accounts.platforms.types import OAuthAuthorizationRequest
 
 _WORD = re.compile(r"[\x21-\x7e]{1,512}")
 
@@ -31,7 +31,9 @@ class MastodonApplication(OAuthApplication):
         """Check nothing: owners grant a Mastodon app all scopes or none, and Mastodon has no refresh tokens."""
 
 
-def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, client_website: str) -> Authorization:
+def register_app_and_begin_oauth(
+    written: str, *, state: str, redirect_uri: str, client_name: str, client_website: str
+) -> OAuthAuthorizationRequest:
     """Register an OAuth app at a Mastodon server, and return the URL at which the owner grants access.
 
     The server shows `client_name` and `client_website` to the owner, and Mastodon also at each post. Raises
@@ -56,11 +58,11 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
         ) from error
     stored = {
         "instance": server.address,
-        "client_id": text_in(registered, "client_id", _WORD, "client id"),
-        "client_secret": text_in(registered, "client_secret", _WORD, "client secret"),
+        "client_id": required_matching_text(registered, "client_id", _WORD, "client id"),
+        "client_secret": required_matching_text(registered, "client_secret", _WORD, "client secret"),
     }
-    begun = application_at(server.address, stored, scopes).authorize(state, redirect_uri)
-    return Authorization(begun.url, {**stored, "code_verifier": begun.stored["verifier"]})
+    begun = application_from_registration(server.address, stored, scopes).authorize(state, redirect_uri)
+    return OAuthAuthorizationRequest(begun.url, {**stored, "code_verifier": begun.stored["verifier"]})
 
 
 def exchange_code(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,15 +72,17 @@ def exchange_code(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) ->
     """
     verifier = {"verifier": stored["code_verifier"]}
     try:
-        answer = application_at(stored["instance"], stored).exchange_code(code, redirect_uri, verifier)
+        answer = application_from_registration(stored["instance"], stored).exchange_code(code, redirect_uri, verifier)
     except ConnectionUnavailable as error:
         raise CredentialsRejected(
             "The instance no longer knows the service's application.", suggested_action="Start the connection again."
         ) from error
-    return {**answer, "access_token": text_in(answer, "access_token", _WORD, "access token")}
+    return {**answer, "access_token": required_matching_text(answer, "access_token", _WORD, "access token")}
 
 
-def application_at(address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()) -> MastodonApplication:
+def application_from_registration(
+    address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()
+) -> MastodonApplication:
     """Return the OAuth app at a Mastodon server, from the id and secret that were stored at its registration."""
     return MastodonApplication(
         registered["client_id"],

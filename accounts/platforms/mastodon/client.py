@@ -17,10 +17,10 @@ from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    json_object,
+    json_object_or_none,
     line_without_tokens,
     objects_in,
-    text_in,
+    required_matching_text,
 )
 from accounts.platforms.types import Grant
 from config.outbound import Response
@@ -39,7 +39,7 @@ class MastodonError(ApiError):
     """
 
     def __init__(self, response: Response) -> None:
-        content = json_object(response) or {}
+        content = json_object_or_none(response) or {}
         super().__init__(response, reason=content.get("error"), reset_headers=("X-RateLimit-Reset",))
         self.from_api = bool(line_without_tokens(content.get("error")))
         if response.status == 400 and response.body.strip().lower() == INVALID_BEARER:
@@ -105,9 +105,9 @@ ERRORS = MastodonErrors()
 
 def entity_id(entity: Mapping[str, Any]) -> str:
     """Return the id of an object in a Mastodon response: a status, an account, an upload. Raises UnreadableAnswer."""
-    return text_in(entity, "id", _ID, "id")
+    return required_matching_text(entity, "id", _ID, "id")
 
 
-def web_url(value: Any) -> str:
+def http_url_or_empty(value: Any) -> str:
     """Return a URL from a Mastodon response if it is an http or https URL, otherwise an empty string."""
     return value if isinstance(value, str) and _URL.fullmatch(value) else ""

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
-from accounts.platforms.http.client import required_object
+from accounts.platforms.http.client import required_json_object
 from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
 from accounts.platforms.mastodon.client import MastodonError, Server
-from config.outbound import DestinationNotAllowed, OutboundError, check_url_syntax
+from config.outbound import DestinationNotAllowed, OutboundError, check_url_without_lookup
 
 TIMEOUT_SECONDS = 5.0
 
@@ -54,7 +54,7 @@ def instance_address(written: str) -> str:
         raise CredentialsRejected("The instance is no host name such as mastodon.social, nor the https address of one.")
     scheme = (parts["scheme"] or ("http" if _LOOPBACK.fullmatch(parts["place"]) else "https")).lower()
     try:
-        destination = check_url_syntax(f"{scheme}://{parts['place']}")
+        destination = check_url_without_lookup(f"{scheme}://{parts['place']}")
     except DestinationNotAllowed as error:
         raise CredentialsRejected(f"The service does not connect to this instance: {error.reason}") from error
     host = f"[{destination.host}]" if ":" in destination.host else destination.host
@@ -106,7 +106,7 @@ def _software_supports_scopes(server: Server) -> bool:
 def _document(server: Server, path: str) -> Mapping[str, Any]:
     """Return a JSON document of a Mastodon instance, such as its nodeinfo; empty if it has no such document."""
     try:
-        return required_object(server.call("GET", f"{server.address}{path}", timeout=TIMEOUT_SECONDS))
+        return required_json_object(server.call("GET", f"{server.address}{path}", timeout=TIMEOUT_SECONDS))
     except (OutboundError, MastodonError):
         return {}
 

@@ -35,7 +35,7 @@ Statuses = list[dict[str, Any]]
 _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
-def newest_status(server: Server) -> str | None:
+def fetch_newest_status_id(server: Server) -> str | None:
     """Return the id of the Mastodon account's newest status; "" if there is none, None if statuses cannot be listed.
 
     Raises MastodonError, OutboundError.
@@ -49,7 +49,9 @@ def newest_status(server: Server) -> str | None:
     return entity_id(page[0]) if page else ""
 
 
-def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | NotPublishedProof:
+def find_possibly_created_status(
+    server: Server, content: Content, state: Mapping[str, Any]
+) -> dict[str, Any] | NotPublishedProof:
     """Find the Mastodon status that an interrupted attempt may have created, among the account's newest statuses.
 
     Returns NotPublishedProof if there is certainly none. Raises OutcomeUnknown if that cannot be decided, MastodonError,

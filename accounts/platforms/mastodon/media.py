@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.http.client import required_object
+from accounts.platforms.http.client import required_json_object
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id
 from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import MediaFile, Progress, State
-from config.outbound import multipart
+from config.outbound import build_multipart_body
 
 UPLOAD_SECONDS = 300.0
 FIRST_PAUSE_SECONDS = 2.0
@@ -88,8 +88,8 @@ def _upload(server: Server, file: MediaFile) -> tuple[str, bool]:
         fields: dict[str, Any] = {"file": (name, opened, file.mime_type)}
         if file.alt_text:
             fields["description"] = file.alt_text
-        body = multipart(fields)
+        body = build_multipart_body(fields)
         headers = {"Content-Type": body.content_type}
         url = f"{server.address}/api/v2/media"
         response = server.call("POST", url, data=body, headers=headers, timeout=UPLOAD_SECONDS)
-        return entity_id(required_object(response)), response.status != 202
+        return entity_id(required_json_object(response)), response.status != 202

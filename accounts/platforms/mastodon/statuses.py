@@ -10,7 +10,7 @@ from accounts.platforms.chains import OPTION as THREAD
 from accounts.platforms.chains import segment_texts
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon import lookup, media
-from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, web_url
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, http_url_or_empty
 from accounts.platforms.polls import OPTION as POLL
 from accounts.platforms.polls import poll_of
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, State
@@ -18,7 +18,7 @@ from accounts.platforms.types import Content, NotPublishedProof, Progress, Publi
 SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that apply to every segment
 
 
-def begin(server: Server, content: Content) -> Progress:
+def begin_with_idempotency_key(server: Server, content: Content) -> Progress:
     """Begin to publish Mastodon statuses: choose an idempotency key and store the id of the account's newest status.
 
     Raises MastodonError, OutboundError.
@@ -56,19 +56,21 @@ def create(server: Server, content: Content, state: State) -> Progress | Publish
     return _after_refusal(server, content, state, refusal)
 
 
-def find(server: Server, content: Content, state: State) -> Progress | Published | NotPublishedProof:
+def find_possibly_created_status(
+    server: Server, content: Content, state: State
+) -> Progress | Published | NotPublishedProof:
     """Find out whether an interrupted attempt has created the Mastodon status; return proof if it has not.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
-    found = lookup.find(server, content, state)
+    found = lookup.find_possibly_created_status(server, content, state)
     return found if isinstance(found, NotPublishedProof) else _next_step(content, state, found)
 
 
 def _newest_status(server: Server) -> str | None:
     """Return the id of the Mastodon account's newest status; None if the access token does not allow reading it."""
     try:
-        return lookup.newest_status(server)
+        return lookup.fetch_newest_status_id(server)
     except MastodonError as error:
         if error.status == 403 and error.from_api:
             return None
@@ -91,7 +93,7 @@ def _body(content: Content, state: State) -> dict[str, Any]:
 def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Progress | Published:
     """Return the step that creates a thread's next Mastodon status or, after the last, the published post."""
     sent = [*state.get("sent", []), entity_id(status)]
-    permalink = state.get("permalink") or web_url(status.get("url")) or web_url(status.get("uri"))
+    permalink = state.get("permalink") or http_url_or_empty(status.get("url")) or http_url_or_empty(status.get("uri"))
     if len(sent) < len(segment_texts(content)):
         return Progress("create", {**state, "media": [], "sent": sent, "permalink": permalink})
     return Published(sent[0], permalink)
@@ -103,12 +105,12 @@ def _after_refusal(server: Server, content: Content, state: State, refusal: Mast
     The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were
     used by a status of an earlier attempt, or removed by the server and are uploaded once more.
     """
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         statuses = {media.status_of(server, identifier) for identifier in state["media"]}
         if "processing" in statuses:
             raise Transient("The server has not finished processing the media.")
         if "gone" in statuses:
-            found = find(server, content, state)
+            found = find_possibly_created_status(server, content, state)
             if not isinstance(found, NotPublishedProof):
                 return found
             if not state.get("again"):

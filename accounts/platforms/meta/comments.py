@@ -47,7 +47,9 @@ class FirstComments:
             raise ContentRejected(f"The first comment was not created. {error.message}") from error
         return Published(**state[OUT])
 
-    def find(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published | NotPublishedProof:
+    def find_possibly_added_comment(
+        self, account: Account, content: Content, state: Mapping[str, Any]
+    ) -> Published | NotPublishedProof:
         """Find the first comment that an interrupted attempt may have added to a Meta post; return proof if there is none."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
         path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]

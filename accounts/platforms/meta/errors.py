@@ -86,7 +86,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
 
         Raises OutcomeUnknown if the list may not be read.
         """
-        with self.platform_errors():
+        with self.repeatable_call_errors():
             try:
                 yield
             except GraphError as error:

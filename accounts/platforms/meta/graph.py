@@ -24,13 +24,13 @@ from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
     bounded_wait,
-    json_object,
+    json_object_or_none,
     line_without_tokens,
     object_or_empty,
     objects_in,
-    text_in,
+    required_matching_text,
 )
-from config.outbound import Response, multipart
+from config.outbound import Response, build_multipart_body
 
 VERSION = "v25.0"
 # Between Meta's clock and the service's, whose time is stored when a publication starts.
@@ -48,7 +48,7 @@ class GraphError(ApiError):
     """
 
     def __init__(self, response: Response) -> None:
-        error = _error_in(json_object(response) or {})
+        error = _error_in(json_object_or_none(response) or {})
         self.number, self.subcode = _number(error.get("code")), _number(error.get("error_subcode"))
         code = f"code {self.number}" + (f", {self.subcode}" if self.subcode else "") if error else ""
         super().__init__(
@@ -88,7 +88,7 @@ class Graph(JsonClient):
 
     def post_multipart(self, path: str, fields: Mapping[str, Any], *, timeout: float) -> dict[str, Any]:
         """Send a form with files to Meta's Graph API."""
-        body = multipart(fields)
+        body = build_multipart_body(fields)
         headers = {"Content-Type": body.content_type}
         return self.post(path, params=self._proof(), data=body, headers=headers, timeout=timeout)
 
@@ -113,7 +113,7 @@ class Graph(JsonClient):
 
     def is_success(self, response: Response) -> bool:
         """Return whether a response of Meta's Graph API is a success; some errors have the HTTP status 200."""
-        content = json_object(response) or {}
+        content = json_object_or_none(response) or {}
         return super().is_success(response) and not isinstance(content.get("error"), dict)
 
     def _proof(self) -> dict[str, str]:
@@ -145,12 +145,12 @@ def unversioned_address(address: str) -> str:
 def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
     """Return the id of an object (an account, a post) in a response of Meta's Graph API. Raises UnreadableAnswer."""
     value = entity.get(name)
-    return text_in({name: str(value) if type(value) is int else value}, name, _ID, "id")
+    return required_matching_text({name: str(value) if type(value) is int else value}, name, _ID, "id")
 
 
 def username_of(user: Mapping[str, Any]) -> str:
     """Return the user name of an account in a response of Meta's Graph API. Raises UnreadableAnswer."""
-    return text_in(user, "username", _USERNAME, "user name")
+    return required_matching_text(user, "username", _USERNAME, "user name")
 
 
 def listed_objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:

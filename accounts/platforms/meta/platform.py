@@ -87,7 +87,7 @@ class MetaApplication(OAuthApplication):
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
         """
         form = {"grant_type": "authorization_code", **self.code_params(code, redirect_uri)}
-        short = self.exchange_token("POST", self.token_url, form)
+        short = self.exchange_for_token("POST", self.token_url, form)
         granted = _permissions(short)
         self.check_granted(granted)
         extension = {
@@ -95,7 +95,7 @@ class MetaApplication(OAuthApplication):
             "client_secret": self.client_secret,
             "access_token": short["access_token"],
         }
-        return {**self.exchange_token("GET", f"{self.api}/access_token", extension), "scope": ",".join(granted)}
+        return {**self.exchange_for_token("GET", f"{self.api}/access_token", extension), "scope": ",".join(granted)}
 
     def renew(self, token: str) -> dict[str, Any]:
         """Renew a Meta platform's long-lived token that is at least a day old. Returns the token endpoint's JSON.
@@ -104,7 +104,7 @@ class MetaApplication(OAuthApplication):
         """
         params = {"grant_type": f"{self.grant_prefix}_refresh_token", "access_token": token}
         try:
-            with self.errors.platform_errors():
+            with self.errors.repeatable_call_errors():
                 return _tokens("GET", f"{self.api}/refresh_access_token", params)
         except TokenExpired as error:
             raise AccountDisconnected(error.message) from error
@@ -120,7 +120,7 @@ class MetaApplication(OAuthApplication):
             "code": code.removesuffix("#_"),
         }
 
-    def exchange_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
+    def exchange_for_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
         """Request an access token from a Meta platform in exchange for an OAuth code or a short-lived token.
 
         Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient.
@@ -128,7 +128,7 @@ class MetaApplication(OAuthApplication):
         try:
             return _tokens(method, url, params)
         except (OutboundError, GraphError) as error:
-            meaning = self.errors.platform_error(error)
+            meaning = self.errors.repeatable_call_error(error)
             refused = isinstance(error, GraphError) and not self.errors.may_have_effect(error)
             if not refused or isinstance(meaning, RateLimited | ConnectionUnavailable):
                 raise meaning from error

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import https_url, one_line, text_in
+from accounts.platforms.http.responses import https_url_or_empty, one_line, required_matching_text
 from accounts.platforms.pinterest import pins, video
 from accounts.platforms.pinterest.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestApplication, id_of
@@ -48,12 +48,12 @@ class Pinterest(OAuthPlatform):
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """Return the one Pinterest account that an access token gives access to."""
         user = self._api(tokens).get("/user_account")
-        username = text_in(user, "username", _USERNAME, "user name")
+        username = required_matching_text(user, "username", _USERNAME, "user name")
         identity = Identity(
             external_id=id_of(user),
             handle=username,
             display_name=one_line(user.get("business_name")) or username,
-            avatar_url=https_url(user.get("profile_image")),
+            avatar_url=https_url_or_empty(user.get("profile_image")),
             profile_url=f"{SITE}/{username}/",
         )
         return (identity,)
@@ -62,7 +62,7 @@ class Pinterest(OAuthPlatform):
         """Take the next step of a Pinterest publication: find the board, upload the video, or create the pin."""
         api = self._api(grant.tokens)
         if progress.phase == "start":
-            return pins.begin(api, content)
+            return pins.find_board_and_begin(api, content)
         if progress.phase == "upload":
             return video.upload(api, content.media[0], progress.state)
         if progress.phase == "process":

@@ -15,7 +15,7 @@ from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication
-from accounts.platforms.http.responses import ApiError, json_object, text_in
+from accounts.platforms.http.responses import ApiError, json_object_or_none, required_matching_text
 from config.outbound import Response
 
 SITE = "https://www.pinterest.com"
@@ -28,7 +28,7 @@ class PinterestError(ApiError):
     """An error response of Pinterest; `code` is Pinterest's error number, empty if for example a proxy answered instead."""
 
     def __init__(self, response: Response) -> None:
-        content = json_object(response) or {}
+        content = json_object_or_none(response) or {}
         number = content.get("code")
         code = str(number) if type(number) is int else ""
         super().__init__(response, code=code, reason=content.get("message"), reset_headers=("x-ratelimit-reset",))
@@ -44,7 +44,7 @@ class PinterestApplication(OAuthApplication):
     exchange_params = {"continuous_refresh": "true"}
     revoked_statuses = frozenset({200, 204, 400, 404})
 
-    def error_of(self, response: Response) -> str:
+    def oauth_error_code(self, response: Response) -> str:
         """Return the OAuth name of an error (such as `invalid_grant`) in Pinterest's response to a token request.
 
         Pinterest answers in the format of the API's other errors.
@@ -89,4 +89,4 @@ ERRORS = PinterestErrors()
 
 def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
     """Return the id of a pin, a board, an account or an upload in a Pinterest response. Raises UnreadableAnswer."""
-    return text_in(entity, name, _ID, "id")
+    return required_matching_text(entity, name, _ID, "id")

@@ -30,7 +30,7 @@ MAX_NAMED_BOARDS = 10  # maximum number in an error message
 _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 
 
-def begin(api: Api, content: Content) -> Progress:
+def find_board_and_begin(api: Api, content: Content) -> Progress:
     """Begin to publish a Pinterest pin: find its board. Raises PlatformError, such as ContentRejected without a board."""
     if not content.media:
         raise ContentRejected("A pin needs an image or a video.")
@@ -45,7 +45,7 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
             pin_id = id_of(_post(api, content, state))
         except PinterestError as error:
             about_video = "media_id" in state and error.status in (400, 404) and "media" in error.reason.lower()
-            if about_video and (again := video.upload_again(state)):
+            if about_video and (again := video.upload_again_step(state)):
                 return again
             raise
     return Published(pin_id, f"{SITE}/pin/{pin_id}/")
@@ -58,7 +58,7 @@ def _board_id(api: Api, board: str) -> str:
     """
     if _BOARD_ID.fullmatch(board):
         return board
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         boards = list(_boards(api))
     for name, found in boards:
         if name == board.strip():

@@ -16,7 +16,7 @@ from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
 from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import MediaFile, Progress, State
-from config.outbound import OutboundError, multipart, request
+from config.outbound import OutboundError, build_multipart_body, request
 
 UPLOAD_SECONDS, SLOWEST_UPLOAD = 60.0, 500_000  # shortest timeout, and bytes per second
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether the video is processed
@@ -44,9 +44,9 @@ def check_processing(api: Api, state: State) -> Progress:
     try:
         status = api.get(f"/media/{state['media_id']}").get("status")
     except (OutboundError, PinterestError) as error:
-        if isinstance(error, PinterestError) and error.status == 404 and (again := upload_again(state)):
+        if isinstance(error, PinterestError) and error.status == 404 and (again := upload_again_step(state)):
             return again
-        raise ERRORS.platform_error(error) from error
+        raise ERRORS.repeatable_call_error(error) from error
     if status == "succeeded":
         return Progress("create", state)
     if status == "failed":
@@ -62,7 +62,7 @@ def check_processing(api: Api, state: State) -> Progress:
     )
 
 
-def upload_again(state: State) -> Progress | None:
+def upload_again_step(state: State) -> Progress | None:
     """Return the step that uploads the pin's video to Pinterest again; None if a second upload was tried before."""
     if state.get("again"):
         return None
@@ -82,7 +82,7 @@ def _destination(announced: Mapping[str, Any], api: str) -> tuple[str, dict[str,
 
 def _send(url: str, fields: Mapping[str, str], file: MediaFile) -> None:
     with file.open() as opened:
-        body = multipart({**fields, "file": (file.filename or "video", opened, file.mime_type)})
+        body = build_multipart_body({**fields, "file": (file.filename or "video", opened, file.mime_type)})
         headers = {"Content-Type": body.content_type}
         seconds = UPLOAD_SECONDS + file.size_bytes / SLOWEST_UPLOAD
         try:

@@ -21,8 +21,8 @@ from accounts.platforms.slack.installation import SlackApplication
 from accounts.platforms.slack.webhook import Webhook
 from accounts.platforms.types import (
     AccountDetails,
+    AuthorizedAccount,
     Capabilities,
-    Connection,
     Content,
     Grant,
     Identity,
@@ -82,28 +82,30 @@ class Slack(OAuthPlatform):
         """Return the Slack channels of the workspace that the app may post to."""
         return installation.fetch_channels(self._web_api(tokens))
 
-    def stored_details(self, identity: Identity) -> Mapping[str, Any]:
+    def details_stored_with_tokens(self, identity: Identity) -> Mapping[str, Any]:
         """Return what is stored with the token of a Slack channel: the channel's id and the URL of the workspace."""
         channel_id = identity.external_id.rpartition("/")[2]
         return {"channel": {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}}
 
-    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Connect a Slack channel by its incoming webhook, which is checked without posting a message.
 
         Raises CredentialsRejected, Transient.
         """
         try:
-            identity = webhook.identify_webhook(self._webhook(credentials))
+            identity = webhook.check_and_identify_webhook(self._webhook(credentials))
         except AccountDisconnected as error:
             raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
-        return Connection(identity, Grant(dict(credentials), external_id=identity.external_id))
+        return AuthorizedAccount(identity, Grant(dict(credentials), external_id=identity.external_id))
 
     def identify(self, grant: Grant) -> Identity:
         """Check that the app has access to the connected Slack channel, or that the webhook exists."""
         if grant.credentials:
-            return webhook.identify_webhook(self._webhook(grant.credentials))
-        with ERRORS.platform_errors():
-            return installation.fetch_channel(self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id)
+            return webhook.check_and_identify_webhook(self._webhook(grant.credentials))
+        with ERRORS.repeatable_call_errors():
+            return installation.check_and_identify_channel(
+                self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id
+            )
 
     def refresh(self, grant: Grant) -> Grant:
         """Always raise AccountDisconnected: neither Slack webhooks nor the tokens of the Slack app can be renewed."""
@@ -134,7 +136,9 @@ class Slack(OAuthPlatform):
         """
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
-        return messages.find(self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state)
+        return messages.find_possibly_posted_message(
+            self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state
+        )
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
         return webhook.webhook_at(credentials["webhook_url"], self.setting("API_BASE"))

@@ -11,7 +11,7 @@ import re
 from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, json_object
+from accounts.platforms.http.responses import ApiError, json_object_or_none
 from config.outbound import Response
 
 # Errors after which the call may have been carried out in part.
@@ -38,7 +38,7 @@ class SlackError(ApiError):
     """An error response of Slack; `code` is Slack's name for the error, or empty if there is no name."""
 
     def __init__(self, response: Response) -> None:
-        content = json_object(response) or {}
+        content = json_object_or_none(response) or {}
         code = content.get("error")
         super().__init__(response, code=code if isinstance(code, str) and _CODE.fullmatch(code) else "")
         self.reason = self.code or self.reason
@@ -54,7 +54,7 @@ class WebApi(JsonClient):
 
     def is_success(self, response: Response) -> bool:
         """Return whether a response of Slack's Web API reports success."""
-        return super().is_success(response) and (json_object(response) or {}).get("ok") is True
+        return super().is_success(response) and (json_object_or_none(response) or {}).get("ok") is True
 
 
 class SlackErrors(ErrorTranslator[SlackError]):

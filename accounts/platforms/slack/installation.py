@@ -15,7 +15,13 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, report_unmapped_code
 from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code_error
-from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, text_in
+from accounts.platforms.http.responses import (
+    UnreadableAnswer,
+    object_or_empty,
+    objects_in,
+    one_line,
+    required_matching_text,
+)
 from accounts.platforms.slack.client import (
     PERHAPS_DONE_CODES,
     RATE_LIMIT_CODES,
@@ -79,10 +85,10 @@ class SlackApplication(OAuthApplication):
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
-        with EXCHANGE_ERRORS.platform_errors():
+        with EXCHANGE_ERRORS.repeatable_call_errors():
             headers = basic_header(self.client_id, self.client_secret)
             answer = WebApi(self.token_url).post("", data=dict(form), headers=headers)
-            text_in(answer, "access_token", _TOKEN, "access token")
+            required_matching_text(answer, "access_token", _TOKEN, "access token")
             return answer
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
@@ -101,7 +107,10 @@ def fetch_channels(api: WebApi) -> tuple[Identity, ...]:
     These are public channels, and private ones that the app was invited to.
     """
     about = api.get("/auth.test")
-    team, site = text_in(about, "team_id", _TEAM, "workspace id"), text_in(about, "url", _SITE, "URL").rstrip("/")
+    team, site = (
+        required_matching_text(about, "team_id", _TEAM, "workspace id"),
+        required_matching_text(about, "url", _SITE, "URL").rstrip("/"),
+    )
     found: list[dict[str, Any]] = []
     params = {"types": "public_channel,private_channel", "exclude_archived": "true", "limit": str(PAGE)}
     while len(found) < MAX_CHANNELS:
@@ -118,7 +127,7 @@ def fetch_channels(api: WebApi) -> tuple[Identity, ...]:
     )
 
 
-def fetch_channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identity:
+def check_and_identify_channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identity:
     """Ask Slack whether the installed app has access to a channel. Raises AccountDisconnected, SlackError, OutboundError."""
     details = object_or_empty(api.get("/conversations.info", {"channel": stored["id"]}).get("channel"))
     if details.get("id") != stored["id"]:

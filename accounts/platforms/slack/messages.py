@@ -21,7 +21,7 @@ from html import escape
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
-from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, text_in
+from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, required_matching_text
 from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.slack import webhook
 from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrors, WebApi
@@ -35,7 +35,7 @@ from accounts.platforms.types import (
     Published,
     UploadStatusProof,
 )
-from accounts.platforms.upload_addresses import is_own_or_platform_host
+from accounts.platforms.upload_addresses import is_platform_upload_url
 from config.outbound import request
 
 OPTIONS = ("thread_ts", "mrkdwn", "unfurl_links", "unfurl_media")
@@ -90,7 +90,7 @@ def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
     """Post a Slack message as the app. Raises platform errors: OutcomeUnknown if Slack may have posted the message."""
     with ERRORS.publish_errors("this message", final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
-        timestamp = text_in(posted, "ts", _TIMESTAMP, "timestamp")
+        timestamp = required_matching_text(posted, "ts", _TIMESTAMP, "timestamp")
     return _published(channel, timestamp, content)
 
 
@@ -141,7 +141,9 @@ def find_shared_message(api: WebApi, channel: Channel, content: Content, state: 
     return _message(channel, content, state, _first_file(api, state) or {})
 
 
-def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published | NotPublishedProof:
+def find_possibly_posted_message(
+    api: WebApi, channel: Channel, content: Content, state: State
+) -> Progress | Published | NotPublishedProof:
     """Find the Slack message of an interrupted attempt by its first file; return proof if Slack does not have it."""
     file = _first_file(api, state)
     if file is None:
@@ -167,10 +169,10 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
     announced = api.post("/files.getUploadURLExternal", data=details)
     address = announced.get("upload_url")
     if not isinstance(address, str) or not any(
-        is_own_or_platform_host(address, api.address, domain) for domain in DOMAINS
+        is_platform_upload_url(address, api.address, domain) for domain in DOMAINS
     ):
         raise UnreadableAnswer("The response has no upload address at Slack.")
-    return text_in(announced, "file_id", _FILE, "file id"), address
+    return required_matching_text(announced, "file_id", _FILE, "file id"), address
 
 
 def _send(address: str, file: MediaFile) -> None:
@@ -208,7 +210,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
     Raises OutcomeUnknown.
     """
     file_id = state["files"][0]
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         try:
             file = object_or_empty(api.get("/files.info", {"file": file_id}).get("file"))
         except SlackError as error:

@@ -111,12 +111,12 @@ def webhook_at(given: str, api_base: str) -> Webhook:
     return Webhook(f"{origin}/services/{team}/{hook}/{token}", id=f"{team}/{hook}")
 
 
-def identify_webhook(hook: Webhook) -> Identity:
+def check_and_identify_webhook(hook: Webhook) -> Identity:
     """Check that a Slack webhook exists by sending an empty message, which Slack refuses. Returns the webhook's account.
 
     Slack does not say which channel the webhook posts to. Raises AccountDisconnected, Transient.
     """
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         try:
             hook.post("", json={"text": ""})
         except WebhookError as error:

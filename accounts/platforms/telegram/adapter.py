@@ -10,9 +10,9 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
 from accounts.platforms.telegram import messages
 from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
-from accounts.platforms.telegram.chats import Chat, open_chat
+from accounts.platforms.telegram.chats import Chat, fetch_chat_if_postable
 from accounts.platforms.telegram.client import NEW_TOKEN_ADVICE, BotApi
-from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
 
 
 class Telegram(Platform):
@@ -32,19 +32,19 @@ class Telegram(Platform):
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})
 
-    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+    def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
         """Connect a Telegram chat: check that the bot's token is valid and that the bot may post to the chat.
 
         Raises CredentialsRejected, Transient.
         """
         given = {name: credentials[name].strip() for name in ("bot_token", "chat_id")}
         try:
-            chat = open_chat(self._api(given), given["chat_id"])
+            chat = fetch_chat_if_postable(self._api(given), given["chat_id"])
         except AccountDisconnected as error:
             raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
         external_id = str(chat.id)
-        grant = Grant(credentials=given, tokens=chat.tokens(), external_id=external_id)
-        return Connection(identity=chat.identity(external_id), grant=grant)
+        grant = Grant(credentials=given, tokens=chat.fields_to_store(), external_id=external_id)
+        return AuthorizedAccount(identity=chat.identity(external_id), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
         """Check that the bot of a connected Telegram chat still exists and may post to the chat.
@@ -64,18 +64,18 @@ class Telegram(Platform):
         chat = self._chat(grant)
         if chat.id == grant.tokens["chat_id"]:
             raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN_ADVICE)
-        return replace(grant, tokens=chat.tokens())
+        return replace(grant, tokens=chat.fields_to_store())
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a Telegram publication: build the request of the message, or send it."""
         if progress.phase == "start":
             return Progress("send", messages.build_request(content))
         return messages.send_request(
-            self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media
+            self._api(grant.credentials), Chat.from_stored_fields(grant.tokens), progress.state, content.media
         )
 
     def _chat(self, grant: Grant) -> Chat:
-        return open_chat(self._api(grant.credentials), grant.tokens["chat_id"])
+        return fetch_chat_if_postable(self._api(grant.credentials), grant.tokens["chat_id"])
 
     def _api(self, credentials: Mapping[str, Any]) -> BotApi:
         base = self.setting("API_BASE", "https://api.telegram.org").rstrip("/")

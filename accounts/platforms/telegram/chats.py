@@ -28,7 +28,7 @@ class Chat:
     title: str = ""
 
     @classmethod
-    def read(cls, value: Any) -> Self | None:
+    def from_bot_api_object(cls, value: Any) -> Self | None:
         """Return the Telegram chat in a response of the Bot API; None if the value does not describe a chat."""
         chat = object_or_empty(value)
         if type(chat.get("id")) is not int:
@@ -43,11 +43,11 @@ class Chat:
         )
 
     @classmethod
-    def of_tokens(cls, tokens: Mapping[str, Any]) -> Self:
+    def from_stored_fields(cls, tokens: Mapping[str, Any]) -> Self:
         """Return the Telegram chat that is stored with a connected account."""
         return cls(tokens["chat_id"], tokens["chat_type"], tokens["chat_username"])
 
-    def tokens(self) -> dict[str, Any]:
+    def fields_to_store(self) -> dict[str, Any]:
         """Return the id, type and username of the Telegram chat, as they are stored with a connected account."""
         return {"chat_id": self.id, "chat_type": self.type, "chat_username": self.username}
 
@@ -75,9 +75,9 @@ class Chat:
         return f"https://t.me/{path}/{message_id}"
 
 
-def open_chat(api: BotApi, chat_id: int | str) -> Chat:
+def fetch_chat_if_postable(api: BotApi, chat_id: int | str) -> Chat:
     """Return the Telegram chat with this id or @username if the bot may post to it. Raises AccountDisconnected, Transient."""
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         bot_id = _object(api, "getMe").get("id")
         try:
             return _open(api, chat_id, bot_id)
@@ -89,7 +89,7 @@ def open_chat(api: BotApi, chat_id: int | str) -> Chat:
 
 def _open(api: BotApi, chat_id: int | str, bot_id: Any) -> Chat:
     details = _object(api, "getChat", chat_id=chat_id)
-    chat = Chat.read(details)
+    chat = Chat.from_bot_api_object(details)
     if chat is None:
         raise UnreadableAnswer("The response has no chat.")
     member = _object(api, "getChatMember", chat_id=chat.id, user_id=bot_id)

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, json_object, object_or_empty, wait_in
-from config.outbound import OutboundError, Response, multipart
+from accounts.platforms.http.responses import ApiError, json_object_or_none, object_or_empty, retry_after_seconds
+from config.outbound import OutboundError, Response, build_multipart_body
 
 UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second
 
@@ -46,11 +46,11 @@ class BotApiError(ApiError):
     """An error response of Telegram's Bot API; `moved_to` is the new id of a chat whose id has changed, otherwise None."""
 
     def __init__(self, response: Response, token: str) -> None:
-        content = json_object(response) or {}
+        content = json_object_or_none(response) or {}
         description, parameters = content.get("description"), object_or_empty(content.get("parameters"))
         super().__init__(response, reason=description.replace(token, "<token>") if isinstance(description, str) else "")
         self.from_api = content.get("ok") is False and response.status >= 400
-        waiting = wait_in(parameters.get("retry_after"))
+        waiting = retry_after_seconds(parameters.get("retry_after"))
         self.retry_after = self.retry_after if waiting is None else waiting
         moved_to = parameters.get("migrate_to_chat_id")
         self.moved_to: int | None = moved_to if type(moved_to) is int else None
@@ -76,11 +76,11 @@ class BotApi(JsonClient):
         body: dict[str, Any] = {"json": dict(fields or {})}
         if files:
             texts = {name: each if isinstance(each, str) else json.dumps(each) for name, each in (fields or {}).items()}
-            data = multipart({**texts, **files})
+            data = build_multipart_body({**texts, **files})
             headers = {"Content-Type": data.content_type}
             body = {"data": data, "headers": headers, "timeout": UPLOAD_TIMEOUT_SECONDS}
         response = self.call("POST", f"{self.address}/bot{self.token}/{method}", **body)
-        return (json_object(response) or {}).get("result")
+        return (json_object_or_none(response) or {}).get("result")
 
     def headers(self) -> dict[str, str]:
         """Return the HTTP headers of the Telegram client's calls, without the bot's token, which is in the URL."""
@@ -88,7 +88,7 @@ class BotApi(JsonClient):
 
     def is_success(self, response: Response) -> bool:
         """Return whether a response of Telegram's Bot API reports success."""
-        return super().is_success(response) and (json_object(response) or {}).get("ok") is True
+        return super().is_success(response) and (json_object_or_none(response) or {}).get("ok") is True
 
     def error_of(self, response: Response) -> BotApiError:
         """Return the error in a response of Telegram's Bot API, with the bot's token removed from its text."""
@@ -118,14 +118,14 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
             return self.missing_bot_permission_error(error)
         return None
 
-    def platform_error(self, error: OutboundError | BotApiError) -> PlatformError:
+    def repeatable_call_error(self, error: OutboundError | BotApiError) -> PlatformError:
         """Return the PlatformError for an error of a Telegram call that does not send a post, such as a check of the bot.
 
         A bad request then concerns the bot or the chat.
         """
         if isinstance(error, BotApiError) and error.from_api and error.status == 400:
             return self.missing_bot_permission_error(error)
-        return super().platform_error(error)
+        return super().repeatable_call_error(error)
 
     def missing_bot_permission_error(self, error: BotApiError) -> AccountDisconnected:
         """Return the error for a Telegram bot that lacks a permission in its chat, such as the permission to post."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.http.responses import https_url, one_line
+from accounts.platforms.http.responses import https_url_or_empty, one_line
 from accounts.platforms.meta.graph import id_of, unversioned_address, username_of
 from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
 from accounts.platforms.threads import containers, posts
@@ -46,13 +46,13 @@ class Threads(MetaPlatform):
     api_base = "https://graph.threads.net"
     default_scopes = SCOPES
     steps = {
-        "start": posts.begin,
-        "container": containers.create,
+        "start": posts.check_and_begin,
+        "container": containers.create_next_container,
         "wait": posts.check_segment_containers,
-        "publish": posts.publish,
-        "permalink": posts.permalink,
+        "publish": posts.publish_container,
+        "permalink": posts.fetch_permalink,
     }
-    searches = {"publish": posts.find}
+    searches = {"publish": posts.find_possibly_published_post}
 
     def application(self) -> ThreadsApplication:
         """Return the operator's OAuth app at Threads, from the settings."""
@@ -75,7 +75,7 @@ class Threads(MetaPlatform):
                 external_id=id_of(user),
                 handle=username,
                 display_name=one_line(user.get("name")),
-                avatar_url=https_url(user.get("threads_profile_picture_url")),
+                avatar_url=https_url_or_empty(user.get("threads_profile_picture_url")),
                 profile_url=f"https://www.threads.com/@{username}",
             ),
         )

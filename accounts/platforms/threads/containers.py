@@ -30,7 +30,7 @@ PUBLISHED = frozenset({"PUBLISHED", "A_POST"})
 State = Mapping[str, Any]
 
 
-def create(account: Account, content: Content, state: State) -> Progress:
+def create_next_container(account: Account, content: Content, state: State) -> Progress:
     """Create the next Threads container (unpublished post): for one file of a carousel, or for a whole post.
 
     Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
@@ -41,29 +41,31 @@ def create(account: Account, content: Content, state: State) -> Progress:
         file = files[len(children)]
         children.append(_create(account, {**_file_form(file), "is_carousel_item": "true"}, file.filename or "the file"))
         state = {**state, "children": children}
-        return Progress("container", state) if len(children) < len(files) else check_later(state, children)
+        return Progress("container", state) if len(children) < len(files) else check_later_or_give_up(state, children)
     form = _segment_form(content, files, children, state["sent"])
     container = _create(account, form, "this post")
     state = {**state, "container": container}
     if form["media_type"] == "TEXT":  # usually ready at once, so the first check has no pause before it
         return Progress("wait", {**state, "waiting": [container], "looks": 1})
-    return check_later(state, [container])
+    return check_later_or_give_up(state, [container])
 
 
 def check_containers(account: Account, state: State) -> Progress | None:
     """Ask Threads whether a post's containers (unpublished posts) are ready; returns None if it is published already."""
     waiting = [*state["waiting"]]
     while waiting:
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             status, reason = status_of(account, waiting[0])
         if status in PUBLISHED and waiting[0] == state.get("container"):
             return None
         if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= CHECKS_OF_UNKNOWN):
-            return check_later(state, waiting)
+            return check_later_or_give_up(state, waiting)
         if status == "ERROR" and not reason.startswith("FAILED_DOWNLOADING"):
             raise ContentRejected(f"Threads could not process the post: {_explanation(reason)}")
         if status != "FINISHED" and status not in PUBLISHED:
-            return create_again(state, f"Threads could not prepare the post: {_explanation(reason or status)}")
+            return restart_containers_step(
+                state, f"Threads could not prepare the post: {_explanation(reason or status)}"
+            )
         waiting.pop(0)
     state = {name: value for name, value in state.items() if name not in ("waiting", "looks")}
     return Progress("publish" if "container" in state else "container", state)
@@ -89,7 +91,7 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
     return status, line_without_tokens(answer.get("error_message"))
 
 
-def check_later(state: State, waiting: Sequence[str]) -> Progress:
+def check_later_or_give_up(state: State, waiting: Sequence[str]) -> Progress:
     """Return the publishing step that asks Threads later whether an unpublished post is ready.
 
     Raises Transient after MAX_CHECKS.
@@ -104,7 +106,7 @@ def check_later(state: State, waiting: Sequence[str]) -> Progress:
     )
 
 
-def create_again(state: State, reason: str) -> Progress:
+def restart_containers_step(state: State, reason: str) -> Progress:
     """Return the publishing step that prepares a Threads post again from the beginning.
 
     Raises ContentRejected after MAX_REPETITIONS.

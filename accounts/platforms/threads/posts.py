@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.platforms.chains import check_segments, segment_texts
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
-from accounts.platforms.http.responses import https_url, object_or_empty
+from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
 from accounts.platforms.meta.graph import Account, GraphError, earliest_post_time, id_of, same_text, time_of
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
@@ -28,7 +28,7 @@ MAX_MISSES = 4  # how often Threads may not find a container that it called read
 State = Mapping[str, Any]
 
 
-def begin(account: Account, content: Content, state: State) -> Progress:
+def check_and_begin(account: Account, content: Content, state: State) -> Progress:
     """Begin to publish a Threads post: check its content, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
@@ -52,7 +52,7 @@ def check_segment_containers(account: Account, content: Content, state: State) -
     )
 
 
-def publish(account: Account, content: Content, state: State) -> Progress:
+def publish_container(account: Account, content: Content, state: State) -> Progress:
     """Publish the next post of a Threads chain, which Threads has prepared as a container (unpublished post).
 
     Raises platform errors.
@@ -69,12 +69,12 @@ def publish(account: Account, content: Content, state: State) -> Progress:
             return _after_miss(state)
 
 
-def find(account: Account, content: Content, state: State) -> Progress | NotPublishedProof:
+def find_possibly_published_post(account: Account, content: Content, state: State) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has published the Threads post; return proof if it has not.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
     """
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         status, _ = containers.status_of(account, state["container"])
     if status in containers.PUBLISHED:
         return _after_segment(content, state, _id_of_published(account, content, state))
@@ -88,14 +88,14 @@ def find(account: Account, content: Content, state: State) -> Progress | NotPubl
     return _after_segment(content, state, found)
 
 
-def permalink(account: Account, content: Content, state: State) -> Published:
+def fetch_permalink(account: Account, content: Content, state: State) -> Published:
     """Ask Threads for the URL of a published post; if that fails, the post still counts as published.
 
     Raises platform errors about the URL.
     """
     media_id = state[OUT]["external_id"]
-    with ERRORS.platform_errors():
-        address = https_url(account.graph.get(f"/{media_id}", {"fields": "id,permalink"}).get("permalink"))
+    with ERRORS.repeatable_call_errors():
+        address = https_url_or_empty(account.graph.get(f"/{media_id}", {"fields": "id,permalink"}).get("permalink"))
     return Published(media_id, address, note="" if address else "Threads does not say where the post is shown.")
 
 
@@ -103,8 +103,8 @@ def _after_miss(state: State) -> Progress:
     """Return the next step if Threads does not find a prepared post: ask again or, after MAX_MISSES, prepare it again."""
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
-        return containers.create_again(state, "Threads does not know the container that it called ready.")
-    return containers.check_later({**state, "misses": misses, "looks": misses}, [state["container"]])
+        return containers.restart_containers_step(state, "Threads does not know the container that it called ready.")
+    return containers.check_later_or_give_up({**state, "misses": misses, "looks": misses}, [state["container"]])
 
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import https_url, object_or_empty, one_line, text_in
+from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line, required_matching_text
 from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokApplication, profile_url
@@ -53,13 +53,16 @@ class TikTok(OAuthPlatform):
         """Return the one TikTok creator that an access token gives access to."""
         api = self._api(tokens)
         user = object_or_empty(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
-        open_id, username = text_in(user, "open_id", _OPEN_ID, "open id"), posts.get_creator(api).username
+        open_id, username = (
+            required_matching_text(user, "open_id", _OPEN_ID, "open id"),
+            posts.fetch_creator_limits(api).username,
+        )
         return (
             Identity(
                 external_id=open_id,
                 handle=username,
                 display_name=one_line(user.get("display_name")),
-                avatar_url=https_url(user.get("avatar_url")),
+                avatar_url=https_url_or_empty(user.get("avatar_url")),
                 profile_url=profile_url(username),
             ),
         )
@@ -72,7 +75,7 @@ class TikTok(OAuthPlatform):
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
         """Ask TikTok whether an interrupted attempt has uploaded the whole video, so that TikTok publishes the video."""
-        return publishing.find(self._api(grant.tokens), content, progress.state)
+        return publishing.find_possibly_uploaded_video(self._api(grant.tokens), content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self._address(), tokens["access_token"])

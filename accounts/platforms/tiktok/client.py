@@ -29,7 +29,7 @@ from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    json_object,
+    json_object_or_none,
     line_without_tokens,
     object_or_empty,
 )
@@ -76,7 +76,7 @@ class TikTokError(ApiError):
     """An error response of TikTok's API; `code` is TikTok's name for the error."""
 
     def __init__(self, response: Response) -> None:
-        error = object_or_empty((json_object(response) or {}).get("error"))
+        error = object_or_empty((json_object_or_none(response) or {}).get("error"))
         name = error.get("code")
         # `line_without_tokens` would mistake a long code for a token.
         code = name if isinstance(name, str) and _CODE.fullmatch(name) else ""
@@ -103,7 +103,7 @@ class Api(JsonClient):
 
     def is_success(self, response: Response) -> bool:
         """Return whether TikTok's response reports success. Raises UnreadableAnswer for status 200 without TikTok's code."""
-        code = object_or_empty((json_object(response) or {}).get("error")).get("code")
+        code = object_or_empty((json_object_or_none(response) or {}).get("error")).get("code")
         if response.status == 200 and not code:
             raise UnreadableAnswer("The response does not say whether the call succeeded.")
         return response.status == 200 and code == "ok"

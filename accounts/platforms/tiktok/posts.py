@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.errors import ConnectionUnavailable, ContentRejected
-from accounts.platforms.http.responses import UnreadableAnswer, one_line, text_in
+from accounts.platforms.http.responses import UnreadableAnswer, one_line, required_matching_text
 from accounts.platforms.tiktok.client import Api
 from accounts.platforms.types import Content
 
@@ -20,7 +20,7 @@ _USERNAME = re.compile(r"[\w.]{1,64}")
 
 
 @dataclass(frozen=True)
-class Creator:
+class CreatorLimits:
     """What TikTok currently allows in a creator's posts: the privacy levels, the longest video, and so on."""
 
     username: str
@@ -31,7 +31,7 @@ class Creator:
     longest_seconds: int | None
 
 
-def get_creator(api: Api) -> Creator:
+def fetch_creator_limits(api: Api) -> CreatorLimits:
     """Ask TikTok what a creator may post: the allowed privacy levels, the longest video, and whether comments are off.
 
     Raises TikTokError, NotSent, NoAnswer.
@@ -40,8 +40,8 @@ def get_creator(api: Api) -> Creator:
     levels, longest = info.get("privacy_level_options"), info.get("max_video_post_duration_sec")
     if not isinstance(levels, list):
         raise UnreadableAnswer("The response has no privacy levels.")
-    return Creator(
-        username=text_in(info, "creator_username", _USERNAME, "user name"),
+    return CreatorLimits(
+        username=required_matching_text(info, "creator_username", _USERNAME, "user name"),
         privacy_levels=tuple(one_line(level) for level in levels),
         comment_disabled=info.get("comment_disabled") is True,
         duet_disabled=info.get("duet_disabled") is True,
@@ -60,7 +60,7 @@ def is_video(content: Content) -> bool:
     raise ContentRejected("TikTok accepts one video, or photos.")
 
 
-def check_creator_limits(content: Content, creator: Creator) -> None:
+def check_creator_limits(content: Content, creator: CreatorLimits) -> None:
     """Raise ContentRejected if the TikTok post has a privacy level or a length that its creator may not use now."""
     level = content.options["privacy_level"]
     if level not in creator.privacy_levels:
@@ -85,7 +85,7 @@ def check_photo_urls(content: Content, verified: str) -> None:
     )
 
 
-def video_info(content: Content, creator: Creator) -> dict[str, Any]:
+def video_post_info(content: Content, creator: CreatorLimits) -> dict[str, Any]:
     """Return the `post_info` (title, privacy level, …) of a TikTok post that is a video."""
     options = content.options
     info = {

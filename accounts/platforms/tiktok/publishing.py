@@ -17,11 +17,11 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, Transient
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, text_in
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, required_matching_text
 from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
 from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, UploadStatusProof
-from accounts.platforms.upload_addresses import is_own_or_platform_host, open_address, seal_address
+from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
 
 CHUNKS_PER_STEP = 4
 CHUNK_BYTES = 10_000_000
@@ -33,7 +33,7 @@ _PUBLISH_ID = re.compile(r"[\x21-\x7e]{1,128}")
 State = Mapping[str, Any]
 
 
-class TransferEnded(Exception):
+class UploadUrlExpired(Exception):
     """Raised if TikTok accepts no more parts of the video at the upload URL, for example because the URL has expired."""
 
 
@@ -65,7 +65,7 @@ class TransferErrors(ErrorTranslator[ApiError]):
 TRANSFER_ERRORS = TransferErrors()
 
 
-def start(api: Api, content: Content, state: State) -> Progress:
+def check_creator_and_announce(api: Api, content: Content, state: State) -> Progress:
     """Begin to publish a TikTok post: check what the creator may post, and announce the video if there is one.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
@@ -73,17 +73,17 @@ def start(api: Api, content: Content, state: State) -> Progress:
     if state.get("announced", 0) >= status.MAX_ANNOUNCEMENTS:
         raise Transient("TikTok repeatedly ends the upload before it is complete.")
     with ERRORS.content_errors("this post"):
-        creator = posts.get_creator(api)
+        creator = posts.fetch_creator_limits(api)
         posts.check_creator_limits(content, creator)
         following = {"username": creator.username, "announced": state.get("announced", 0) + 1}
         if not posts.is_video(content):
             return Progress("create", {**following, "comment_disabled": creator.comment_disabled})
         publish_id, address = _announce(api, content, creator)
-    sealed = seal_address(address, key=content.key)
+    sealed = encrypt_upload_url(address, key=content.key)
     return _next_chunk(content, {**following, "publish_id": publish_id, "address": sealed, "chunks": 0})
 
 
-def upload(api: Api, content: Content, state: State) -> Progress:
+def upload_parts_before_last(api: Api, content: Content, state: State) -> Progress:
     """Upload the next parts of a video to TikTok, except for the last part, which would publish the video."""
     [file] = content.media
     _, count = _chunks_of(file)
@@ -94,7 +94,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
         with TRANSFER_ERRORS.content_errors("the video"), file.open() as opened:
             for index in range(first, last):
                 _send_chunk(address, file, opened, index)
-    except TransferEnded:
+    except UploadUrlExpired:
         return _start_again(state)
     except ChunkOutOfOrder:
         return _continue_at(content, state, _received(api, content, state) or 0)
@@ -111,11 +111,11 @@ def upload_last_part(api: Api, content: Content, state: State) -> Progress:
         address = _upload_address(content, state)
         with TRANSFER_ERRORS.publish_errors("the video"), file.open() as opened:
             _send_chunk(address, file, opened, state["chunks"])
-    except TransferEnded:
+    except UploadUrlExpired:
         return _start_again(state)
     except ChunkOutOfOrder:
         return _continue_at(content, state, _required(_received(api, content, state)))
-    return status.first_check(state, state["publish_id"])
+    return status.first_status_check_step(state, state["publish_id"])
 
 
 def publish_photos(api: Api, content: Content, state: State) -> Progress:
@@ -123,19 +123,19 @@ def publish_photos(api: Api, content: Content, state: State) -> Progress:
     body = posts.photo_body(content, comment_disabled=state["comment_disabled"])
     with ERRORS.publish_errors("the photos"):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))
-    return status.first_check(state, publish_id)
+    return status.first_status_check_step(state, publish_id)
 
 
 STEPS = {
-    "start": start,
-    "upload": upload,
+    "start": check_creator_and_announce,
+    "upload": upload_parts_before_last,
     "finish": upload_last_part,
     "create": publish_photos,
     "poll": status.check_published,
 }
 
 
-def find(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
+def find_possibly_uploaded_video(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has uploaded a whole video to TikTok; return proof if it has not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
@@ -153,7 +153,7 @@ def find(api: Api, content: Content, state: State) -> Progress | NotPublishedPro
     return _continue_at(content, state, received)
 
 
-def _announce(api: Api, content: Content, creator: posts.Creator) -> tuple[str, str]:
+def _announce(api: Api, content: Content, creator: posts.CreatorLimits) -> tuple[str, str]:
     """Announce a video to TikTok, the first step of publishing. Returns TikTok's publish id and the upload URL."""
     [file] = content.media
     size, count = _chunks_of(file)
@@ -163,29 +163,29 @@ def _announce(api: Api, content: Content, creator: posts.Creator) -> tuple[str, 
         "chunk_size": size,
         "total_chunk_count": count,
     }
-    body = {"post_info": posts.video_info(content, creator), "source_info": source}
+    body = {"post_info": posts.video_post_info(content, creator), "source_info": source}
     answer = api.post("/v2/post/publish/video/init/", json=body)
     address = answer.get("upload_url")
-    if not isinstance(address, str) or not is_own_or_platform_host(address, api.address, DOMAIN):
+    if not isinstance(address, str) or not is_platform_upload_url(address, api.address, DOMAIN):
         raise UnreadableAnswer("The response names no upload address at TikTok.")
     return _publish_id(answer), address
 
 
 def _publish_id(answer: Mapping[str, Any]) -> str:
-    return text_in(answer, "publish_id", _PUBLISH_ID, "publish id")
+    return required_matching_text(answer, "publish_id", _PUBLISH_ID, "publish id")
 
 
 def _upload_address(content: Content, state: State) -> str:
-    address = open_address(state["address"], key=content.key)
+    address = decrypt_upload_url(state["address"], key=content.key)
     if address is None:
-        raise TransferEnded
+        raise UploadUrlExpired
     return address
 
 
 def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
     """Upload one chunk of a video's file to TikTok.
 
-    Raises TransferEnded, ChunkOutOfOrder, ApiError, NotSent, NoAnswer.
+    Raises UploadUrlExpired, ChunkOutOfOrder, ApiError, NotSent, NoAnswer.
     """
     size, count = _chunks_of(file)
     start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size
@@ -196,7 +196,7 @@ def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> 
         JsonClient("").call("PUT", address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
     except ApiError as error:
         if error.status in ENDED:
-            raise TransferEnded from error
+            raise UploadUrlExpired from error
         if error.status == OUT_OF_ORDER:
             raise ChunkOutOfOrder from error
         raise
@@ -239,7 +239,7 @@ def _continue_at(content: Content, state: State, received: int) -> Progress:
     If TikTok has only half of a chunk, the upload starts again.
     """
     if received >= content.media[0].size_bytes:
-        return status.first_check(state, state["publish_id"])
+        return status.first_status_check_step(state, state["publish_id"])
     chunks, odd = divmod(received, CHUNK_BYTES)
     if odd or chunks <= state["chunks"]:
         return _start_again(state)

@@ -75,7 +75,7 @@ def get_status(api: Api, publish_id: str) -> PostStatus:
     )
 
 
-def first_check(state: State, publish_id: str) -> Progress:
+def first_status_check_step(state: State, publish_id: str) -> Progress:
     """Return the publishing step that first asks TikTok for a post's status, shortly after the upload."""
     stored = {name: state[name] for name in ("username", "announced")}
     return step_after_pause("poll", {**stored, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_CHECK_SECONDS)
@@ -87,7 +87,7 @@ def check_published(api: Api, content: Content, state: State) -> Progress | Publ
     Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
     """
     try:
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             status = get_status(api, state["publish_id"])
     except (TokenExpired, AccountDisconnected):
         raise

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import https_url, one_line, text_in
+from accounts.platforms.http.responses import https_url_or_empty, one_line, required_matching_text
 from accounts.platforms.types import Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media, posts
 from accounts.platforms.x.capabilities import CAPABILITIES, SCOPES, SETUP
@@ -40,17 +40,17 @@ class X(OAuthPlatform):
         """Return the one X account that an access token gives access to. Source: docs.x.com, users/me."""
         api = Api(self._api_address(), tokens["access_token"])
         user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
-        username = text_in(user, "username", _USERNAME, "user name")
+        username = required_matching_text(user, "username", _USERNAME, "user name")
         identity = Identity(
             external_id=id_of(user),
             handle=username,
             display_name=one_line(user.get("name")),
-            avatar_url=https_url(user.get("profile_image_url")),
+            avatar_url=https_url_or_empty(user.get("profile_image_url")),
             profile_url=f"{SITE}/{username}",
         )
         return (identity,)
 
-    def stored_details(self, identity: Identity) -> Mapping[str, Any]:
+    def details_stored_with_tokens(self, identity: Identity) -> Mapping[str, Any]:
         """Return what is stored with an X account's tokens: its user name, for the URLs of posts."""
         return {"username": identity.handle}
 
@@ -69,14 +69,14 @@ class X(OAuthPlatform):
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of an X publication: upload a media file, or create the post or the next post of a thread."""
         if progress.phase == "start":
-            return posts.begin(content)
+            return posts.check_and_begin(content)
         if progress.phase == "create":
-            return posts.create(self._api(grant), content, progress.state)
+            return posts.create_next_post(self._api(grant), content, progress.state)
         return media.STEPS[progress.phase](self._api(grant), content.media, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search the X account's newest posts for the one that an interrupted attempt may have published."""
-        return posts.find(self._api(grant), content, progress.state)
+        return posts.find_possibly_published_post(self._api(grant), content, progress.state)
 
     def _api(self, grant: Grant) -> Api:
         return Api(self._api_address(), grant.tokens["access_token"], grant.external_id, grant.tokens["username"])

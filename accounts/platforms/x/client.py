@@ -19,12 +19,12 @@ from accounts.platforms.http.oauth import GRANT_ENDED, OAuthApplication
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    json_object,
+    json_object_or_none,
     line_without_tokens,
     object_or_empty,
     objects_in,
     one_line,
-    text_in,
+    required_matching_text,
 )
 from config.outbound import Response
 
@@ -43,7 +43,7 @@ class XError(ApiError):
     """
 
     def __init__(self, response: Response) -> None:
-        content = json_object(response) or {}
+        content = json_object_or_none(response) or {}
         reset_headers = (_reset_header(response.headers),)
         super().__init__(response, code=_problem(content), reason=_reason(content), reset_headers=reset_headers)
         self.fields = frozenset(
@@ -121,7 +121,7 @@ def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def id_of(entity: Mapping[str, Any]) -> str:
     """Return the id of a post, a user or a media file in a response of X's API. Raises UnreadableAnswer."""
-    return text_in(entity, "id", _ID, "id")
+    return required_matching_text(entity, "id", _ID, "id")
 
 
 def _problem(content: Mapping[str, Any]) -> str:

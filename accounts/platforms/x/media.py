@@ -15,7 +15,7 @@ from accounts.platforms.http.responses import NO_REASON, line_without_tokens, ob
 from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from accounts.platforms.x.client import ERRORS, Api, XError, data_of, id_of
-from config.outbound import multipart
+from config.outbound import build_multipart_body
 
 CATEGORIES: dict[MediaKind, str] = {"image": "tweet_image", "gif": "tweet_gif", "video": "tweet_video"}
 UPLOAD_SECONDS = 120.0  # timeout of one call
@@ -37,7 +37,7 @@ def next_step(files: Files, state: State) -> Progress:
     return Progress("create", state)
 
 
-def upload(api: Api, files: Files, state: State) -> Progress:
+def upload_image_or_announce_video(api: Api, files: Files, state: State) -> Progress:
     """Upload an X post's next media file if it is a still image; only announce a video or GIF.
 
     Videos and GIFs are then uploaded in parts.
@@ -58,7 +58,7 @@ def upload(api: Api, files: Files, state: State) -> Progress:
     return Progress("append", {**state, "pending": media_id, "segment": 0, "looks": 0})
 
 
-def append(api: Api, files: Files, state: State) -> Progress:
+def upload_next_parts(api: Api, files: Files, state: State) -> Progress:
     """Upload the next parts of an announced video or GIF to X.
 
     Uploading a part twice does no harm.
@@ -74,7 +74,7 @@ def append(api: Api, files: Files, state: State) -> Progress:
     return Progress("append" if last < count else "finalize", {**state, "segment": last})
 
 
-def finalize(api: Api, files: Files, state: State) -> Progress:
+def finalize_media_upload(api: Api, files: Files, state: State) -> Progress:
     """Tell X that all parts of a media file are uploaded.
 
     X refuses to finalize a file twice, so a refusal leads to asking for the file's state.
@@ -109,16 +109,16 @@ def send_alt_text(api: Api, files: Files, state: State) -> Progress:
 
 
 STEPS: dict[str, Callable[[Api, Files, State], Progress]] = {
-    "upload": upload,
-    "append": append,
-    "finalize": finalize,
+    "upload": upload_image_or_announce_video,
+    "append": upload_next_parts,
+    "finalize": finalize_media_upload,
     "process": check_processing,
     "describe": send_alt_text,
 }
 
 
 def _post_form(api: Api, path: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    body = multipart(fields)
+    body = build_multipart_body(fields)
     return api.post(path, data=body, headers={"Content-Type": body.content_type}, timeout=UPLOAD_SECONDS)
 
 

@@ -42,7 +42,7 @@ FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
-def begin(content: Content) -> Progress:
+def check_and_begin(content: Content) -> Progress:
     """Begin to publish an X post: check its thread and poll, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
@@ -53,7 +53,7 @@ def begin(content: Content) -> Progress:
     return media.next_step(content.media, state)
 
 
-def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+def create_next_post(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
     """Create the X post, or the next post of an X thread. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
@@ -65,12 +65,14 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
             return _after_refusal(api, content, state, error)
 
 
-def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | NotPublishedProof:
+def find_possibly_published_post(
+    api: Api, content: Content, state: Mapping[str, Any]
+) -> Progress | Published | NotPublishedProof:
     """Find the X post that an interrupted attempt may have created; return proof (a NotPublishedProof) if there is none.
 
-    Raises OutcomeUnknown and what `platform_errors` raises.
+    Raises OutcomeUnknown and what `repeatable_call_errors` raises.
     """
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         found = _earlier_post_id(api, content, state)
     return found if isinstance(found, NotPublishedProof) else _after_post(api, content, state, found)
 
@@ -92,7 +94,7 @@ def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused
 
     The media are uploaded again once, because X deletes them after a day.
     """
-    found = find(api, content, state)
+    found = find_possibly_published_post(api, content, state)
     if not isinstance(found, NotPublishedProof):
         return found
     if refused.is_about_media and not state.get("again"):

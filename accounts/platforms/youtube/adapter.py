@@ -7,8 +7,8 @@ from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import https_url, object_or_empty, one_line
-from accounts.platforms.types import Connection, Content, Grant, Identity, NotPublishedProof, Progress, Published
+from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line
+from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, NotPublishedProof, Progress, Published
 from accounts.platforms.youtube import videos
 from accounts.platforms.youtube.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeApplication, id_of, items_of
@@ -57,7 +57,7 @@ class YouTube(OAuthPlatform):
         answer = self._api(tokens).get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
         return tuple(_identity(channel) for channel in items_of(answer))
 
-    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
         """Exchange an OAuth code for connections to YouTube channels. Raises CredentialsRejected, Transient."""
         connections = super().exchange(code=code, redirect_uri=redirect_uri, stored=stored)
         if not connections:
@@ -73,7 +73,7 @@ class YouTube(OAuthPlatform):
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
         """Ask YouTube whether the upload of an interrupted attempt has created the video."""
-        return videos.find(self._api(grant.tokens), content, progress.state)
+        return videos.find_possibly_uploaded_video(self._api(grant.tokens), content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self.setting("API_BASE", "https://www.googleapis.com").rstrip("/"), tokens["access_token"])
@@ -87,6 +87,6 @@ def _identity(channel: Mapping[str, Any]) -> Identity:
         external_id=channel_id,
         handle=one_line(snippet.get("customUrl")).removeprefix("@") or title or channel_id,
         display_name=title,
-        avatar_url=https_url(picture.get("url")),
+        avatar_url=https_url_or_empty(picture.get("url")),
         profile_url=f"{SITE}/channel/{channel_id}",
     )

@@ -27,11 +27,11 @@ from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    json_object,
+    json_object_or_none,
     object_or_empty,
     objects_in,
     one_line,
-    text_in,
+    required_matching_text,
 )
 from config.outbound import Response
 
@@ -72,7 +72,7 @@ class YouTubeError(ApiError):
     """An error response of YouTube's API; `code` is Google's reason, such as quotaExceeded."""
 
     def __init__(self, response: Response) -> None:
-        error = object_or_empty((json_object(response) or {}).get("error"))
+        error = object_or_empty((json_object_or_none(response) or {}).get("error"))
         super().__init__(response, code=_reason(error), reason=error.get("message"))
 
 
@@ -138,7 +138,7 @@ def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def id_of(resource: Mapping[str, Any]) -> str:
     """Return the id of a channel or a video in a response of YouTube's API. Raises UnreadableAnswer."""
-    return text_in(resource, "id", _ID, "id")
+    return required_matching_text(resource, "id", _ID, "id")
 
 
 def _reason(error: Mapping[str, Any]) -> str:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.http.responses import UnreadableAnswer, json_object
+from accounts.platforms.http.responses import UnreadableAnswer, json_object_or_none
 from accounts.platforms.types import MediaFile
-from accounts.platforms.upload_addresses import is_own_or_platform_host
+from accounts.platforms.upload_addresses import is_platform_upload_url
 from accounts.platforms.youtube.capabilities import MAX_THUMBNAIL_BYTES
 from accounts.platforms.youtube.client import Api, YouTubeError, id_of
 from config.outbound import DestinationRefused, OutboundError, ResponseTooLarge, download
@@ -33,7 +33,7 @@ THUMBNAIL_TYPES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/p
 _RANGE = re.compile(r"bytes=0-([0-9]{1,15})")
 
 
-class SessionEnded(Exception):
+class UploadSessionExpired(Exception):
     """Raised if YouTube no longer has the upload session of a video."""
 
 
@@ -56,11 +56,11 @@ class UploadSession:
     def query_progress(self) -> UploadState:
         """Ask YouTube how many bytes of the video's upload have arrived.
 
-        Raises SessionEnded, YouTubeError, NotSent, NoAnswer.
+        Raises UploadSessionExpired, YouTubeError, NotSent, NoAnswer.
         """
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
-    def send(self, piece: bytes, start: int) -> UploadState:
+    def send_piece(self, piece: bytes, start: int) -> UploadState:
         """Upload to YouTube the piece of a video's file that begins at byte `start`.
 
         Raises the same errors as `query_progress`.
@@ -73,10 +73,10 @@ class UploadSession:
             response = self.api.call("PUT", self.address, headers=headers, data=piece, timeout=seconds)
         except YouTubeError as error:
             if error.status in ENDED:
-                raise SessionEnded from error
+                raise UploadSessionExpired from error
             raise
         if response.status != 308:
-            return UploadState(self.size_bytes, id_of(json_object(response) or {}))
+            return UploadState(self.size_bytes, id_of(json_object_or_none(response) or {}))
         header = response.headers.get("Range")
         if not header:
             return UploadState(0)
@@ -96,7 +96,7 @@ def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params:
         json=dict(resource),
     )
     address = response.headers.get("Location", "")
-    if not is_own_or_platform_host(address, api.address, DOMAIN):
+    if not is_platform_upload_url(address, api.address, DOMAIN):
         raise UnreadableAnswer("The response names no upload session at Google.")
     return str(address)
 
@@ -126,7 +126,7 @@ def fetch_thumbnail(url: str) -> tuple[bytes, str]:
     return image, mime_type
 
 
-def upload_thumbnail(api: Api, video_id: str, url: str) -> None:
+def upload_thumbnail_from_url(api: Api, video_id: str, url: str) -> None:
     """Download the image at a URL, and upload the image to YouTube as a video's thumbnail.
 
     Raises the same errors as `fetch_thumbnail` and `open_session`.

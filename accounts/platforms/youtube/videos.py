@@ -31,17 +31,17 @@ from accounts.platforms.types import (
     Published,
     UploadStatusProof,
 )
-from accounts.platforms.upload_addresses import open_address, seal_address
+from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
 from accounts.platforms.youtube.uploads import (
     PIECE_BYTES,
-    SessionEnded,
     UploadSession,
+    UploadSessionExpired,
     UploadState,
     fetch_thumbnail,
     open_session,
-    upload_thumbnail,
+    upload_thumbnail_from_url,
 )
 
 PIECES_PER_STEP = 4
@@ -62,7 +62,7 @@ STATUS_OPTIONS = {
 }
 
 
-def start(api: Api, content: Content, state: State) -> Progress:
+def check_and_open_session(api: Api, content: Content, state: State) -> Progress:
     """Begin to publish a YouTube video: check the post, and open an upload session for the file.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
@@ -71,11 +71,11 @@ def start(api: Api, content: Content, state: State) -> Progress:
     notify = "true" if content.options.get("notify_subscribers", True) else "false"
     with ERRORS.content_errors(THE_VIDEO):
         address = open_session(api, content.media[0], _resource(content), {"notifySubscribers": notify})
-    opened = {"session": seal_address(address, key=content.key), "sessions": state.get("sessions", 0) + 1}
+    opened = {"session": encrypt_upload_url(address, key=content.key), "sessions": state.get("sessions", 0) + 1}
     return _next_step(content, opened, UploadState(0))
 
 
-def upload(api: Api, content: Content, state: State) -> Progress:
+def upload_pieces_before_last(api: Api, content: Content, state: State) -> Progress:
     """Upload the next pieces of a video to YouTube, except for the last piece, which would create the video."""
     [file] = content.media
     with ERRORS.content_errors(THE_VIDEO):
@@ -88,9 +88,9 @@ def upload(api: Api, content: Content, state: State) -> Progress:
                         break
                     opened.seek(uploaded.received)
                     before = uploaded
-                    uploaded = session.send(opened.read(PIECE_BYTES), before.received)
+                    uploaded = session.send_piece(opened.read(PIECE_BYTES), before.received)
                     _check_advance(before, uploaded)
-        except SessionEnded:
+        except UploadSessionExpired:
             return _start_again(state)
     return _next_step(content, state, uploaded)
 
@@ -111,19 +111,19 @@ def upload_last_piece(api: Api, content: Content, state: State) -> Progress:
             opened.seek(before.received)
             piece = opened.read(PIECE_BYTES)
         with ERRORS.publish_errors(THE_VIDEO):
-            after = session.send(piece, before.received)
-    except SessionEnded:
+            after = session.send_piece(piece, before.received)
+    except UploadSessionExpired:
         return _start_again(state)
     _check_advance(before, after)
     return _next_step(content, state, after)
 
 
-def find(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
+def find_possibly_uploaded_video(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has created the YouTube video; return proof if it has not."""
-    with ERRORS.platform_errors():
+    with ERRORS.repeatable_call_errors():
         try:
             uploaded = _session(api, content, state).query_progress()
-        except SessionEnded as error:
+        except UploadSessionExpired as error:
             raise OutcomeUnknown(
                 "YouTube no longer knows the upload. Look at the channel: resolve the target with the video's address, "
                 "or as not published, after which it can be retried.",
@@ -149,7 +149,7 @@ def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
     tries, note = state["tries"] + 1, ""
     try:
         with ERRORS.content_errors("this thumbnail"):
-            upload_thumbnail(api, state["video"], content.options["thumbnail_url"])
+            upload_thumbnail_from_url(api, state["video"], content.options["thumbnail_url"])
     except TokenExpired:
         raise
     except PlatformError as error:
@@ -165,7 +165,7 @@ def check_processing(api: Api, content: Content, state: State) -> Progress | Pub
     Raises ContentRejected if YouTube could not process the video or removed it, TokenExpired, AccountDisconnected.
     """
     try:
-        with ERRORS.platform_errors():
+        with ERRORS.repeatable_call_errors():
             videos = items_of(api.get("/youtube/v3/videos", {"part": "status", "id": state["video"]}))
     except (TokenExpired, AccountDisconnected):
         raise
@@ -185,8 +185,8 @@ def check_processing(api: Api, content: Content, state: State) -> Progress | Pub
 
 
 STEPS = {
-    "start": start,
-    "upload": upload,
+    "start": check_and_open_session,
+    "upload": upload_pieces_before_last,
     "finish": upload_last_piece,
     "thumbnail": set_thumbnail,
     "process": check_processing,
@@ -238,9 +238,9 @@ def _note(content: Content, state: State, status: Mapping[str, Any]) -> str:
 
 
 def _session(api: Api, content: Content, state: State) -> UploadSession:
-    address = open_address(state["session"], key=content.key)
+    address = decrypt_upload_url(state["session"], key=content.key)
     if address is None:
-        raise SessionEnded
+        raise UploadSessionExpired
     return UploadSession(api, address, content.media[0].size_bytes)
 
 

@@ -23,7 +23,7 @@ class NoSuchOperator(Exception):
     """The error when `manage.py reset_second_factor` finds no operator with the given user name."""
 
 
-def reset_second_factor(name: str) -> bool:
+def remove_second_factor_and_sessions(name: str) -> bool:
     """Remove the second factor of the operator with this user name, and sign the operator out everywhere.
 
     Returns whether there was one. The next sign-in by password sets up a new second factor. Raises NoSuchOperator.
@@ -43,7 +43,7 @@ def reset_second_factor(name: str) -> bool:
     return removed > 0
 
 
-class UnusedSecondFactors(ExpiredRows):
+class AbandonedSecondFactorsRule(ExpiredRows):
     """Retention rule: deletes second factors of former operators, and those not confirmed within a day."""
 
     name = "second_factors"

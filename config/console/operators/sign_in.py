@@ -80,7 +80,7 @@ class CodeForm(forms.Form):
 
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
-class SecondStep(FormView):
+class SecondFactorStep(FormView):
     """Base class of the sign-in pages that an operator sees after the right password."""
 
     form_class = CodeForm
@@ -99,7 +99,7 @@ class SecondStep(FormView):
         return super().get_context_data(**{**admin.site.each_context(self.request), "title": self.title, **shown})
 
     @property
-    def pending(self) -> dict[str, Any]:
+    def pending_sign_in(self) -> dict[str, Any]:
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def verified_second_factor(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
@@ -118,7 +118,7 @@ class SecondStep(FormView):
         return None
 
 
-class CodeStep(SecondStep):
+class CodeStep(SecondFactorStep):
     """The second sign-in page of an operator: a code of the authenticator app, or a recovery code."""
 
     template_name = "admin/second_factor.html"
@@ -130,7 +130,7 @@ class CodeStep(SecondStep):
         return super().get(request, *args, **kwargs)
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
-        next_page = self.pending["next"]
+        next_page = self.pending_sign_in["next"]
         device = self.verified_second_factor(form, confirmed=True)
         if device is None:
             return self.form_invalid(form)
@@ -141,7 +141,7 @@ class CodeStep(SecondStep):
         return HttpResponseRedirect(next_page)
 
 
-class SetUpStep(SecondStep):
+class SetUpStep(SecondFactorStep):
     """The sign-in page for an operator who has no second factor yet: sets up the authenticator app, shows recovery codes."""
 
     template_name = "admin/second_factor_set_up.html"
@@ -161,7 +161,7 @@ class SetUpStep(SecondStep):
         return super().get_context_data(**shown, key=spaced, image=image)
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
-        next_page = self.pending["next"]
+        next_page = self.pending_sign_in["next"]
         device = self.verified_second_factor(form, confirmed=False, pk=self._device().pk)
         if device is None:
             return self.form_invalid(form)
@@ -176,10 +176,12 @@ class SetUpStep(SecondStep):
 
         A new one replaces the unconfirmed one of an earlier sign-in.
         """
-        found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending.get("device")).first()
+        found = SecondFactor.objects.filter(
+            user=self.user, confirmed=False, pk=self.pending_sign_in.get("device")
+        ).first()
         if found is None:
-            found = SecondFactor.new_for(self.user)
-            self.request.session[PENDING_SESSION_KEY] = {**self.pending, "device": str(found.pk)}
+            found = SecondFactor.create_or_replace_unconfirmed(self.user)
+            self.request.session[PENDING_SESSION_KEY] = {**self.pending_sign_in, "device": str(found.pk)}
         return found
 
 

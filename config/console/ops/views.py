@@ -9,7 +9,7 @@ from django.conf import settings
 
 from agents.services import revoke_key_as_operator
 from billing.services import reconcile_for_operator
-from config.api.operation import Call, Preview, Reply, operation
+from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
 from config.console import status
@@ -37,7 +37,7 @@ from config.console.retention import NEVER_DELETED, RetentionReport, run_retenti
 from webhooks.selectors import list_all_deliveries
 from webhooks.services import replay_deliveries
 from workspaces.selectors import search_workspaces
-from workspaces.services import pause_workspace, resume_workspace
+from workspaces.services import lift_callers_pause, pause_workspace
 
 MAX_ALARMS = 100
 
@@ -80,9 +80,9 @@ class WorkspacesViewSet(OperatorsViewSet):
         responses={200: OperatorsWorkspaceEnvelope},
         preview=PauseWorkspacePreview,
     )
-    def pause(self, call: Call, workspace_id: str) -> Reply | Preview:
+    def pause(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
         workspace = pause_workspace(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
-        return Preview({}, workspace, "would_update") if call.dry_run else Reply({"workspace": workspace})
+        return DryRunReply({}, workspace, "would_update") if call.dry_run else Reply({"workspace": workspace})
 
     @operation(
         "ops.resume_workspace",
@@ -92,9 +92,9 @@ class WorkspacesViewSet(OperatorsViewSet):
         responses={200: OperatorsWorkspaceEnvelope},
         preview=PauseWorkspacePreview,
     )
-    def resume(self, call: Call, workspace_id: str) -> Reply | Preview:
-        workspace = resume_workspace(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
-        return Preview({}, workspace, "would_update") if call.dry_run else Reply({"workspace": workspace})
+    def resume(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
+        workspace = lift_callers_pause(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
+        return DryRunReply({}, workspace, "would_update") if call.dry_run else Reply({"workspace": workspace})
 
 
 class DeliveriesViewSet(OperatorsViewSet):
@@ -118,9 +118,9 @@ class DeliveriesViewSet(OperatorsViewSet):
         responses={200: ReplaysSerializer},
         preview=ReplayDeliveriesPreview,
     )
-    def replay(self, call: Call) -> Reply | Preview:
+    def replay(self, call: Call) -> Reply | DryRunReply:
         found = replay_deliveries(caller=call.caller, dry_run=call.dry_run, **call.data)
-        return Preview(call.data, found, "would_update") if call.dry_run else Reply(found)
+        return DryRunReply(call.data, found, "would_update") if call.dry_run else Reply(found)
 
 
 class RetentionViewSet(OperatorsViewSet):
@@ -132,9 +132,9 @@ class RetentionViewSet(OperatorsViewSet):
         responses={200: RetainedSerializer},
         preview=RunRetentionPreview,
     )
-    def run(self, call: Call) -> Reply | Preview:
+    def run(self, call: Call) -> Reply | DryRunReply:
         report = _report_body(run_retention_for_operator(caller=call.caller, dry_run=call.dry_run))
-        return Preview({}, report, "would_delete") if call.dry_run else Reply(report)
+        return DryRunReply({}, report, "would_delete") if call.dry_run else Reply(report)
 
 
 class BillingViewSet(OperatorsViewSet):
@@ -146,10 +146,10 @@ class BillingViewSet(OperatorsViewSet):
         responses={200: ReconciledEnvelope},
         preview=ReconcileBillingPreview,
     )
-    def reconcile(self, call: Call) -> Reply | Preview:
+    def reconcile(self, call: Call) -> Reply | DryRunReply:
         found = reconcile_for_operator(caller=call.caller, dry_run=call.dry_run)
         if call.dry_run:
-            return Preview({}, {"workspaces": found.workspaces}, "would_update", unchecked=["processor", "books"])
+            return DryRunReply({}, {"workspaces": found.workspaces}, "would_update", unchecked=["processor", "books"])
         return Reply({"reconciliation": found})
 
 
@@ -163,11 +163,11 @@ class KeysViewSet(OperatorsViewSet):
         responses={200: RevokedKeyEnvelope},
         preview=RevokeKeyPreview,
     )
-    def revoke(self, call: Call) -> Reply | Preview:
+    def revoke(self, call: Call) -> Reply | DryRunReply:
         key = revoke_key_as_operator(
             caller=call.caller, token=call.data.get("token"), api_key_id=call.data.get("id"), dry_run=call.dry_run
         )
-        return Preview({}, key, "would_update") if call.dry_run else Reply({"api_key": key})
+        return DryRunReply({}, key, "would_update") if call.dry_run else Reply({"api_key": key})
 
 
 def _report_body(found: RetentionReport) -> dict[str, Any]:

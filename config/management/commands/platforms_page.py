@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from accounts.platforms_page import platforms_page
+from accounts.platforms_page import platforms_markdown
 
 
 class Command(BaseCommand):
@@ -16,4 +16,4 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.stdout.write(platforms_page(), ending="")
+        self.stdout.write(platforms_markdown(), ending="")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.console.operators.second_factor_removal import NoSuchOperator, reset_second_factor
+from config.console.operators.second_factor_removal import NoSuchOperator, remove_second_factor_and_sessions
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, name: str, **options: Any) -> None:
         try:
-            had_one = reset_second_factor(name)
+            had_one = remove_second_factor_and_sessions(name)
         except NoSuchOperator as error:
             raise CommandError(f"There is no operator with the user name {name!r}.") from error
         removed = "was removed" if had_one else "was not set up"

@@ -16,8 +16,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
 from config.jobs.models import Heartbeat
-from config.runtime.demo import Demo, print_welcome, write_demo
-from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, host_and_port, loopback_host
+from config.runtime.demo import Demo, create_or_find_demo_workspace, print_welcome
+from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, join_host_and_port, loopback_host
 from config.runtime.supervisor import Child, Supervisor
 
 READY_SECONDS = 60
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         try:
             call_command("migrate", interactive=False, verbosity=0)
             Heartbeat.objects.all().delete()  # heartbeats of an earlier run would make this one ready too early
-            return None if settings.PRODUCTION else write_demo(base_url=base_url)
+            return None if settings.PRODUCTION else create_or_find_demo_workspace(base_url=base_url)
         except OperationalError as error:
             raise CommandError(f"The database is not available: {error}") from error
         finally:
@@ -67,12 +67,12 @@ class Command(BaseCommand):
             return all(answers_ok(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
 
         self._say("Starting web and worker …")
-        if not supervisor.watch(until=ready, timeout=READY_SECONDS) and not supervisor.stopping:
+        if not supervisor.keep_children_running(until=ready, timeout=READY_SECONDS) and not supervisor.stopping:
             self.stderr.write(f"Not ready after {READY_SECONDS} s; see the log above. Still trying.")
-            supervisor.watch(until=ready)
+            supervisor.keep_children_running(until=ready)
         if not supervisor.stopping:
             print_welcome(self.stdout, demo, base_url=base_url, data_dir=settings.DATA_DIR)
-        supervisor.watch()
+        supervisor.keep_children_running()
 
     def _say(self, line: str) -> None:
         self.stdout.write(line)
@@ -101,7 +101,7 @@ def _prepare_environment(host: str, port: int) -> str:
     os.environ["DATA_DIR"] = str(settings.DATA_DIR)
     if settings.PRODUCTION:
         return settings.BASE_URL
-    base_url = os.environ.get("BASE_URL") or f"http://{host_and_port(loopback_host(host), port)}"
+    base_url = os.environ.get("BASE_URL") or f"http://{join_host_and_port(loopback_host(host), port)}"
     os.environ["BASE_URL"] = base_url
     return base_url.rstrip("/")
 
@@ -112,6 +112,6 @@ def _children(host: str, port: int) -> list[Child]:
     web_processes = 1 if settings.EMBEDDED else 2  # without Redis one process must count all rate limits
     celery = [sys.executable, "-m", "celery", "-A", "config.celery", "-q", "worker"]
     return [
-        Child("web", [*gunicorn, "--bind", host_and_port(host, port), "--workers", str(web_processes)]),
+        Child("web", [*gunicorn, "--bind", join_host_and_port(host, port), "--workers", str(web_processes)]),
         Child("worker", [*celery, "-P", "threads", "-c", "8", "--loglevel", "INFO"]),
     ]

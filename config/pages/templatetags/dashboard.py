@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 
-from config.pages.navigation import page_entries
+from config.pages.navigation import all_dashboard_pages
 
 register = template.Library()
 
@@ -90,7 +90,7 @@ def query(context: dict[str, Any], **changed: Any) -> str:
 @register.simple_block_tag
 def page_link(content: str, route: str, *arguments: str, css_class: str = "", **query: str) -> SafeString:
     """Template tag: link its content to a dashboard page, or show the content only if no app has such a page."""
-    if all(entry.route != route for entry in page_entries()):
+    if all(entry.route != route for entry in all_dashboard_pages()):
         return format_html("{}", content)
     address = reverse(route, args=arguments, query=query)
     return format_html("<a{}>{}</a>", flatatt({"class": css_class or None, "href": address}), content)

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from posts.services.after_restore import RestoreReport, inspect_restored_database, mark_possibly_published
+from posts.services.after_restore import RestoreReport, count_possibly_published, mark_possibly_published
 
 
 class Command(BaseCommand):
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, apply: bool, stopped_at: str | None, **options: Any) -> None:
         until = _parse_time(stopped_at) if stopped_at else timezone.now()
-        found = inspect_restored_database(stopped_at=until)
+        found = count_possibly_published(stopped_at=until)
         if found.database_time and found.database_time > until:
             raise CommandError(f"The database is from {found.database_time:%F %T} UTC, which is after --stopped-at.")
         self._report(found, until)

@@ -18,7 +18,7 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.registry import PLATFORMS, platform, publishing_adapter
+from accounts.platforms.registry import PLATFORMS, adapter_or_simulator, platform
 from accounts.platforms.sandbox import Sandbox
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
@@ -32,7 +32,7 @@ def publish(text: str, progress: Progress = START, attempt: int = 1) -> Progress
 
 @pytest.mark.parametrize("name", PLATFORMS)
 def test_the_sandbox_has_the_name_label_and_capabilities_of_its_platform(name: str) -> None:
-    sandbox, real = publishing_adapter(name, sandbox=True), platform(name)
+    sandbox, real = adapter_or_simulator(name, sandbox=True), platform(name)
     assert isinstance(sandbox, Sandbox)
     assert (sandbox.name, sandbox.label) == (real.name, real.label)
     assert sandbox.capabilities is real.capabilities
@@ -83,7 +83,7 @@ def test_a_slow_post_is_put_off_for_five_seconds_and_then_published() -> None:
 
 def test_the_sandbox_account_is_named_after_workspace_and_platform() -> None:
     sandbox = Sandbox(Mastodon())
-    identity = sandbox.account("wsp_1")
+    identity = sandbox.identity_for_workspace("wsp_1")
     assert identity == Identity("sandbox-wsp_1", handle="sandbox.mastodon", display_name="Mastodon sandbox")
     assert sandbox.identify(GRANT) == identity
 

@@ -24,12 +24,12 @@ import resource, sys, django
 django.setup()
 from pathlib import Path
 from media.errors import MediaTypeNotAllowed
-from media.inspection import inspect
+from media.inspection import detect_and_check_file
 held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
 for path in sorted(Path(sys.argv[2]).iterdir()):
     try:
-        print(path.name, inspect(path).width)
+        print(path.name, detect_and_check_file(path).width)
     except MediaTypeNotAllowed as refusal:
         print(path.name, refusal.message)
 """

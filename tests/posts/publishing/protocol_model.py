@@ -159,7 +159,7 @@ def _begin(world: World, number: int, worker: Worker, safety: RetrySafety) -> Wo
     row = world.rows[worker.target]
     losses = row.losses + (row.status == TargetStatus.PUBLISHING)
     worker = worker._replace(step=row.step, unanswered=row.begun)
-    decision = decide(_state(world, worker, safety), types.WorkerDied(losses))
+    decision = decide(_state(world, worker, safety), types.AttemptBegins(losses))
     if not isinstance(decision, types.TakeStep):
         return _record(world, number, worker, decision)
     if row.holder != number:

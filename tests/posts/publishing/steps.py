@@ -14,13 +14,13 @@ from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision import decide
 from posts.publishing.decision_types import AwaitPlatform, Decision, Fact
-from posts.publishing.engine import publishable_targets
+from posts.publishing.engine import targets_with_related_rows
 from posts.publishing.outcomes import LEASE, ClaimLost, record_decision, write_step_beginnings
 
 
 def take_up() -> PostTarget:
     """Claim the only due target, as a worker does."""
-    [claimed] = claim_due(publishable_targets(), limit=2, lease=LEASE)
+    [claimed] = claim_due(targets_with_related_rows(), limit=2, lease=LEASE)
     return claimed
 
 

@@ -20,6 +20,7 @@ from accounts.platforms.errors import (
 from accounts.platforms.types import OUT, TAKEN, Progress, Published
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide
 from posts.publishing.decision_types import (
+    AttemptBegins,
     AwaitPlatform,
     Fact,
     Finish,
@@ -34,7 +35,6 @@ from posts.publishing.decision_types import (
     TargetState,
     TokensBeingRenewed,
     TokensRenewed,
-    WorkerDied,
 )
 from tests.posts.rows import NOON
 
@@ -93,10 +93,10 @@ STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Ret
         (THREAD, REFUSED, "unconfirmed"),
         (THREAD, DOWN, "unconfirmed"),
         # Workers died.
-        (replace(FIRST, unanswered=True), WorkerDied(1), "unconfirmed"),
-        (FIRST, WorkerDied(MAX_WORKER_LOSSES), "failed PLATFORM_UNAVAILABLE"),
-        (DOUBTED, WorkerDied(MAX_WORKER_LOSSES), "unconfirmed"),
-        (replace(DOUBTED, publishes=False, attempts_left=False), WorkerDied(0), "failed PLATFORM_UNAVAILABLE"),
+        (replace(FIRST, unanswered=True), AttemptBegins(1), "unconfirmed"),
+        (FIRST, AttemptBegins(MAX_WORKER_LOSSES), "failed PLATFORM_UNAVAILABLE"),
+        (DOUBTED, AttemptBegins(MAX_WORKER_LOSSES), "unconfirmed"),
+        (replace(DOUBTED, publishes=False, attempts_left=False), AttemptBegins(0), "failed PLATFORM_UNAVAILABLE"),
     ],
 )
 def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
@@ -139,7 +139,7 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
         ),
         (FIRST, TokenExpired("Stale."), RenewTokens()),
         (DOUBTED, TokensRenewed(), TakeStep(False, unanswered=True)),
-        (DOUBTED, WorkerDied(1), TakeStep(False, unanswered=True)),
+        (DOUBTED, AttemptBegins(1), TakeStep(False, unanswered=True)),
     ],
 )
 def test_a_target_goes_on(state: TargetState, fact: Fact, decision: Any) -> None:
@@ -193,7 +193,7 @@ SENDING = replace(FIRST, unanswered=True)
         ),
         (
             replace(SENDING, segments=1),
-            WorkerDied(1),
+            AttemptBegins(1),
             "Segment 1 was published; it is not known whether segment 2 was: ",
         ),
         (

@@ -33,7 +33,7 @@ def loop() -> Iterator[PublishLoop]:
     made = PublishLoop()
     yield made
     if not made.stopping:
-        made.stop(10)
+        made.stop_and_wait(10)
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_stopping_completes_attempts_that_have_begun(
     group = create(api, telegram_account)
     loop.start()
     wait_until(lambda: len(scripted.sent) == 1)
-    stopping = threading.Thread(target=loop.stop, args=[20])
+    stopping = threading.Thread(target=loop.stop_and_wait, args=[20])
     stopping.start()
     gate.set()
     stopping.join()
@@ -180,7 +180,7 @@ def test_many_quick_accounts_of_a_hanging_platform_leave_half_of_the_threads(
     assert (len(scripted.sent), published("telegram")) == (6 + 4, 6)
     gate.set()
     wait_until(lambda: published("telegram") == 6 + 18)
-    loop.stop(10)
+    loop.stop_and_wait(10)
     assert len(scripted.sent) == 6 + 18
 
 
@@ -227,7 +227,7 @@ def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
     gate.set()
     wait_until(lambda: published("telegram") == 1)
     loop.wake()
-    loop.stop(10)
+    loop.stop_and_wait(10)
 
     assert PostTarget.objects.get().lease_until is None
     assert (read(api, group)["status"], len(scripted.sent)) == ("published", 1)
@@ -243,7 +243,7 @@ def test_two_workers_publish_each_target_once(
         worker.start()
     wait_until(lambda: published("telegram") == 50)
     for worker in workers:
-        worker.stop(10)
+        worker.stop_and_wait(10)
 
     assert len(scripted.sent) == 50
     assert len({content.key for content in scripted.sent}) == 50

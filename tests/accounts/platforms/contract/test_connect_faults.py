@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, PlatformError, Transient
 from accounts.platforms.registry import platform
-from accounts.platforms.types import Connection
+from accounts.platforms.types import AuthorizedAccount
 from tests.accounts.platforms.contract.broken_calls import (
     altered_answers,
     answer_next,
@@ -48,7 +48,7 @@ def authorization(world: World) -> tuple[str, dict[str, Any]]:
     return begun.url, json.loads(json.dumps(dict(begun.stored)))
 
 
-def exchange(world: World, code: str, stored: dict[str, Any], uri: str = "") -> Connection:
+def exchange(world: World, code: str, stored: dict[str, Any], uri: str = "") -> AuthorizedAccount:
     return platform(world.name).exchange(code=code, redirect_uri=uri or redirect_uri(), stored=stored)[0]
 
 
@@ -78,7 +78,7 @@ def test_no_answer_brings_harm_into_an_identity(world: World) -> None:
     for call in calls_of(world, world.connection):
         for body in altered_answers(world, call, world.connection) if call not in world.trusted else ():
             answer_next(world, call, body)
-            connections: list[Connection] = []
+            connections: list[AuthorizedAccount] = []
             error = error_of(lambda made=connections: made.append(world.connection()), secrets_of(world))  # type: ignore[misc]
             assert error is None or type(error) in (CredentialsRejected, Transient, ConnectionUnavailable)
             for connection in connections:

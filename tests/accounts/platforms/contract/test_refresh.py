@@ -39,7 +39,7 @@ def test_ten_workers_renew_the_tokens_once_and_all_publish(world: World, account
         if n == WORKERS:
             world.server.wait_for(before + 1)
             return release.set()
-        grant = services.refresh_grant(account_id=account.id, stale=stale)
+        grant = services.renew_or_await_tokens(account_id=account.id, stale=stale)
         result: Progress | Published = START
         while isinstance(result, Progress):
             result = platform(world.name).publish(grant, content(world, f"Post {n}"), result)

@@ -25,7 +25,7 @@ from accounts.platforms.errors import (
     TokenExpired,
 )
 from accounts.platforms.registry import platform
-from accounts.platforms.types import Connection, Grant
+from accounts.platforms.types import AuthorizedAccount, Grant
 from tests.conftest import ApiClient
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer
@@ -178,7 +178,7 @@ class World:
         assert answer.status_code == 200, answer.content
         return ConnectedAccount.objects.get(pk=answer.json()["account"]["id"])
 
-    def connection(self) -> Connection:
+    def connection(self) -> AuthorizedAccount:
         """The account, connected by the adapter alone."""
         adapter = platform(self.name)
         if self.method == "credentials":

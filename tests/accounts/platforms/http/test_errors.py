@@ -49,7 +49,11 @@ def answered(status: int, body: bytes = b'{"message": "no"}') -> ApiError:
 def test_each_error_is_translated_by_the_kind_of_call(
     fault: Exception, read: type[PlatformError], sent: type[PlatformError], published: type[PlatformError]
 ) -> None:
-    contexts = (ERRORS.platform_errors(), ERRORS.content_errors("this"), ERRORS.publish_errors("this", final=True))
+    contexts = (
+        ERRORS.repeatable_call_errors(),
+        ERRORS.content_errors("this"),
+        ERRORS.publish_errors("this", final=True),
+    )
     for context, expected in zip(contexts, (read, sent, published), strict=True):
         with pytest.raises(PlatformError) as caught, context:
             raise fault
@@ -57,7 +61,7 @@ def test_each_error_is_translated_by_the_kind_of_call(
 
 
 def test_the_platform_error_has_the_waiting_time_and_the_reason() -> None:
-    limited = ERRORS.platform_error(answered(429))
+    limited = ERRORS.repeatable_call_error(answered(429))
     assert isinstance(limited, RateLimited)
     assert limited.retry_after == 7.0
     assert ERRORS.content_call_error(answered(400), "this image").message == "Example does not accept this image: no"

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts.platforms.http.client import required_object
+from accounts.platforms.http.client import required_json_object
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    https_url,
-    json_object,
+    https_url_or_empty,
+    json_object_or_none,
     line_without_tokens,
     objects_in,
     one_line,
+    required_matching_text,
+    retry_after_seconds,
     seconds_to_wait,
-    text_in,
-    wait_in,
 )
 from config.outbound import Response
 
@@ -30,9 +30,9 @@ TOKEN = "EAAB" + "x1Y-" * 20
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'"text"', b"{", b"[" * 100_000])
 def test_only_a_json_object_is_read_as_one(body: bytes) -> None:
-    assert json_object(Response(200, {}, body)) is None
+    assert json_object_or_none(Response(200, {}, body)) is None
     with pytest.raises(UnreadableAnswer):
-        required_object(Response(200, {}, body))
+        required_json_object(Response(200, {}, body))
 
 
 @pytest.mark.parametrize(
@@ -86,18 +86,18 @@ def test_an_error_has_one_safe_line_and_says_whether_the_api_sent_it() -> None:
 
 
 def test_a_field_must_match_its_pattern() -> None:
-    assert text_in({"id": "12"}, "id", re.compile("[0-9]+"), "id") == "12"
+    assert required_matching_text({"id": "12"}, "id", re.compile("[0-9]+"), "id") == "12"
     for value in ("../12", 12, None):
         with pytest.raises(UnreadableAnswer, match="has no id"):
-            text_in({"id": value}, "id", re.compile("[0-9]+"), "id")
+            required_matching_text({"id": value}, "id", re.compile("[0-9]+"), "id")
     assert objects_in([{"a": 1}, "b", None]) == [{"a": 1}]
     assert objects_in("text") == []
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "http://a.example/", "https://a.example/ b", None, 5])
 def test_only_https_addresses_are_shown(url: Any) -> None:
-    assert https_url(url) == ""
-    assert https_url("https://a.example/b.png") == "https://a.example/b.png"
+    assert https_url_or_empty(url) == ""
+    assert https_url_or_empty("https://a.example/b.png") == "https://a.example/b.png"
 
 
 @pytest.mark.parametrize(
@@ -105,4 +105,4 @@ def test_only_https_addresses_are_shown(url: Any) -> None:
     [(30, 30.0), (0.5, 0.5), (-1, 0.0), (10**400, 86_400.0), ("30", None), (True, None), (None, None), ([30], None)],
 )
 def test_a_waiting_time_in_a_body_is_a_number_within_a_day(value: Any, seconds: float | None) -> None:
-    assert wait_in(value) == seconds
+    assert retry_after_seconds(value) == seconds

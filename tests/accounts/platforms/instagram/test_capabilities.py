@@ -57,6 +57,6 @@ def test_more_than_five_hashtags_are_warned_of_and_more_than_thirty_refused(
 
 
 def _codes(post_type: str, width: int, height: int) -> list[str]:
-    rules = CAPABILITIES.media_for({"post_type": post_type})
+    rules = CAPABILITIES.media_rules_for_options({"post_type": post_type})
     asset = MediaInfo("image", "image/jpeg", 200_000, width, height)
     return [issue.code for issue in asset_issues("instagram", rules, asset, "media[0]")]

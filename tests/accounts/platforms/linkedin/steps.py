@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from accounts.platforms.linkedin.adapter import LinkedIn
-from accounts.platforms.types import Connection, Content, MediaFile
+from accounts.platforms.types import AuthorizedAccount, Content, MediaFile
 from tests.accounts.platforms.contract.world import redirect_uri
 from tests.fakes.http_server import Answer
 from tests.fakes.linkedin import FakeLinkedIn
@@ -17,7 +17,7 @@ MEMBER, PAGE = "urn:li:person:m0-X_z", "urn:li:organization:2414183"
 
 def connect(
     server: FakeLinkedIn, kind: str, name: str = "Alice", scopes: Iterable[str] | None = None
-) -> tuple[Connection, ...]:
+) -> tuple[AuthorizedAccount, ...]:
     """The accounts of a person who chooses this kind and grants everything, or these scopes."""
     authorization = LinkedIn().authorize(state="state-1", redirect_uri=redirect_uri(), given={"kind": kind})
     code = server.grant(authorization.url, name, scopes)

@@ -8,14 +8,22 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Authorization, Content, Grant, MediaFile, NotPublishedProof, Progress, Published
+from accounts.platforms.types import (
+    Content,
+    Grant,
+    MediaFile,
+    NotPublishedProof,
+    OAuthAuthorizationRequest,
+    Progress,
+    Published,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 REDIRECT = "https://publish.example/dashboard/connect/callback"
 BEGUN = Progress("create", {"key": "tgt_1-k", "after": "6", "media": [], "pending": [], "looks": 0})
 
 
-def authorize(mastodon: Mastodon, address: str) -> Authorization:
+def authorize(mastodon: Mastodon, address: str) -> OAuthAuthorizationRequest:
     """Begin to connect an account of the Mastodon server at this address by OAuth."""
     return mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": address})
 

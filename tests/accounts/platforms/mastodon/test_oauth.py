@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Authorization, Connection
+from accounts.platforms.types import AuthorizedAccount, OAuthAuthorizationRequest
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
 from tests.accounts.platforms.mastodon.steps import REDIRECT, authorize, post, publish
 from tests.fakes.http_server import Answer
@@ -22,18 +22,20 @@ SCOPES = {"read:accounts", "read:statuses", "write:statuses", "write:media"}
 APPLICATION = {"client_id": "id", "client_secret": "secret"}
 
 
-def exchange(mastodon: Mastodon, begun: Authorization, code: str) -> Connection:
+def exchange(mastodon: Mastodon, begun: OAuthAuthorizationRequest, code: str) -> AuthorizedAccount:
     [connection] = mastodon.exchange(code=code, redirect_uri=REDIRECT, stored=begun.stored)
     return connection
 
 
 @pytest.fixture
-def begun(mastodon: Mastodon, server: FakeMastodon) -> Authorization:
+def begun(mastodon: Mastodon, server: FakeMastodon) -> OAuthAuthorizationRequest:
     server.add_account("alice")
     return authorize(mastodon, server.url)
 
 
-def test_the_service_registers_and_requests_only_what_it_needs(server: FakeMastodon, begun: Authorization) -> None:
+def test_the_service_registers_and_requests_only_what_it_needs(
+    server: FakeMastodon, begun: OAuthAuthorizationRequest
+) -> None:
     [application] = server.applications()
     [registration] = [request for request in server.requests if server.call_of(request) == REGISTER]
     asked = {name: values[-1] for name, values in parse_qs(urlsplit(begun.url).query).items()}
@@ -57,7 +59,7 @@ def test_the_operator_names_the_application(mastodon: Mastodon, server: FakeMast
 
 
 def test_a_code_connects_an_account_that_publishes(
-    mastodon: Mastodon, server: FakeMastodon, begun: Authorization
+    mastodon: Mastodon, server: FakeMastodon, begun: OAuthAuthorizationRequest
 ) -> None:
     connection = exchange(mastodon, begun, server.grant(begun.url, "alice"))
     [application] = server.applications()
@@ -78,7 +80,7 @@ def test_a_code_connects_an_account_that_publishes(
 
 
 def test_a_code_for_another_or_a_forgotten_application_needs_a_new_connection(
-    mastodon: Mastodon, server: FakeMastodon, begun: Authorization
+    mastodon: Mastodon, server: FakeMastodon, begun: OAuthAuthorizationRequest
 ) -> None:
     other, code = authorize(mastodon, server.url), server.grant(begun.url, "alice")
     with pytest.raises(CredentialsRejected) as caught:

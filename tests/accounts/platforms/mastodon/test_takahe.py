@@ -8,7 +8,7 @@ import pytest
 
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Connection, Published
+from accounts.platforms.types import AuthorizedAccount, Published
 from tests.accounts.platforms.mastodon.steps import REDIRECT, authorize, go_to, image, post, publish, step
 from tests.fakes.mastodon_takahe import FakeTakahe
 
@@ -21,7 +21,7 @@ def takahe() -> Iterator[FakeTakahe]:
 
 
 @pytest.fixture
-def connection(mastodon: Mastodon, takahe: FakeTakahe) -> Connection:
+def connection(mastodon: Mastodon, takahe: FakeTakahe) -> AuthorizedAccount:
     begun = authorize(mastodon, takahe.url)
     code = takahe.grant(begun.url, "alice")
     [connection] = mastodon.exchange(code=code, redirect_uri=REDIRECT, stored=begun.stored)
@@ -29,7 +29,7 @@ def connection(mastodon: Mastodon, takahe: FakeTakahe) -> Connection:
 
 
 def test_an_account_is_connected_and_published_to(
-    mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
+    mastodon: Mastodon, takahe: FakeTakahe, connection: AuthorizedAccount
 ) -> None:
     content = post("Hello", image(alt_text="A bench"), language="zh-TW")
 
@@ -50,7 +50,7 @@ def test_a_pasted_token_needs_the_wide_scopes(mastodon: Mastodon, takahe: FakeTa
 
 
 def test_a_revoked_token_disconnects_the_account_at_every_step(
-    mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
+    mastodon: Mastodon, takahe: FakeTakahe, connection: AuthorizedAccount
 ) -> None:
     grant, content = connection.grant, post("Hello", image())
     uploading, creating = (go_to(phase, mastodon, grant, content) for phase in ("upload", "create"))
@@ -66,7 +66,7 @@ def test_a_revoked_token_disconnects_the_account_at_every_step(
 
 
 def test_a_refused_post_does_not_disconnect_the_account(
-    mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
+    mastodon: Mastodon, takahe: FakeTakahe, connection: AuthorizedAccount
 ) -> None:
     takahe.set_max_characters(4)
 

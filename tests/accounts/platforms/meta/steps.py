@@ -13,7 +13,15 @@ from typing import Any, TypeVar
 from pytest_django import Settings
 
 from accounts.platforms.base import START, Platform
-from accounts.platforms.types import Connection, Content, Grant, MediaFile, NotPublishedProof, Progress, Published
+from accounts.platforms.types import (
+    AuthorizedAccount,
+    Content,
+    Grant,
+    MediaFile,
+    NotPublishedProof,
+    Progress,
+    Published,
+)
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer
 
@@ -33,14 +41,14 @@ def running(server: Server, client: tuple[str, str], settings: Settings, **more:
         yield server
 
 
-def connect_all(platform: Platform, server: Any, *scopes: list[str]) -> tuple[Connection, ...]:
+def connect_all(platform: Platform, server: Any, *scopes: list[str]) -> tuple[AuthorizedAccount, ...]:
     """Connect the accounts of alice, who grants all requested scopes, or these scopes only."""
     authorization = platform.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice", *scopes)
     return platform.exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
 
 
-def connect(platform: Platform, server: Any, *scopes: list[str]) -> Connection:
+def connect(platform: Platform, server: Any, *scopes: list[str]) -> AuthorizedAccount:
     """Connect the one account of alice, like `connect_all`."""
     [connection] = connect_all(platform, server, *scopes)
     return connection

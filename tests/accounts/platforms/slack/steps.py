@@ -7,14 +7,22 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.slack.adapter import Slack
-from accounts.platforms.types import Connection, Content, Grant, MediaFile, NotPublishedProof, Progress, Published
+from accounts.platforms.types import (
+    AuthorizedAccount,
+    Content,
+    Grant,
+    MediaFile,
+    NotPublishedProof,
+    Progress,
+    Published,
+)
 from tests.fakes.http_server import Answer
 from tests.fakes.slack import FakeSlack
 
 REDIRECT_URI = "https://service.example/dashboard/connect/callback"
 
 
-def install(slack: Slack, server: FakeSlack) -> tuple[Connection, ...]:
+def install(slack: Slack, server: FakeSlack) -> tuple[AuthorizedAccount, ...]:
     """Connect the channels of an installation of the Slack app."""
     authorization = slack.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url)

@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, PlatformError, RateLimited
 from accounts.platforms.registry import platform
-from accounts.platforms.types import Connection
+from accounts.platforms.types import AuthorizedAccount
 from tests.accounts.platforms.adapter_steps import Account
 from tests.accounts.platforms.contract.world import World, redirect_uri
 from tests.accounts.platforms.youtube.content import google_error
@@ -19,7 +19,7 @@ from tests.fakes.youtube import CHANNELS, READ_SCOPE, UPLOAD_SCOPE, FakeYouTube
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def connections(world: World) -> tuple[Connection, ...]:
+def connections(world: World) -> tuple[AuthorizedAccount, ...]:
     """All channels that the owner's grant opens."""
     authorization = platform("youtube").authorize(state="state-1", redirect_uri=redirect_uri(), given={})
     code = world.grant(authorization.url)
