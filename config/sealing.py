@@ -25,7 +25,7 @@ class Sealed(str):
 
 
 def encrypt_for_row(owner: str, value: Any) -> Sealed:
-    """Encrypt a JSON value; `decrypt_for_row` decrypts it only for the same `owner`, a text that identifies its database row."""
+    """Encrypt a JSON value; `decrypt_for_row` needs the same `owner`, a text that identifies the database row."""
     text = json.dumps({"row": owner, "value": value}, separators=(",", ":"))
     return Sealed(fernet_for_keys(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
 

@@ -151,7 +151,7 @@ class PostTarget(DueRow, TimestampedModel):
     @property
     def publishing_progress(self) -> Progress:
         """Return how far publishing this post target has progressed, and which publishing step follows."""
-        return Progress(self.phase, self.progress)
+        return Progress.from_stored(self.phase, self.progress)
 
     @property
     def cost_cents(self) -> int:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import duration_range_in_words
+from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import (
     Capabilities,
     FileRules,
     ImageRules,
     MediaRules,
     TextRules,
-    ThreadRules,
     VideoRules,
 )
 

@@ -14,7 +14,8 @@ from accounts.platforms.errors import ContentRejected
 from accounts.platforms.issues import Issue, issue_with_hint
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.text_check import CallCache, length_issues
-from accounts.platforms.types import Capabilities, Content, ThreadRules
+from accounts.platforms.thread_rules import ThreadRules
+from accounts.platforms.types import Capabilities, Content
 
 OPTION = "thread"
 MAX_SEGMENT_LENGTH = 100_000  # the maximum length of a post's text

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from django.utils import timezone
 
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.types import Progress
+from accounts.platforms.types import Progress, State
 
 
 def check_again_or_give_up(
-    phase: str, state: Mapping[str, Any], *, first: float, longest: float, max_checks: int, timeout: PlatformError
+    progress: Progress,
+    phase: str,
+    state: State,
+    *,
+    first: float,
+    longest: float,
+    max_checks: int,
+    timeout: PlatformError,
 ) -> Progress:
     """Return the publishing step that asks again, after a pause, whether the platform has processed an upload.
 
@@ -22,15 +27,16 @@ def check_again_or_give_up(
     """
     if state.get("looks", 0) >= max_checks:
         raise timeout
-    return check_later(phase, state, first=first, longest=longest)
+    return check_later(progress, phase, state, first=first, longest=longest)
 
 
-def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: float) -> Progress:
+def check_later(progress: Progress, phase: str, state: State, *, first: float, longest: float) -> Progress:
     """Return the publishing step that asks a platform about an upload again after a pause, as often as necessary."""
     checks = state.get("looks", 0)
-    return step_after_pause(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
+    seconds = min(first * 2 ** min(checks, 20), longest)
+    return step_after_pause(progress, phase, {**state, "looks": checks + 1}, seconds)
 
 
-def step_after_pause(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
+def step_after_pause(progress: Progress, phase: str, state: State, seconds: float) -> Progress:
     """Return the publishing step that takes place in `seconds`, such as a check of whether an upload is processed."""
-    return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))
+    return progress.next_step(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

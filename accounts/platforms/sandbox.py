@@ -9,6 +9,7 @@ Markers in a post's text, or in the text of a thread's segment, let callers test
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from django.utils import timezone
@@ -54,14 +55,15 @@ class Sandbox(Platform):
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Simulate publishing a post or the next post of a thread, or raise the error that a marker in the text asks for."""
-        sent, texts = list(progress.state.get("sent", ())), segment_texts(content)
+        sent, texts = progress.segments, segment_texts(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):
             raise fault
         if progress.phase == "start" and "[sandbox:slow]" in text:
-            return Progress("publish", progress.state, ready_at=timezone.now() + SLOW)
+            return progress.next_step("publish", progress.state, ready_at=timezone.now() + SLOW)
         if len(sent) + 1 < len(texts):
-            return Progress("start", {"sent": [*sent, f"sandbox-{content.key}-{len(sent) + 1}"]})
+            sent = (*sent, f"sandbox-{content.key}-{len(sent) + 1}")
+            return replace(progress, segments=sent).next_step("start", {})
         return Published(
             external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}"
         )

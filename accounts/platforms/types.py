@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.schemas import object_schema
+from accounts.platforms.thread_rules import ThreadRules
 
 RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
 LinkPreview = Literal["platform", "service", "options", "none"]
 MediaKind = Literal["image", "gif", "video", "document"]
 
 State = Mapping[str, Any]  # of Progress
-TAKEN, OUT = "taken", "out"  # keys in it
+_SEGMENTS, _ACCEPTED, _PUBLISHED = "sent", "taken", "out"  # keys in the stored form of Progress
 
 
 @dataclass(frozen=True)
@@ -38,21 +39,6 @@ class TextRules:
     max_length_with_images: int | None = None
     max_length_with_poll: int | None = None
     taken_by_options: Callable[[Mapping[str, Any]], int] | None = None
-
-
-@dataclass(frozen=True)
-class ThreadRules:
-    """A platform's rules for threads, which are chains of posts (segments), each a reply to the post before.
-
-    `max_segments` counts the post itself; a segment's length limit is that of a post of text alone. `distinct`: the platform
-    refuses repeated segments. `each_billed`: the platform bills every segment as a post. `unproven`: a sentence for people
-    that says why a thread may fail, if nobody has published one yet; otherwise empty.
-    """
-
-    max_segments: int
-    distinct: bool = False
-    each_billed: bool = False
-    unproven: str = ""
 
 
 @dataclass(frozen=True)
@@ -248,30 +234,42 @@ class Published:
 class Progress:
     """The stored progress of publishing a post: the adapter's next step, and the data that this step needs.
 
-    `phase` names the next step, `state` is what that step needs (ids and frozen records, never bytes). `ready_at` postpones
-    the step (a platform that transcodes). After an attempt of a phase in the platform's `irreversible`, the phase is repeated
-    only if `Platform.find` allows it. The properties read `sent` (the ids of a thread's published segments, in order),
-    `TAKEN: True` and `OUT: {external_id, permalink}` from the state.
+    `phase` names the next step. `state` is what the adapter needs for it, which nobody else reads (ids and frozen records,
+    never bytes). `ready_at` postpones the step (a platform that transcodes). After an attempt of a phase in the platform's
+    `irreversible`, the phase is repeated only if `Platform.find` allows it.
+
+    `segments` are the platform's references to a thread's published posts, in order; with any, publishing never begins again
+    at the first post. `accepted`: only the platform itself can still reject the post. `published` is the published post, if
+    only a later addition such as the first comment is still missing, which may fail.
     """
 
     phase: str
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: State = field(default_factory=dict)
     ready_at: datetime | None = None
+    segments: tuple[Any, ...] = ()
+    accepted: bool = False
+    published: Published | None = None
 
-    @property
-    def segments(self) -> int:
-        """Return how many posts of a thread are published; above 0, publishing never begins again at the first post."""
-        return len(self.state.get("sent", ()))
+    def next_step(self, phase: str, state: State, *, ready_at: datetime | None = None) -> Progress:
+        """Return the progress before the next publishing step; keeps what is published or accepted."""
+        return replace(self, phase=phase, state=state, ready_at=ready_at)
 
-    @property
-    def accepted(self) -> bool:
-        """Return whether the platform has accepted the post, after which only the platform itself can reject the post."""
-        return TAKEN in self.state
+    def stored(self) -> dict[str, Any]:
+        """Return the progress of publishing a post as JSON for the database column `progress`.
 
-    @property
-    def published(self) -> Published | None:
-        """Return the published post if only an addition that may fail, such as its first comment, is missing, else None."""
-        return Published(**self.state[OUT]) if OUT in self.state else None
+        `phase` and `ready_at` have columns of their own, and the note of `published` is not stored.
+        """
+        post = self.published
+        out = {"external_id": post.external_id, "permalink": post.permalink} if post else None
+        known = {_SEGMENTS: [*self.segments], _ACCEPTED: self.accepted, _PUBLISHED: out}
+        return {**self.state, **{name: value for name, value in known.items() if value}}
+
+    @classmethod
+    def from_stored(cls, phase: str, stored: Mapping[str, Any]) -> Progress:
+        """Return the progress of publishing a post from its phase and from the JSON in the database column `progress`."""
+        state = dict(stored)
+        segments, accepted, out = (state.pop(name, None) for name in (_SEGMENTS, _ACCEPTED, _PUBLISHED))
+        return cls(phase, state, None, tuple(segments or ()), bool(accepted), Published(**out) if out else None)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ MAX_SHOWN_COUNT = 99  # higher counts are shown as 99+
 class DashboardPage:
     """A dashboard page to which templates may link by `{% page_link %}`; a page with a label is also in the menu.
 
-    `waiting` takes a workspace id and returns how many items on the page wait for a person, counted up to MAX_SHOWN_COUNT + 1.
+    `waiting` takes a workspace id and returns how many items of the page wait for a person, up to MAX_SHOWN_COUNT + 1.
     `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
     """
 

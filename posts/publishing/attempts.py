@@ -87,7 +87,7 @@ class Attempt:
             maybe_sent=self.maybe_sent,
             accepted=self.progress.accepted,
             published=self.progress.published,
-            segments=self.progress.segments,
+            segments=len(self.progress.segments),
             attempt=self.number,
             attempts_left=self.number <= len(settings.PUBLISH_RETRY_SCHEDULE),
             tokens_renewed=self.tokens_renewed,

@@ -90,7 +90,7 @@ def _published(post: Published) -> Finish:
 
 def _step_done(state: TargetState, progress: Progress) -> Decision:
     # The doubt of an earlier round ends when the segment that it was about is published.
-    maybe_sent = state.maybe_sent and progress.segments <= state.segments
+    maybe_sent = state.maybe_sent and len(progress.segments) <= state.segments
     return TakeStep(maybe_sent, progress) if progress.ready_at is None else AwaitPlatform(progress, maybe_sent)
 
 

@@ -84,7 +84,7 @@ _MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def _progress(attempt: Attempt) -> dict[str, Any]:
-    return {"phase": attempt.progress.phase, "progress": dict(attempt.progress.state)}
+    return {"phase": attempt.progress.phase, "progress": attempt.progress.stored()}
 
 
 def record_decision(attempt: Attempt, decision: Decision) -> None:

@@ -78,7 +78,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
             start_trace(target.group.trace_id)
             done_so_far = target.publishing_progress
             state = TargetState(
-                "at_most_once", publishes=True, published=done_so_far.published, segments=done_so_far.segments
+                "at_most_once", publishes=True, published=done_so_far.published, segments=len(done_so_far.segments)
             )
             record_decision(Attempt.of_claimed(target, store), unconfirmed(state, MESSAGE))
         done += len(claimed)

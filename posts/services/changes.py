@@ -47,7 +47,7 @@ def stop_unclaimed_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> li
     ended = {"status": TargetStatus.CANCELLED} if cancel else {}
     PostTarget.objects.filter(pk__in=sure).update(**stopped, **ended)
     for row in doubtful:
-        problem = unconfirmed_problem(row.publishing_progress.segments, RETRY_CANCELLED)
+        problem = unconfirmed_problem(len(row.publishing_progress.segments), RETRY_CANCELLED)
         end = {"status": TargetStatus.UNCONFIRMED, "error": problem_json(problem)}
         PostTarget.objects.filter(pk=row.pk).update(**stopped, **end)
     release_holds(target_ids=sure, failed=False)

@@ -13,7 +13,8 @@ from jsonschema import Draft202012Validator
 from accounts.models import ConnectedAccount
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.registry import PLATFORMS, platforms
-from accounts.platforms.types import FileRules, ImageRules, MediaRules, ThreadRules, VideoRules
+from accounts.platforms.thread_rules import ThreadRules
+from accounts.platforms.types import FileRules, ImageRules, MediaRules, VideoRules
 from config.db.ids import new_id
 from tests import factories
 from tests.accounts.oauth_calls import begin

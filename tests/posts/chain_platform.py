@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from accounts.models import ConnectedAccount
 from accounts.platforms.chains import segment_texts, thread_option
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.types import Content, Grant, Progress, Published, ThreadRules
+from accounts.platforms.thread_rules import ThreadRules
+from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.conftest import ApiClient
 from tests.posts.rows import create
 from tests.posts.scripted_platform import ScriptedPlatform, publish_content
@@ -29,14 +30,14 @@ class ChainPlatform(ScriptedPlatform):
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         if progress.phase == "start":
-            return Progress("send", {"sent": []})
-        out = len(progress.state["sent"])
+            return progress.next_step("send", {})
+        out = len(progress.segments)
         text = segment_texts(content)[out]
         type(self).sent.append(replace(content, text=text))
         if fault := type(self).faults.get(out + 1):
             raise fault
         if out + 1 < len(segment_texts(content)):
-            return Progress("send", {"sent": [*progress.state["sent"], text]})
+            return replace(progress, segments=(*progress.segments, text))
         return publish_content(content)
 
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import Transient
-from accounts.platforms.types import OUT, Content, Progress
+from accounts.platforms.types import Content, Progress, Published
 from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.publishing.outcomes import LEASE
@@ -124,7 +124,7 @@ def failed_once(scripted: type[ScriptedPlatform]) -> None:
 def prepared(scripted: type[ScriptedPlatform]) -> None:
     worker = take_up()
     take_first_step(worker)
-    await_platform(worker, Progress("send", dict(worker.progress), ready_at=NOON))
+    await_platform(worker, worker.publishing_progress.next_step("send", worker.progress, ready_at=NOON))
 
 
 def begun(scripted: type[ScriptedPlatform]) -> None:
@@ -158,8 +158,7 @@ def test_published_posts_stay_published(
     group = create(api, telegram_account)
     worker = take_up()
     begin(worker)
-    state = {OUT: {"external_id": "1", "permalink": LINK}}
-    await_platform(worker, Progress("send", state, ready_at=NOON))
+    await_platform(worker, Progress("send", ready_at=NOON, published=Published("1", LINK)))
     clock.move_to(RESTORED)
 
     after_restore("--apply")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from accounts.platforms.base import Platform
@@ -37,7 +38,7 @@ class Bluesky(Platform):
     card, then `freeze` and `put`. A post without files and links goes from `start` to `put`; a thread repeats `freeze` and
     `put` for each segment. `freeze` fixes the record and its key, so `put` may be repeated.
     Its state is {blobs} while files are uploaded, and what VideoService adds; {card, picture} or {note} for a link; then
-    also {rkey, record, sent}: `sent` are the {uri, cid} of the published segments.
+    also {rkey, record}. The segments are the {uri, cid} of the published posts.
     `rounds` counts how often the server has lost files, which are then uploaded again: a video directly to the server,
     since the video service would only name the lost blob. The same is done after VIDEO_SERVICE_ATTEMPTS failed attempts;
     such a video plays only some seconds after publication.
@@ -134,48 +135,51 @@ class Bluesky(Platform):
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Run the next step of publishing a Bluesky post, such as uploading a file or creating the post's record."""
         if progress.phase == "put":
-            return self._put(grant, content, progress.state)
+            return self._put(grant, content, progress)
         if progress.phase == "upload":
-            return self._upload_next(grant, content, progress.state)
+            return self._upload_next(grant, content, progress)
         if progress.phase == "process":
-            return self._video_service(grant).check_processing(progress.state)
+            return self._video_service(grant).check_processing(progress)
         if progress.phase == "card":
             link = self.card_link(content.text, content.options, with_media=False) or ""
-            return embeds.read_linked_page(link, content)
+            return embeds.read_linked_page(link, content, progress)
         if progress.phase == "picture":
-            return embeds.upload_card_picture(_server(grant), progress.state)
+            return embeds.upload_card_picture(_server(grant), progress)
         if progress.phase == "start":
             check_segments(content, CAPABILITIES, "Bluesky")
             if content.media:
                 embeds.check_files_fit_one_embed(content.media)
-                return Progress("upload", {"blobs": []})
+                return progress.next_step("upload", {"blobs": []})
             if self.card_link(content.text, content.options, with_media=False):
-                return Progress("card")
-        return self._freeze(grant, content, progress.state)
+                return progress.next_step("card", {})
+        return self._freeze(grant, content, progress)
 
-    def _upload_next(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
+    def _upload_next(self, grant: Grant, content: Content, progress: Progress) -> Progress:
+        state = progress.state
         file = content.media[len(state["blobs"])]
         if file.kind == "video" and not state.get("rounds") and content.attempt <= VIDEO_SERVICE_ATTEMPTS:
-            return self._video_service(grant).send(file, content.key, state)
+            return self._video_service(grant).send(file, content.key, progress)
         uploaded = [*state["blobs"], embeds.upload_blob(_server(grant), file)]
-        return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
+        phase = "upload" if len(uploaded) < len(content.media) else "freeze"
+        return progress.next_step(phase, {**state, "blobs": uploaded})
 
-    def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
+    def _freeze(self, grant: Grant, content: Content, progress: Progress) -> Progress:
         """Build the record and key of a Bluesky thread's next post, and return the publishing step that sends them.
 
         A segment whose files were lost has the same key and time as before.
         """
-        sent = state.get("sent", [])
+        sent, state = progress.segments, progress.state
         others = {name: value for name, value in state.items() if name != "blobs"}
         embed = None if sent else embeds.embed_of_first_record(content, state)
         if "record" in state:
-            return Progress("put", {**others, "record": {**state["record"], "embed": embed}})
+            return progress.next_step("put", {**others, "record": {**state["record"], "embed": embed}})
         with ERRORS.repeatable_call_errors():
             text = segment_texts(content)[len(sent)]
             record = feed_post.build_record(_server(grant), text, content.options, embed=embed, thread=sent)
-        return Progress("put", {**others, "rkey": self.clock.next(), "record": record, "sent": sent})
+        return progress.next_step("put", {**others, "rkey": self.clock.next(), "record": record})
 
-    def _put(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+    def _put(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+        state = progress.state
         try:
             ref = feed_post.put_record(_server(grant), grant.external_id, state["rkey"], state["record"])
         except feed_post.BlobsGone as gone:
@@ -183,14 +187,14 @@ class Bluesky(Platform):
             if rounds > MAX_ROUNDS or not (content.media or "picture" in state):
                 raise gone.error from gone
             if content.media:
-                return Progress("upload", {**state, "blobs": [], "rounds": rounds})
-            return Progress("picture", {**state, "rounds": rounds})
-        sent, note = [*state.get("sent", []), ref], state.get("note", "")
+                return progress.next_step("upload", {**state, "blobs": [], "rounds": rounds})
+            return progress.next_step("picture", {**state, "rounds": rounds})
+        sent, note = (*progress.segments, ref), state.get("note", "")
         if len(sent) >= len(segment_texts(content)):
             return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
         if not ref["cid"]:  # the next segment refers to this cid
             raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")
-        return Progress("freeze", {"sent": sent, **({"note": note} if note else {})})
+        return replace(progress, segments=sent).next_step("freeze", {"note": note} if note else {})
 
     def _video_service(self, grant: Grant) -> VideoService:
         address = self.setting("VIDEO_API_BASE", "https://video.bsky.app").rstrip("/")

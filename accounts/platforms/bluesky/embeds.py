@@ -63,7 +63,7 @@ def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def read_linked_page(link: str, content: Content) -> Progress:
+def read_linked_page(link: str, content: Content, progress: Progress) -> Progress:
     """Read the linked web page of a Bluesky post, and fill the post's link card with the page's title and description.
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
@@ -77,18 +77,19 @@ def read_linked_page(link: str, content: Content) -> Progress:
         reason = str(error)
     title = own.get("title") or page.title
     if not title:
-        return Progress("freeze", {"note": f"The post has no link card: the page at {_host(link)} {reason}."})
+        return progress.next_step("freeze", {"note": f"The post has no link card: the page at {_host(link)} {reason}."})
     card = {"uri": link, "title": title, "description": own.get("description", page.description)}
     if 0 < len(page.picture) <= MAX_PICTURE_ADDRESS:
-        return Progress("picture", {"card": card, "picture": page.picture})
-    return Progress("freeze", {"card": card})
+        return progress.next_step("picture", {"card": card, "picture": page.picture})
+    return progress.next_step("freeze", {"card": card})
 
 
-def upload_card_picture(server: Xrpc, state: State) -> Progress:
+def upload_card_picture(server: Xrpc, progress: Progress) -> Progress:
     """Upload the preview picture of a Bluesky link card. Raises TokenExpired, AccountDisconnected, Transient."""
+    state = progress.state
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
     blob = _picture(server, state["picture"])
-    return Progress("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
+    return progress.next_step("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
 
 
 def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | None:

@@ -63,29 +63,29 @@ class VideoService:
     server: Xrpc
     did: str
 
-    def send(self, file: MediaFile, key: str, state: State) -> Progress:
+    def send(self, file: MediaFile, key: str, progress: Progress) -> Progress:
         """Upload a video to Bluesky's video service. Returns the next publishing step, usually to wait for processing.
 
         `key` identifies the post at every attempt. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
         """
         self._check_allowance(file)
-        tries = state.get("tries", 0) + 1
+        tries = progress.state.get("tries", 0) + 1
         job = self._upload(file, f"{key}-{tries}.mp4")
         job_id = job.get("jobId")
         if not isinstance(job_id, str) or not 0 < len(job_id) <= 256:
             raise Transient("Bluesky's video service did not name the job of a video.")
-        return _next_step({**state, "job": job_id, "tries": tries, "looks": 0}, job)
+        return _next_step(progress, {**progress.state, "job": job_id, "tries": tries, "looks": 0}, job)
 
-    def check_processing(self, state: State) -> Progress:
+    def check_processing(self, progress: Progress) -> Progress:
         """Ask Bluesky's video service whether it has processed the video. Raises ContentRejected, Transient."""
         with VIDEO_ERRORS.repeatable_call_errors():
             try:
-                answer = Xrpc(self.address).query("app.bsky.video.getJobStatus", {"jobId": state["job"]})
+                answer = Xrpc(self.address).query("app.bsky.video.getJobStatus", {"jobId": progress.state["job"]})
             except XrpcError as error:
                 if error.status in (400, 404):  # the service no longer has the job
-                    return _send_again(state, error.reason)
+                    return _send_again(progress, progress.state, error.reason)
                 raise
-        return _next_step(state, _job_in(answer))
+        return _next_step(progress, progress.state, _job_in(answer))
 
     def _check_allowance(self, file: MediaFile) -> None:
         """Raise ContentRejected if Bluesky's video service accepts no further video of this size from the account today."""
@@ -129,36 +129,36 @@ class VideoService:
         return Xrpc(self.address, token)
 
 
-def _next_step(state: State, job: Mapping[str, Any]) -> Progress:
+def _next_step(progress: Progress, state: State, job: Mapping[str, Any]) -> Progress:
     """Return the publishing step that follows a response of Bluesky's video service: go on, wait, or upload again."""
     if blob := blob_in(job):
-        return Progress("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
+        return progress.next_step("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
     if job.get("state") == FAILED:
-        return _after_failure(state, job)
+        return _after_failure(progress, state, job)
     timeout = Transient("Bluesky has not finished processing the video.")
     return check_again_or_give_up(
-        "process", state, first=PAUSE_SECONDS, longest=PAUSE_SECONDS, max_checks=MAX_CHECKS, timeout=timeout
+        progress, "process", state, first=PAUSE_SECONDS, longest=PAUSE_SECONDS, max_checks=MAX_CHECKS, timeout=timeout
     )
 
 
-def _after_failure(state: State, job: Mapping[str, Any]) -> Progress:
+def _after_failure(progress: Progress, state: State, job: Mapping[str, Any]) -> Progress:
     code = one_line(job.get("failureCode"))
     reason = line_without_tokens(job.get("message")) or line_without_tokens(job.get("error")) or code or NO_REASON
     if code in SERVICE_FAILED:
-        return _send_again(state, reason)
+        return _send_again(progress, state, reason)
     if code not in UNUSABLE:
         report_unmapped_code("bluesky", f"video job {code}")
     raise ContentRejected(f"Bluesky could not process the video: {reason}")
 
 
-def _send_again(state: State, reason: str) -> Progress:
+def _send_again(progress: Progress, state: State, reason: str) -> Progress:
     """Plan another upload of a video that Bluesky failed to process. Raises ContentRejected after MAX_JOBS uploads."""
     if state["tries"] >= MAX_JOBS:
         raise ContentRejected(
             f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later."
         )
     ready_at = timezone.now() + timedelta(seconds=SEND_AGAIN_SECONDS)
-    return Progress("upload", _without(state, "job", "looks"), ready_at=ready_at)
+    return progress.next_step("upload", _without(state, "job", "looks"), ready_at=ready_at)
 
 
 def _without(state: State, *names: str) -> dict[str, Any]:

@@ -22,8 +22,7 @@ class Facebook(MetaPlatform):
     Publishing goes `start`, then `photo` for each photo, or `open` and `send` for a video; `create`, which publishes;
     `settle` while Facebook processes a video; and `comment` if a first comment is asked for. Its state is {since, photos}:
     when the publication began, and the ids of the uploads; {video, sessions, session, offset, end} or {video, sessions,
-    address (sealed)} while a video is sent; {taken, looks} while it is processed, {out} once the post is published, and
-    `again` if its uploads had to be repeated.
+    address (sealed)} while a video is sent; {looks} while it is processed; and `again` if its uploads had to be repeated.
     A grant's tokens are {access_token}, the page's own; its external_id is the page's id. Ending a grant at Facebook
     would end the person's consent, and with it every other page that the person has connected, so none is.
     """

@@ -31,7 +31,7 @@ from accounts.platforms.http.responses import (
     objects_in,
 )
 from accounts.platforms.meta.graph import Graph, GraphError, id_of
-from accounts.platforms.types import Content, MediaFile, Progress
+from accounts.platforms.types import Content, MediaFile, Progress, State
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
 
 UPLOAD_SECONDS = 600.0  # timeout of one call
@@ -41,7 +41,6 @@ VIDEO_API_PATHS: dict[PostKind, str] = {"video": "videos", "reel": "video_reels"
 DOMAIN = "facebook.com"
 WRONG_OFFSET_CODE = 1363037  # the next part begins at another byte, which the error's data names
 
-State = Mapping[str, Any]
 VideoStatus = Literal["unpublished", "processing", "published", "failed"]
 FAILED = frozenset({"error", "expired", "upload_failed"})
 
@@ -56,21 +55,22 @@ class FacebookVideoStatus:
     reason: str
 
 
-def next_step(content: Content, state: State) -> Progress:
+def next_step(content: Content, progress: Progress, state: State) -> Progress:
     """Return the publishing step that uploads the next file to Facebook or, after all uploads, creates the post."""
     kind = kind_of(content)
     if kind in VIDEO_KINDS and "video" not in state:
-        return Progress("open", state)
+        return progress.next_step("open", state)
     if kind in ("photos", "photo_story") and len(state["photos"]) < len(content.media):
-        return Progress("photo", state)
-    return Progress("create", state)
+        return progress.next_step("photo", state)
+    return progress.next_step("create", state)
 
 
-def upload_photo(page: FacebookPage, content: Content, state: State) -> Progress:
+def upload_photo(page: FacebookPage, content: Content, progress: Progress) -> Progress:
     """Upload the next photo of a Facebook post.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable and Transient.
     """
+    state = progress.state
     file = content.media[len(state["photos"])]
     with file.open() as opened:
         fields: dict[str, Any] = {
@@ -81,15 +81,15 @@ def upload_photo(page: FacebookPage, content: Content, state: State) -> Progress
             fields["alt_text_custom"] = file.alt_text
         with ERRORS.content_errors(file_name_or_placeholder(file)):
             photo = id_of(page.graph.post_multipart(f"/{page.id}/photos", fields, timeout=UPLOAD_SECONDS))
-    return next_step(content, {**state, "photos": [*state["photos"], photo]})
+    return next_step(content, progress, {**state, "photos": [*state["photos"], photo]})
 
 
-def announce_video(page: FacebookPage, content: Content, state: State) -> Progress:
+def announce_video(page: FacebookPage, content: Content, progress: Progress) -> Progress:
     """Tell Facebook that a video will be uploaded, and store the video's id from the response.
 
     The first attempts raise RateLimited if the page may not publish more reels today.
     """
-    file, kind = content.media[0], kind_of(content)
+    file, kind, state = content.media[0], kind_of(content), progress.state
     form = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if kind == "video" else {})
     if kind == "reel" and content.attempt <= MAX_ATTEMPTS_WITH_REEL_CHECK:
         check_reel_limit(page, content.attempt)
@@ -103,27 +103,27 @@ def announce_video(page: FacebookPage, content: Content, state: State) -> Progre
             if not isinstance(address, str) or not is_platform_upload_url(address, page.graph.address, DOMAIN):
                 raise UnreadableAnswer("The response has no address of Facebook's for the upload.")
             opened["address"] = encrypt_upload_url(address, key=content.key)
-    return Progress("send", {**state, **opened})
+    return progress.next_step("send", {**state, **opened})
 
 
-def send_video(page: FacebookPage, content: Content, state: State) -> Progress:
+def send_video(page: FacebookPage, content: Content, progress: Progress) -> Progress:
     """Upload a video to Facebook: for a reel or story the whole file, for an ordinary post the next parts.
 
     After a refusal the video may be uploaded already, by an attempt without a response; if not, another session is opened,
     once.
     """
-    file = content.media[0]
+    file, state = content.media[0], progress.state
     try:
         with ERRORS.content_errors(file_name_or_placeholder(file)):
             if "session" in state:
-                return _send_parts(page, file, state)
-            return _send_whole(page, file, content, state)
+                return _send_parts(page, file, progress)
+            return _send_whole(page, file, content, progress)
     except ContentRejected:
         if "address" in state and get_video_status(page, state["video"]).is_uploaded:
-            return Progress("create", state)
+            return progress.next_step("create", state)
         if state["sessions"] >= MAX_SESSIONS:
             raise
-        return Progress("open", state)
+        return progress.next_step("open", state)
 
 
 def get_video_status(page: FacebookPage, video_id: str) -> FacebookVideoStatus:
@@ -149,16 +149,17 @@ def file_name_or_placeholder(file: MediaFile) -> str:
     return file.filename or "the file"
 
 
-def _send_parts(page: FacebookPage, file: MediaFile, state: State) -> Progress:
+def _send_parts(page: FacebookPage, file: MediaFile, progress: Progress) -> Progress:
+    state = progress.state
     with file.open() as opened:
         for _ in range(PARTS_PER_STEP):
             if state["offset"] >= state["end"]:
-                return Progress("create", state)
+                return progress.next_step("create", state)
             following = _send_part(page, opened, file, state)
             if following["offset"] == state["offset"] < following["end"]:
                 raise Transient("Facebook did not accept the next part of the video.")
             state = {**state, **following}
-    return Progress("send", state)
+    return progress.next_step("send", state)
 
 
 def _send_part(page: FacebookPage, opened: BinaryIO, file: MediaFile, state: State) -> dict[str, int]:
@@ -182,10 +183,11 @@ def _send_part(page: FacebookPage, opened: BinaryIO, file: MediaFile, state: Sta
         return _offsets(error.data)
 
 
-def _send_whole(page: FacebookPage, file: MediaFile, content: Content, state: State) -> Progress:
+def _send_whole(page: FacebookPage, file: MediaFile, content: Content, progress: Progress) -> Progress:
+    state = progress.state
     address = decrypt_upload_url(state["address"], key=content.key)
     if address is None:
-        return Progress("open", state)
+        return progress.next_step("open", state)
     headers = {
         "Authorization": f"OAuth {page.graph.token}",
         "offset": "0",
@@ -197,7 +199,7 @@ def _send_whole(page: FacebookPage, file: MediaFile, content: Content, state: St
         answer = page.graph.call("POST", address, headers=headers, data=part, timeout=UPLOAD_SECONDS)
     if required_json_object(answer).get("success") is not True:
         raise UnreadableAnswer("The response does not say that the video was uploaded.")
-    return Progress("create", state)
+    return progress.next_step("create", state)
 
 
 def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -29,71 +30,73 @@ from accounts.platforms.facebook.post_kinds import (
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.graph import GraphError, id_of
 from accounts.platforms.processing import check_again_or_give_up
-from accounts.platforms.types import TAKEN, Content, NotPublishedProof, Progress, Published, UploadStatusProof
+from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, State, UploadStatusProof
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether a video is processed
 MAX_CHECKS = 100  # about an hour and a half
 MAX_UPLOAD_AGE = timedelta(hours=20)  # Facebook deletes unpublished uploads after about a day
 DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebook
 
-State = Mapping[str, Any]
 
-
-def check_and_begin(page: FacebookPage, content: Content, state: State) -> Progress:
+def check_and_begin(page: FacebookPage, content: Content, progress: Progress) -> Progress:
     """Begin to publish a Facebook post: check its content, and store the start time. Raises ContentRejected."""
     check_content(content)
-    return media.next_step(content, {"since": timezone.now().isoformat(), "photos": []})
+    return media.next_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})
 
 
-def create(page: FacebookPage, content: Content, state: State) -> Progress | Published:
+def create(page: FacebookPage, content: Content, progress: Progress) -> Progress | Published:
     """Publish the text and the uploaded files as a post of the Facebook page. Raises PlatformError."""
-    edge, form = _call(content, state)
+    edge, form = _call(content, progress.state)
     with ERRORS.publish_errors("this post"):
         try:
             answer = media.graph_for_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
         except GraphError as error:
             if ERRORS.may_have_effect(error):
                 raise
-            return _after_refusal(page, content, state, error)
-        return _after_success(page, content, state, answer)
+            return _after_refusal(page, content, progress, error)
+        return _after_success(page, content, progress, answer)
 
 
-def check_video_processing(page: FacebookPage, content: Content, state: State) -> Progress | Published:
+def check_video_processing(page: FacebookPage, content: Content, progress: Progress) -> Progress | Published:
     """Ask whether Facebook has processed and published the video of the post."""
-    return _after_status(page, content, state, media.get_video_status(page, state["video"]))
+    return _after_status(page, content, progress, media.get_video_status(page, progress.state["video"]))
 
 
 def find_possibly_published_post(
-    page: FacebookPage, content: Content, state: State
+    page: FacebookPage, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the Facebook post that an interrupted attempt may have published; return proof if there is none.
 
     Raises as `create`.
     """
+    state = progress.state
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find_possibly_published_post(page, content, state)
-        return found if isinstance(found, NotPublishedProof) else lookup.COMMENTS.next_step(content, state, found)
+        return found if isinstance(found, NotPublishedProof) else lookup.COMMENTS.next_step(content, progress, found)
     video = media.get_video_status(page, state["video"])
     if video.status == "unpublished":
         return NotPublishedProof(UploadStatusProof("the video is unpublished"))
-    return _after_status(page, content, {**state, TAKEN: True, "looks": 0}, video)
+    accepted = replace(progress, state={**state, "looks": 0}, accepted=True)
+    return _after_status(page, content, accepted, video)
 
 
 def _after_status(
-    page: FacebookPage, content: Content, state: State, video: media.FacebookVideoStatus
+    page: FacebookPage, content: Content, progress: Progress, video: media.FacebookVideoStatus
 ) -> Progress | Published:
     if video.status == "failed":
         raise ContentRejected(f"Facebook could not process the video: {video.reason}")
     if video.status != "published":
-        return _wait(state)
-    story = lookup.find_story_showing_file(page, state["video"]) if kind_of(content) in STORY_KINDS else None
-    return lookup.COMMENTS.next_step(content, state, story or Published(state["video"], video.permalink))
+        return _wait(progress)
+    video_id = progress.state["video"]
+    story = lookup.find_story_showing_file(page, video_id) if kind_of(content) in STORY_KINDS else None
+    return lookup.COMMENTS.next_step(content, progress, story or Published(video_id, video.permalink))
 
 
-def _wait(state: State) -> Progress:
+def _wait(progress: Progress) -> Progress:
     return check_again_or_give_up(
+        progress,
         "settle",
-        state,
+        progress.state,
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
@@ -122,7 +125,7 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
 
 
 def _after_success(
-    page: FacebookPage, content: Content, state: State, answer: Mapping[str, Any]
+    page: FacebookPage, content: Content, progress: Progress, answer: Mapping[str, Any]
 ) -> Progress | Published:
     """Return the published post, or the next publishing step, after Facebook has accepted a post.
 
@@ -131,12 +134,12 @@ def _after_success(
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)
-        return lookup.COMMENTS.next_step(content, state, Published(post_id, _permalink(page, post_id)))
+        return lookup.COMMENTS.next_step(content, progress, Published(post_id, _permalink(page, post_id)))
     if answer.get("success") is not True:
         raise UnreadableAnswer("The response does not say that the post was accepted.")
     if kind in VIDEO_KINDS:
-        return _wait({**state, TAKEN: True})
-    story = lookup.find_story_showing_file(page, state["photos"][0])
+        return _wait(replace(progress, accepted=True))
+    story = lookup.find_story_showing_file(page, progress.state["photos"][0])
     return story or Published(id_of(answer, "post_id"), permalink_or_fallback(None, f"stories/{page.id}"))
 
 
@@ -148,7 +151,9 @@ def _permalink(page: FacebookPage, post_id: str) -> str:
     return permalink_or_fallback(address, post_id)
 
 
-def _after_refusal(page: FacebookPage, content: Content, state: State, refused: GraphError) -> Progress | Published:
+def _after_refusal(
+    page: FacebookPage, content: Content, progress: Progress, refused: GraphError
+) -> Progress | Published:
     """Handle Facebook's refusal of a post: return the post if it was published earlier, upload the files again, or raise.
 
     Facebook refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published
@@ -161,7 +166,7 @@ def _after_refusal(page: FacebookPage, content: Content, state: State, refused: 
         raise refusal from refused
     is_duplicate = refused.number == DUPLICATE or refused.subcode == PHOTOS_POSTED
     if is_duplicate or kind_of(content) in VIDEO_KINDS:
-        found = find_possibly_published_post(page, content, state)
+        found = find_possibly_published_post(page, content, progress)
         if not isinstance(found, NotPublishedProof):
             return found
     if is_reel:
@@ -169,7 +174,7 @@ def _after_refusal(page: FacebookPage, content: Content, state: State, refused: 
     if is_duplicate and content.attempt > 1:
         message = "Facebook says that the page has published this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused
-    age = timezone.now() - datetime.fromisoformat(state["since"])
-    if content.media and age > MAX_UPLOAD_AGE and not state.get("again"):
-        return media.next_step(content, {"since": timezone.now().isoformat(), "photos": [], "again": True})
+    age = timezone.now() - datetime.fromisoformat(progress.state["since"])
+    if content.media and age > MAX_UPLOAD_AGE and not progress.state.get("again"):
+        return media.next_step(content, progress, {"since": timezone.now().isoformat(), "photos": [], "again": True})
     raise refusal from refused

@@ -36,7 +36,7 @@ class Instagram(MetaPlatform):
     Publishing goes `start`, `container` for each file, `process` while Instagram fetches them, for a carousel `gather`
     and `process` again; `create`, which publishes; and `comment` if a first comment is asked for. Its state is {since,
     round, children, looks}: when the current round of containers began and its number, the containers of a carousel's files,
-    how often they were asked about; {container, pending} once there is one to publish, and {out} once the post is published.
+    how often they were asked about; {container, pending} once there is one to publish.
     A grant's tokens are {access_token}; its external_id is the account's id for publishing.
     """
 

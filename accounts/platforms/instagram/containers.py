@@ -21,7 +21,7 @@ from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
 from accounts.platforms.meta.graph import Account, id_of, listed_objects
 from accounts.platforms.processing import check_again_or_give_up
-from accounts.platforms.types import Content, MediaFile, Progress
+from accounts.platforms.types import Content, MediaFile, Progress, State
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether a container is ready
 MAX_CHECKS = 60  # about an hour
@@ -31,67 +31,69 @@ MAX_STORY_SECONDS = 60
 
 _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
-State = Mapping[str, Any]
 
-
-def check_and_begin(account: Account, content: Content, state: State) -> Progress:
+def check_and_begin(account: Account, content: Content, progress: Progress) -> Progress:
     """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
-    return Progress("container", _first_state(1))
+    return progress.next_step("container", _first_state(1))
 
 
-def create_next_container(account: Account, content: Content, state: State) -> Progress:
+def create_next_container(account: Account, content: Content, progress: Progress) -> Progress:
     """Create an Instagram container (unpublished post) for the next file; before the first, check the daily quota.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited and Transient.
     """
-    files, children = content.media, state["children"]
+    files, state = content.media, progress.state
+    children = state["children"]
     if not children:
         _check_quota(account, content.attempt)
     file = files[len(children)]
     form = _file_form(content, file) if len(files) > 1 else {**_file_form(content, file), **_post_form(content)}
     container = _create(account, form, file.filename or "the file")
     if len(files) == 1:
-        return Progress("process", {**state, "container": container, "pending": [container]})
+        return progress.next_step("process", {**state, "container": container, "pending": [container]})
     children = [*children, container]
     if len(children) < len(files):
-        return Progress("container", {**state, "children": children})
-    return Progress("process", {**state, "children": children, "pending": children})
+        return progress.next_step("container", {**state, "children": children})
+    return progress.next_step("process", {**state, "children": children, "pending": children})
 
 
-def create_carousel(account: Account, content: Content, state: State) -> Progress:
+def create_carousel(account: Account, content: Content, progress: Progress) -> Progress:
     """Create the container (unpublished post) of an Instagram carousel from the containers of the carousel's files."""
+    state = progress.state
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
     container = _create(account, form, "this carousel")
-    return Progress("process", {**state, "container": container, "pending": [container], "looks": 0})
+    return progress.next_step("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
-def check_containers(account: Account, content: Content, state: State) -> Progress:
+def check_containers(account: Account, content: Content, progress: Progress) -> Progress:
     """Ask Instagram whether the post's containers (unpublished posts) are ready to be published."""
-    pending = []
+    pending, state = [], progress.state
     for container in state["pending"]:
         status, reason = status_of(account, container)
         if status == "EXPIRED":
-            return restart_containers_step(state, "the media expired.")
+            return restart_containers_step(progress, "the media expired.")
         if status == "ERROR":
-            return _after_failure(state, reason)
+            return _after_failure(progress, reason)
         if status == "IN_PROGRESS":
             pending.append(container)
     if pending:
-        return check_later_or_give_up({**state, "pending": pending})
-    return Progress("create" if "container" in state else "gather", {**state, "pending": []})
+        return check_later_or_give_up(progress, {**state, "pending": pending})
+    return progress.next_step("create" if "container" in state else "gather", {**state, "pending": []})
 
 
-def restart_containers_step(state: State, reason: str) -> Progress:
+def restart_containers_step(progress: Progress, reason: str) -> Progress:
     """Return the step that prepares the Instagram post again from the beginning. Raises ContentRejected after MAX_ROUNDS."""
-    if state["round"] >= MAX_ROUNDS:
+    rounds = progress.state["round"]
+    if rounds >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
-    return Progress("container", _first_state(state["round"] + 1))
+    return progress.next_step("container", _first_state(rounds + 1))
 
 
-def check_later_or_give_up(state: State) -> Progress:
+def check_later_or_give_up(progress: Progress, state: State) -> Progress:
     """Return the step that asks Instagram later whether the unpublished post is ready. Raises Transient after MAX_CHECKS."""
     return check_again_or_give_up(
+        progress,
         "process",
         state,
         first=FIRST_PAUSE_SECONDS,
@@ -137,11 +139,11 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
         return id_of(account.graph.post_form(f"/{account.id}/media", form))
 
 
-def _after_failure(state: State, reason: str) -> Progress:
+def _after_failure(progress: Progress, reason: str) -> Progress:
     """Handle Instagram's failure to prepare a post: prepare it again after a temporary error, or raise ContentRejected."""
     subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
-        return restart_containers_step(state, reason)
+        return restart_containers_step(progress, reason)
     raise ContentRejected(f"Instagram could not process the media: {reason}")
 
 

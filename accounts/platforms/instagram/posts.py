@@ -7,9 +7,7 @@ instagram-platform/content-publishing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 from accounts.platforms.errors import PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import https_url_or_empty
@@ -30,8 +28,6 @@ from accounts.platforms.types import Content, NotPublishedProof, Progress, Publi
 
 PAGE_SIZE = "50"
 
-State = Mapping[str, Any]
-
 COMMENTS = FirstComments(
     ERRORS,
     text_field="text",
@@ -41,40 +37,43 @@ COMMENTS = FirstComments(
 )
 
 
-def publish_container(account: Account, content: Content, state: State) -> Progress | Published:
+def publish_container(account: Account, content: Content, progress: Progress) -> Progress | Published:
     """Publish the Instagram post that was prepared as a container (unpublished post). Raises PlatformError."""
     with ERRORS.publish_errors("this post"):
         try:
-            answer = account.graph.post_form(f"/{account.id}/media_publish", {"creation_id": state["container"]})
+            answer = account.graph.post_form(
+                f"/{account.id}/media_publish", {"creation_id": progress.state["container"]}
+            )
         except GraphError as error:
             if error.status >= 500:
                 raise
-            return _after_refusal(account, content, state, error)
+            return _after_refusal(account, content, progress, error)
         media_id = id_of(answer)
-    return COMMENTS.next_step(content, state, Published(media_id, _permalink(account, media_id)))
+    return COMMENTS.next_step(content, progress, Published(media_id, _permalink(account, media_id)))
 
 
 def find_possibly_published_post(
-    account: Account, content: Content, state: State
+    account: Account, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the Instagram post that an interrupted attempt may have published; return proof if there is none.
 
     Raises as `create`.
     """
-    status, _ = containers.status_of(account, state["container"])
+    status, _ = containers.status_of(account, progress.state["container"])
     if status == "PUBLISHED":
-        return _after_publication(account, content, state)
+        return _after_publication(account, content, progress)
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Instagram is still publishing the post.")
     return NotPublishedProof(UploadStatusProof(f"the container is {status}"))
 
 
-def _after_refusal(account: Account, content: Content, state: State, refused: GraphError) -> Progress | Published:
+def _after_refusal(account: Account, content: Content, progress: Progress, refused: GraphError) -> Progress | Published:
     """Handle Instagram's refusal of a post: return the post if it was published earlier, prepare it again, or raise.
 
     Instagram also refuses posts that it has published, so the container is asked; one that has expired or is not ready does
     not mean that the post is rejected.
     """
+    state = progress.state
     if refused.subcode == DAILY_LIMIT:
         seconds = refused.retry_after or daily_limit_pause_seconds(content.attempt)
         raise RateLimited(ERRORS.repeatable_call_error(refused).message, retry_after=seconds) from refused
@@ -82,11 +81,11 @@ def _after_refusal(account: Account, content: Content, state: State, refused: Gr
         raise refused
     status = _status_after(account, content, state["container"], refused)
     if status == "PUBLISHED":
-        return _after_publication(account, content, state)
+        return _after_publication(account, content, progress)
     if status == "EXPIRED":
-        return containers.restart_containers_step(state, refused.reason)
+        return containers.restart_containers_step(progress, refused.reason)
     if status == "IN_PROGRESS" or refused.subcode == NOT_READY:
-        return containers.check_later_or_give_up({**state, "pending": [state["container"]]})
+        return containers.check_later_or_give_up(progress, {**state, "pending": [state["container"]]})
     raise refused
 
 
@@ -109,14 +108,14 @@ def _permalink(account: Account, media_id: str) -> str:
     return ""
 
 
-def _after_publication(account: Account, content: Content, state: State) -> Progress | Published:
+def _after_publication(account: Account, content: Content, progress: Progress) -> Progress | Published:
     """Find a published Instagram post in the account's list. Returns the post, or the step that adds its first comment.
 
     The post has a note if it cannot be identified.
     """
     is_story = content.options.get("post_type") == "story"
     edge, caption = ("stories", "") if is_story else ("media", content.text)
-    start = earliest_post_time(state["since"])
+    start = earliest_post_time(progress.state["since"])
     params = {"fields": "id,caption,permalink,timestamp", "limit": PAGE_SIZE}
     with suppress(PlatformError), ERRORS.repeatable_call_errors():
         posts = listed_objects(account.graph.get(f"/{account.id}/{edge}", params))
@@ -124,7 +123,7 @@ def _after_publication(account: Account, content: Content, state: State) -> Prog
         matching = [each for each in recent if same_text(each.get("caption"), caption)]
         if len(matching) == 1:
             published = Published(id_of(matching[0]), https_url_or_empty(matching[0].get("permalink")))
-            return COMMENTS.next_step(content, state, published)
+            return COMMENTS.next_step(content, progress, published)
     return Published(
         "", "", note="Instagram has published the post, but does not say which of the account's posts it is."
     )

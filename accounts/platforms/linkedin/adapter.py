@@ -37,7 +37,7 @@ class LinkedIn(OAuthPlatform):
 
     The steps are `start`, for each file `upload` and `process`, then `create`, and `comment` for a first comment. The state
     is {media}, the URNs of the uploads, with {pending, looks} while a file is processed and `again` after LinkedIn had lost
-    media; and {out} once only the comment is missing. A grant's tokens are {access_token, refresh_token?, application};
+    media. `comment` needs none. A grant's tokens are {access_token, refresh_token?, application};
     `application` is the kind of the application that they were issued to, the one for members if it is missing. The
     external_id is the URN of the member or page, the author.
     """
@@ -125,16 +125,16 @@ class LinkedIn(OAuthPlatform):
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a LinkedIn publication: upload a file, create the post, or add its first comment."""
-        author, state = grant.external_id, progress.state
+        author = grant.external_id
         if progress.phase == "start":
-            return posts.check_and_begin(author, content)
+            return posts.check_and_begin(author, content, progress)
         api = self._api(grant.tokens)
         if progress.phase == "upload":
-            return media.upload_next_file(api, author, content.media, state)
+            return media.upload_next_file(api, author, content.media, progress)
         if progress.phase == "process":
-            return media.check_processing(api, content.media, state)
+            return media.check_processing(api, content.media, progress)
         publish = {"create": posts.create, "comment": posts.comment}[progress.phase]
-        return publish(api, author, content, state)
+        return publish(api, author, content, progress)
 
     def _offered(self) -> list[str]:
         """Return the kinds of LinkedIn accounts (member, page) whose OAuth apps the operator has set up."""

@@ -16,7 +16,7 @@ from accounts.platforms.errors import ContentRejected, Transient, report_unmappe
 from accounts.platforms.http.responses import UnreadableAnswer, line_without_tokens, objects_in, one_line
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
 from accounts.platforms.processing import check_again_or_give_up, check_later
-from accounts.platforms.types import MediaFile, MediaKind, Progress
+from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from config.outbound import OutboundError
 
 COLLECTIONS: dict[MediaKind, str] = {"image": "images", "gif": "images", "video": "videos", "document": "documents"}
@@ -28,50 +28,52 @@ MAX_CHECKS = 60  # half an hour
 MAX_CHECKS_IF_LOST = 4  # LinkedIn may not find a recent upload everywhere yet
 
 Files = tuple[MediaFile, ...]
-State = Mapping[str, Any]
 
 
-def next_step(files: Files, state: State) -> Progress:
+def next_step(files: Files, progress: Progress, state: State) -> Progress:
     """Return the publishing step that uploads the next media file to LinkedIn or, after all uploads, creates the post."""
-    return Progress("upload" if len(state["media"]) < len(files) else "create", state)
+    return progress.next_step("upload" if len(state["media"]) < len(files) else "create", state)
 
 
-def restart_uploads_step(files: Files, state: State) -> Progress | None:
+def restart_uploads_step(files: Files, progress: Progress) -> Progress | None:
     """Return the publishing step that uploads all media to LinkedIn again; None if they were uploaded twice already."""
-    return None if state.get("again") else next_step(files, {**_without_pending(state), "media": [], "again": True})
+    if progress.state.get("again"):
+        return None
+    return next_step(files, progress, {**_without_pending(progress.state), "media": [], "again": True})
 
 
-def upload_next_file(api: Api, owner: str, files: Files, state: State) -> Progress:
+def upload_next_file(api: Api, owner: str, files: Files, progress: Progress) -> Progress:
     """Upload the next media file of a LinkedIn post.
 
     Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
-    file = files[len(state["media"])]
+    file = files[len(progress.state["media"])]
     send = _send_video if file.kind == "video" else _send_whole
     with ERRORS.content_errors(_label(file)), file.open() as opened:
         urn = send(api, owner, file, opened)
-    return Progress("process", {**state, "pending": urn, "looks": 0})
+    return progress.next_step("process", {**progress.state, "pending": urn, "looks": 0})
 
 
-def check_processing(api: Api, files: Files, state: State) -> Progress:
+def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
     """Ask whether LinkedIn has processed the uploaded media file. Raises PlatformError.
 
     The errors are the same as those of `upload`.
     """
-    file = files[len(state["media"])]
-    ready = next_step(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
+    state, file = progress.state, files[len(progress.state["media"])]
+    ready = next_step(files, progress, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
     with ERRORS.content_errors(_label(file)):
         try:
             details = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted_urn(state['pending'])}")
         except LinkedInError as error:
             if error.status == 403:
                 seconds = UNREADABLE_STATUS_WAIT_SECONDS[file.kind]
-                return ready if state["looks"] else check_later("process", state, first=seconds, longest=seconds)
+                later = check_later(progress, "process", state, first=seconds, longest=seconds)
+                return ready if state["looks"] else later
             if error.status != 404:
                 raise
             if state["looks"] < MAX_CHECKS_IF_LOST:
-                return check_later("process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
-            if (again := restart_uploads_step(files, state)) is None:
+                return check_later(progress, "process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+            if (again := restart_uploads_step(files, progress)) is None:
                 raise
             return again
     status = line_without_tokens(details.get("status"))
@@ -83,6 +85,7 @@ def check_processing(api: Api, files: Files, state: State) -> Progress:
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
         report_unmapped_code("linkedin", f"media status {status}")
     return check_again_or_give_up(
+        progress,
         "process",
         state,
         first=FIRST_PAUSE_SECONDS,

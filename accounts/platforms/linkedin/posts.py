@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.linkedin import media
 from accounts.platforms.linkedin.accounts import SITE, is_page
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted_urn
-from accounts.platforms.types import OUT, Content, MediaFile, Progress, Published
+from accounts.platforms.types import Content, MediaFile, Progress, Published
 
 _POST = re.compile(r"urn:li:(?:share|ugcPost):[0-9]{1,25}")
 _RESERVED = re.compile(r"[\\|{}@\[\]()<>#*_~]")
@@ -26,36 +27,41 @@ _ELEMENT = re.compile(
 )
 
 
-def check_and_begin(author: str, content: Content) -> Progress:
+def check_and_begin(author: str, content: Content, progress: Progress) -> Progress:
     """Begin to publish a LinkedIn post. Raises ContentRejected for a combination of options that is not possible."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
         raise ContentRejected("A LinkedIn post carries media or a link card (article), not both.")
-    return media.next_step(content.media, {"media": []})
+    return media.next_step(content.media, progress, {"media": []})
 
 
-def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+def create(api: Api, author: str, content: Content, progress: Progress) -> Progress | Published:
     """Create the LinkedIn post from its text and the uploaded media. Raises PlatformError."""
     with ERRORS.publish_errors("the post"):
         try:
-            response = api.post_json("/rest/posts", _body(author, content, state))
+            response = api.post_json("/rest/posts", _body(author, content, progress.state))
         except LinkedInError as error:
-            is_media_lost = any(urn in error.reason for urn in state["media"])
-            again = media.restart_uploads_step(content.media, state) if is_media_lost and error.status < 500 else None
+            is_media_lost = any(urn in error.reason for urn in progress.state["media"])
+            again = (
+                media.restart_uploads_step(content.media, progress) if is_media_lost and error.status < 500 else None
+            )
             if again is None:
                 raise
             return again
         urn = response.headers.get("x-restli-id", "")  # the body is empty
         if not _POST.fullmatch(urn):
             raise OutcomeUnknown("LinkedIn answered success without naming the post.")
-    out = {"external_id": urn, "permalink": f"{SITE}/feed/update/{urn}/"}
-    return Progress("comment", {OUT: out}) if "first_comment" in content.options else Published(**out)
+    post = Published(urn, f"{SITE}/feed/update/{urn}/")
+    with_comment = "first_comment" in content.options
+    return replace(progress, published=post).next_step("comment", {}) if with_comment else post
 
 
-def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Published:
+def comment(api: Api, author: str, content: Content, progress: Progress) -> Published:
     """Add the first comment to a LinkedIn post. Raises PlatformError if that fails; the post itself stays published."""
-    urn = state[OUT]["external_id"]
+    post = progress.published
+    assert post  # noqa: S101 - the step before has published the post
+    urn = post.external_id
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
     with ERRORS.publish_errors("the first comment"):
         try:
@@ -66,7 +72,7 @@ def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -
             if error.status == 403:  # the error is about comments only, because the account has just published a post
                 raise ContentRejected(f"LinkedIn does not let this login comment: {error.reason}") from error
             raise
-    return Published(**state[OUT])
+    return post
 
 
 def _body(author: str, content: Content, state: Mapping[str, Any]) -> dict[str, Any]:

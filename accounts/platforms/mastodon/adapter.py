@@ -48,9 +48,9 @@ class Mastodon(Platform):
     """The adapter that connects accounts at any Mastodon server and publishes to them.
 
     Publishing goes `start`, then for media `upload` (one file a step) and `process` (until the server has processed them),
-    then `create` for each segment. Its state is {key, after, media, pending, looks, sent}: the idempotency key, the
-    account's newest status before the publication, the ids of the uploads, those still processed, how often they were
-    checked, and the ids of the published segments; then also `permalink`, the first segment's.
+    then `create` for each segment. Its state is {key, after, media, pending, looks}: the idempotency key, the
+    account's newest status before the publication, the ids of the uploads, those still processed, and how often they were
+    checked; then also `permalink`, the first segment's. The segments are the ids of the published statuses.
     Tokens do not expire. A pasted token is in the grant's credentials, one issued by OAuth in its tokens: {instance,
     account, and by OAuth access_token, client_id, client_secret}.
     """
@@ -130,12 +130,12 @@ class Mastodon(Platform):
         """
         server = Server.for_grant(grant)
         if progress.phase == "create":
-            return statuses.create(server, content, progress.state)
+            return statuses.create(server, content, progress)
         with ERRORS.repeatable_call_errors():
             if progress.phase == "upload":
-                return media.upload_next(server, content.media, progress.state)
+                return media.upload_next(server, content.media, progress)
             if progress.phase == "process":
-                return media.check_processing(server, progress.state)
+                return media.check_processing(server, progress)
             limits = capabilities_with_limits(**grant.limits)
             check_segments(content, limits, "the account's server")
             polls.check_poll(content, limits, "the account's server")
@@ -147,7 +147,7 @@ class Mastodon(Platform):
         Raises as Platform.find, but never TokenExpired.
         """
         with ERRORS.repeatable_call_errors():
-            return statuses.find_possibly_created_status(Server.for_grant(grant), content, progress.state)
+            return statuses.find_possibly_created_status(Server.for_grant(grant), content, progress)
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:

@@ -22,7 +22,7 @@ from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.mastodon.client import MastodonError, Server, entity_id
 from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
-from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof
+from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress
 
 PAGE = 40
 MAX_PAGES = 3
@@ -50,16 +50,16 @@ def fetch_newest_status_id(server: Server) -> str | None:
 
 
 def find_possibly_created_status(
-    server: Server, content: Content, state: Mapping[str, Any]
+    server: Server, content: Content, progress: Progress
 ) -> dict[str, Any] | NotPublishedProof:
     """Find the Mastodon status that an interrupted attempt may have created, among the account's newest statuses.
 
     Returns NotPublishedProof if there is certainly none. Raises OutcomeUnknown if that cannot be decided, MastodonError,
     OutboundError.
     """
+    state, sent, uncertain = progress.state, progress.segments, False
     if state["after"] is None:
         raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)
-    sent, uncertain = state.get("sent", []), False
     parent, text = sent[-1] if sent else None, segment_texts(content)[len(sent)]
     choices = [] if sent else [_letters(choice) for choice in choices_of(content.options)]
     ours = content.options.get("spoiler_text", "") + text

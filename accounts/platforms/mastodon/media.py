@@ -21,32 +21,32 @@ LONGEST_PAUSE_SECONDS = 60.0
 MAX_CHECKS = 100  # about an hour and a half
 
 
-def upload_next(server: Server, files: tuple[MediaFile, ...], state: State) -> Progress:
+def upload_next(server: Server, files: tuple[MediaFile, ...], progress: Progress) -> Progress:
     """Upload the next media file of a Mastodon status.
 
     Without a response the file is uploaded again: nobody sees an unused upload.
 
     Raises ContentRejected, MastodonError, OutboundError.
     """
-    media, pending = list(state["media"]), list(state["pending"])
+    media, pending = list(progress.state["media"]), list(progress.state["pending"])
     if len(media) < len(files):
         identifier, ready = _upload(server, files[len(media)])
         media.append(identifier)
         pending += [] if ready else [identifier]
-    state = {**state, "media": media, "pending": pending}
+    state = {**progress.state, "media": media, "pending": pending}
     if len(media) < len(files):
-        return Progress("upload", state)
-    return _check_later(state) if pending else Progress("create", state)
+        return progress.next_step("upload", state)
+    return _check_later(progress, state) if pending else progress.next_step("create", state)
 
 
-def check_processing(server: Server, state: State) -> Progress:
+def check_processing(server: Server, progress: Progress) -> Progress:
     """Ask the Mastodon server whether it has processed the uploaded media.
 
     Raises as `upload_next`, and Transient if the processing takes too long.
     """
-    pending = [identifier for identifier in state["pending"] if status_of(server, identifier) == "processing"]
-    state = {**state, "pending": pending}
-    return _check_later(state) if pending else Progress("create", state)
+    pending = [identifier for identifier in progress.state["pending"] if status_of(server, identifier) == "processing"]
+    state = {**progress.state, "pending": pending}
+    return _check_later(progress, state) if pending else progress.next_step("create", state)
 
 
 def status_of(server: Server, identifier: str) -> Literal["ready", "processing", "gone"]:
@@ -67,8 +67,9 @@ def status_of(server: Server, identifier: str) -> Literal["ready", "processing",
     return "processing" if response.status == 206 else "ready"
 
 
-def _check_later(state: State) -> Progress:
+def _check_later(progress: Progress, state: State) -> Progress:
     return check_again_or_give_up(
+        progress,
         "process",
         state,
         first=FIRST_PAUSE_SECONDS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.chains import OPTION as THREAD
@@ -13,7 +14,7 @@ from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, http_url_or_empty
 from accounts.platforms.polls import OPTION as POLL
 from accounts.platforms.polls import poll_of
-from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, State
+from accounts.platforms.types import Content, NotPublishedProof, Progress, Published
 
 SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that apply to every segment
 
@@ -31,40 +32,40 @@ def begin_with_idempotency_key(server: Server, content: Content) -> Progress:
         "media": [],
         "pending": [],
         "looks": 0,
-        "sent": [],
     }
     return Progress("upload" if content.media else "create", state)
 
 
-def create(server: Server, content: Content, state: State) -> Progress | Published:
+def create(server: Server, content: Content, progress: Progress) -> Progress | Published:
     """Create the next Mastodon status of a publication: the only one, or the next one of a thread.
 
     For an hour Mastodon answers a repeated key with the status that it has created. Other servers ignore the key, so nothing
     here relies on it.
     """
-    sent = state.get("sent", [])
-    key = f"{state['key']}-{len(sent)}" if sent else state["key"]
+    sent, key = progress.segments, progress.state["key"]
+    if sent:
+        key = f"{key}-{len(sent)}"
     with ERRORS.publish_errors("this post"):
         try:
-            status = server.post("/api/v1/statuses", json=_body(content, state), headers={"Idempotency-Key": key})
-            return _next_step(content, state, status)
+            status = server.post("/api/v1/statuses", json=_body(content, progress), headers={"Idempotency-Key": key})
+            return _next_step(content, progress, status)
         except MastodonError as error:
             parent_gone = error.status == 404 and error.from_api and sent
             if not ERRORS.rejects_content(error) and not parent_gone:
                 raise
             refusal = error
-    return _after_refusal(server, content, state, refusal)
+    return _after_refusal(server, content, progress, refusal)
 
 
 def find_possibly_created_status(
-    server: Server, content: Content, state: State
+    server: Server, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find out whether an interrupted attempt has created the Mastodon status; return proof if it has not.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
-    found = lookup.find_possibly_created_status(server, content, state)
-    return found if isinstance(found, NotPublishedProof) else _next_step(content, state, found)
+    found = lookup.find_possibly_created_status(server, content, progress)
+    return found if isinstance(found, NotPublishedProof) else _next_step(content, progress, found)
 
 
 def _newest_status(server: Server) -> str | None:
@@ -77,8 +78,8 @@ def _newest_status(server: Server) -> str | None:
         raise
 
 
-def _body(content: Content, state: State) -> dict[str, Any]:
-    sent = state.get("sent", [])
+def _body(content: Content, progress: Progress) -> dict[str, Any]:
+    sent = progress.segments
     text = segment_texts(content)[len(sent)]
     if sent:
         options = {name: content.options[name] for name in SEGMENT_OPTIONS if name in content.options}
@@ -87,32 +88,38 @@ def _body(content: Content, state: State) -> dict[str, Any]:
     if (poll := poll_of(content.options)) is not None:
         switches = {name: poll[name] for name in ("multiple", "hide_totals") if name in poll}
         options["poll"] = {"options": poll["choices"], "expires_in": poll["duration_minutes"] * 60, **switches}
-    return {"status": text, "media_ids": state["media"], **options}
+    return {"status": text, "media_ids": progress.state["media"], **options}
 
 
-def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Progress | Published:
+def _next_step(content: Content, progress: Progress, status: Mapping[str, Any]) -> Progress | Published:
     """Return the step that creates a thread's next Mastodon status or, after the last, the published post."""
-    sent = [*state.get("sent", []), entity_id(status)]
-    permalink = state.get("permalink") or http_url_or_empty(status.get("url")) or http_url_or_empty(status.get("uri"))
+    sent = (*progress.segments, entity_id(status))
+    permalink = (
+        progress.state.get("permalink") or http_url_or_empty(status.get("url")) or http_url_or_empty(status.get("uri"))
+    )
     if len(sent) < len(segment_texts(content)):
-        return Progress("create", {**state, "media": [], "sent": sent, "permalink": permalink})
+        state = {**progress.state, "media": [], "permalink": permalink}
+        return replace(progress, segments=sent).next_step("create", state)
     return Published(sent[0], permalink)
 
 
-def _after_refusal(server: Server, content: Content, state: State, refusal: MastodonError) -> Progress | Published:
+def _after_refusal(
+    server: Server, content: Content, progress: Progress, refusal: MastodonError
+) -> Progress | Published:
     """Handle a Mastodon server's refusal of a status: return the status if it exists, upload lost media again, or raise.
 
     The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were
     used by a status of an earlier attempt, or removed by the server and are uploaded once more.
     """
+    state = progress.state
     with ERRORS.repeatable_call_errors():
         statuses = {media.status_of(server, identifier) for identifier in state["media"]}
         if "processing" in statuses:
             raise Transient("The server has not finished processing the media.")
         if "gone" in statuses:
-            found = find_possibly_created_status(server, content, state)
+            found = find_possibly_created_status(server, content, progress)
             if not isinstance(found, NotPublishedProof):
                 return found
             if not state.get("again"):
-                return Progress("upload", {**state, "media": [], "pending": [], "again": True})
+                return progress.next_step("upload", {**state, "media": [], "pending": [], "again": True})
     raise ContentRejected(f"{ERRORS.label} does not accept this post: {refusal.reason}") from refusal

@@ -7,13 +7,12 @@ instagram-platform/instagram-graph-api/reference/ig-media/comments.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown
 from accounts.platforms.meta.errors import Meaning, MetaErrors
 from accounts.platforms.meta.graph import Account, id_of, same_text
-from accounts.platforms.types import OUT, CompleteListProof, Content, NotPublishedProof, Progress, Published
+from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
 
 
 @dataclass(frozen=True)
@@ -27,38 +26,41 @@ class FirstComments:
     kind_evidence: str  # the documentation that says that all comments are listed (CompleteListProof)
     unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product permanently refuses the list
 
-    def next_step(self, content: Content, state: Mapping[str, Any], published: Published) -> Progress | Published:
+    def next_step(self, content: Content, progress: Progress, published: Published) -> Progress | Published:
         """Return the step that creates the first comment on a Meta post, or the post itself if no comment is wanted."""
         if "first_comment" not in content.options or published.note:
             return published
-        post = {"external_id": published.external_id, "permalink": published.permalink}
-        return Progress("comment", {"since": state["since"], OUT: post})
+        return replace(progress, published=published).next_step("comment", {"since": progress.state["since"]})
 
-    def create(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published:
+    def create(self, account: Account, content: Content, progress: Progress) -> Published:
         """Create the first comment on a published post at Meta's product.
 
         Raises platform errors, which are about the comment only.
         """
-        path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
+        post = progress.published
+        assert post  # noqa: S101 - the step before has published the post
+        path, text = f"/{post.external_id}/comments", content.options["first_comment"]
         try:
             with self.errors.publish_errors("the first comment"):
                 id_of(account.graph.post_form(path, {"message": text}))
         except AccountDisconnected as error:  # an account that may publish is not necessarily allowed to comment
             raise ContentRejected(f"The first comment was not created. {error.message}") from error
-        return Published(**state[OUT])
+        return post
 
     def find_possibly_added_comment(
-        self, account: Account, content: Content, state: Mapping[str, Any]
+        self, account: Account, content: Content, progress: Progress
     ) -> Published | NotPublishedProof:
         """Find the first comment that an interrupted attempt may have added to a Meta post; return proof if there is none."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
-        path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
+        post = progress.published
+        assert post  # noqa: S101 - the step before has published the post
+        path, text = f"/{post.external_id}/comments", content.options["first_comment"]
         with self.errors.search_errors("the comments below the post", self.unreadable):
             for each in account.graph.list_all(path, self.params, max_pages=self.max_pages, too_long=too_long):
                 author = each.get("from")
                 by_account = not isinstance(author, dict) or author.get("id") == account.id
                 if by_account and same_text(each.get(self.text_field), text):
-                    return Published(**state[OUT])
+                    return post
         return NotPublishedProof(
             CompleteListProof(back_to="the first comment below the post", kind_evidence=self.kind_evidence)
         )

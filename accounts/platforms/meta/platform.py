@@ -21,8 +21,8 @@ from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress
 from config.outbound import OutboundError
 
 Method = Literal["GET", "POST"]
-Step = Callable[[Any, Content, Mapping[str, Any]], Progress | Published]
-Search = Callable[[Any, Content, Mapping[str, Any]], Progress | Published | NotPublishedProof]
+Step = Callable[[Any, Content, Progress], Progress | Published]
+Search = Callable[[Any, Content, Progress], Progress | Published | NotPublishedProof]
 
 
 class MetaPlatform(OAuthPlatform):
@@ -38,11 +38,11 @@ class MetaPlatform(OAuthPlatform):
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Run the step of publishing at a Meta platform that `progress.phase` names, such as an upload."""
-        return self.steps[progress.phase](self.account(grant), content, progress.state)
+        return self.steps[progress.phase](self.account(grant), content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search the Meta platform for the post that an interrupted attempt may have published."""
-        return self.searches[progress.phase](self.account(grant), content, progress.state)
+        return self.searches[progress.phase](self.account(grant), content, progress)
 
     def account(self, grant: Grant) -> Account:
         """Return the connected account at the Meta platform, with a Graph API client."""

@@ -64,10 +64,10 @@ class Pinterest(OAuthPlatform):
         if progress.phase == "start":
             return pins.find_board_and_begin(api, content)
         if progress.phase == "upload":
-            return video.upload(api, content.media[0], progress.state)
+            return video.upload(api, content.media[0], progress)
         if progress.phase == "process":
-            return video.check_processing(api, progress.state)
-        return pins.create(api, content, progress.state)
+            return video.check_processing(api, progress)
+        return pins.create(api, content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self._api_address(), tokens["access_token"])

@@ -38,14 +38,16 @@ def find_board_and_begin(api: Api, content: Content) -> Progress:
     return Progress("upload" if content.media[0].kind == "video" else "create", state)
 
 
-def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+def create(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Create the pin at Pinterest. Raises PlatformError; OutcomeUnknown means that the pin may have been created."""
     with ERRORS.publish_errors("this pin", final=True):
         try:
-            pin_id = id_of(_post(api, content, state))
+            pin_id = id_of(_post(api, content, progress.state))
         except PinterestError as error:
-            about_video = "media_id" in state and error.status in (400, 404) and "media" in error.reason.lower()
-            if about_video and (again := video.upload_again_step(state)):
+            about_video = (
+                "media_id" in progress.state and error.status in (400, 404) and "media" in error.reason.lower()
+            )
+            if about_video and (again := video.upload_again_step(progress)):
                 return again
             raise
     return Published(pin_id, f"{SITE}/pin/{pin_id}/")

@@ -15,7 +15,7 @@ from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
 from accounts.platforms.processing import check_again_or_give_up
-from accounts.platforms.types import MediaFile, Progress, State
+from accounts.platforms.types import MediaFile, Progress
 from config.outbound import OutboundError, build_multipart_body, request
 
 UPLOAD_SECONDS, SLOWEST_UPLOAD = 60.0, 500_000  # shortest timeout, and bytes per second
@@ -23,7 +23,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether
 MAX_CHECKS = 60
 
 
-def upload(api: Api, file: MediaFile, state: State) -> Progress:
+def upload(api: Api, file: MediaFile, progress: Progress) -> Progress:
     """Register the video of a pin at Pinterest, and upload the file to the URL in the response.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
@@ -33,28 +33,29 @@ def upload(api: Api, file: MediaFile, state: State) -> Progress:
         media_id = id_of(announced, "media_id")
         url, fields = _destination(announced, api.address)
     _send(url, fields, file)
-    return Progress("process", {**state, "media_id": media_id, "looks": 0})
+    return progress.next_step("process", {**progress.state, "media_id": media_id, "looks": 0})
 
 
-def check_processing(api: Api, state: State) -> Progress:
+def check_processing(api: Api, progress: Progress) -> Progress:
     """Ask whether Pinterest has processed the pin's video.
 
     The video is uploaded again if Pinterest no longer has it.
     """
     try:
-        status = api.get(f"/media/{state['media_id']}").get("status")
+        status = api.get(f"/media/{progress.state['media_id']}").get("status")
     except (OutboundError, PinterestError) as error:
-        if isinstance(error, PinterestError) and error.status == 404 and (again := upload_again_step(state)):
+        if isinstance(error, PinterestError) and error.status == 404 and (again := upload_again_step(progress)):
             return again
         raise ERRORS.repeatable_call_error(error) from error
     if status == "succeeded":
-        return Progress("create", state)
+        return progress.next_step("create", progress.state)
     if status == "failed":
         raise ContentRejected("Pinterest could not process the video.")
     timeout = Transient("Pinterest has not finished processing the video.")
     return check_again_or_give_up(
+        progress,
         "process",
-        state,
+        progress.state,
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,
@@ -62,11 +63,11 @@ def check_processing(api: Api, state: State) -> Progress:
     )
 
 
-def upload_again_step(state: State) -> Progress | None:
+def upload_again_step(progress: Progress) -> Progress | None:
     """Return the step that uploads the pin's video to Pinterest again; None if a second upload was tried before."""
-    if state.get("again"):
+    if progress.state.get("again"):
         return None
-    return Progress("upload", {"board": state["board"], "again": True})
+    return progress.next_step("upload", {"board": progress.state["board"], "again": True})
 
 
 def _destination(announced: Mapping[str, Any], api: str) -> tuple[str, dict[str, str]]:

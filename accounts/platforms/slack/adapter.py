@@ -41,7 +41,7 @@ class Slack(OAuthPlatform):
     The steps of a text are `start`, which does nothing, and `send`, which posts it, once; neither needs a state. Those of a
     message with files are `start`, `upload` for each file, `share`, which posts it, once, and `settle` until Slack shows the
     message. The state is {files}, the ids of the uploads; `again` once they were uploaded a second time; and from `settle` on
-    also {taken, looks}.
+    also {looks}.
 
     A grant has the webhook as credentials {webhook_url}, or as tokens {access_token, channel: {id, site}} the app's token and
     the channel; the external_id is `workspace/webhook` or `workspace/channel`.
@@ -127,7 +127,7 @@ class Slack(OAuthPlatform):
             "share": messages.share_files,
             "settle": messages.find_shared_message,
         }[progress.phase]
-        return step(api, channel, content, progress.state)
+        return step(api, channel, content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search Slack for the message of an interrupted attempt by its files; a message without files cannot be found.
@@ -137,7 +137,7 @@ class Slack(OAuthPlatform):
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
         return messages.find_possibly_posted_message(
-            self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state
+            self._web_api(grant.tokens), grant.tokens["channel"], content, progress
         )
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -27,12 +28,12 @@ from accounts.platforms.slack import webhook
 from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrors, WebApi
 from accounts.platforms.slack.webhook import Webhook
 from accounts.platforms.types import (
-    TAKEN,
     Content,
     MediaFile,
     NotPublishedProof,
     Progress,
     Published,
+    State,
     UploadStatusProof,
 )
 from accounts.platforms.upload_addresses import is_platform_upload_url
@@ -53,7 +54,6 @@ _FILE = re.compile(r"F[A-Z0-9]{1,30}")
 _TIMESTAMP = re.compile(r"[0-9]{1,12}\.[0-9]{6}")  # identifies a message, such as 1503435956.000247
 
 Channel = Mapping[str, Any]
-State = Mapping[str, Any]
 
 
 class FileErrors(SlackErrors):
@@ -104,22 +104,25 @@ def send_by_webhook(hook: Webhook, content: Content) -> Published:
     return Published("", "")
 
 
-def upload_next_file(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
+def upload_next_file(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress:
     """Upload the next file of a Slack message. Raises ContentRejected, AccountDisconnected, Transient."""
+    state = progress.state
     file = content.media[len(state["files"])]
     with FILE_ERRORS.content_errors("this message"):
         file_id, address = _announce(api, file)
         _send(address, file)
     uploaded = [*state["files"], file_id]
-    return Progress("share" if len(uploaded) == len(content.media) else "upload", {**state, "files": uploaded})
+    return progress.next_step(
+        "share" if len(uploaded) == len(content.media) else "upload", {**state, "files": uploaded}
+    )
 
 
-def share_files(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
+def share_files(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress:
     """Post a Slack message by sharing its uploaded files in the channel.
 
     Raises OutcomeUnknown if Slack may have posted the message.
     """
-    files = [{"id": file_id} for file_id in state["files"]]
+    files = [{"id": file_id} for file_id in progress.state["files"]]
     text = {"initial_comment": escape(content.text, quote=False)} if content.text.strip() else {}
     thread = {"thread_ts": content.options["thread_ts"]} if "thread_ts" in content.options else {}
     body = {"files": files, "channel_id": channel["id"], **text, **thread}
@@ -128,27 +131,27 @@ def share_files(api: WebApi, channel: Channel, content: Content, state: State) -
             api.post("/files.completeUploadExternal", json=body)
         except SlackError as error:
             if error.code == "file_not_found":
-                return _upload_again(api, content, state)
+                return _upload_again(api, content, progress)
             raise
-    return _accepted(state)
+    return _accepted(progress)
 
 
-def find_shared_message(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published:
+def find_shared_message(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress | Published:
     """Ask Slack whether the shared files have appeared as a message in the channel.
 
     Raises OutcomeUnknown if Slack does not show it within half an hour, Transient.
     """
-    return _message(channel, content, state, _first_file(api, state) or {})
+    return _message(channel, content, progress, _first_file(api, progress.state) or {})
 
 
 def find_possibly_posted_message(
-    api: WebApi, channel: Channel, content: Content, state: State
+    api: WebApi, channel: Channel, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the Slack message of an interrupted attempt by its first file; return proof if Slack does not have it."""
-    file = _first_file(api, state)
+    file = _first_file(api, progress.state)
     if file is None:
         return NotPublishedProof(UploadStatusProof("file_not_found"))
-    return _message(channel, content, _accepted(state).state, file)
+    return _message(channel, content, _accepted(progress), file)
 
 
 def _published(channel: Channel, timestamp: str, content: Content) -> Published:
@@ -186,22 +189,22 @@ def _send(address: str, file: MediaFile) -> None:
         raise SlackError(response)
 
 
-def _upload_again(api: WebApi, content: Content, state: State) -> Progress:
+def _upload_again(api: WebApi, content: Content, progress: Progress) -> Progress:
     """Return the publishing step that uploads a Slack message's files once more, because Slack did not find them.
 
     Raises OutcomeUnknown if there was an earlier attempt: its call may have used the uploads.
     """
-    if _first_file(api, state) is not None:
-        return _accepted(state)
+    if _first_file(api, progress.state) is not None:
+        return _accepted(progress)
     if content.attempt > 1:
         raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
-    if state.get("again"):
+    if progress.state.get("again"):
         raise Transient("Slack does not store the files that were uploaded.")
-    return Progress("upload", {"files": [], "again": True})
+    return progress.next_step("upload", {"files": [], "again": True})
 
 
-def _accepted(state: State) -> Progress:
-    return Progress("settle", {**state, TAKEN: True, "looks": 0})
+def _accepted(progress: Progress) -> Progress:
+    return replace(progress, accepted=True).next_step("settle", {**progress.state, "looks": 0})
 
 
 def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
@@ -225,13 +228,14 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
         return file
 
 
-def _message(channel: Channel, content: Content, state: State, file: Mapping[str, Any]) -> Progress | Published:
+def _message(channel: Channel, content: Content, progress: Progress, file: Mapping[str, Any]) -> Progress | Published:
     """Return the published Slack message if Slack shows its file in the channel; otherwise, the step that checks later."""
     if timestamp := _shared_at(file, channel):
         return _published(channel, timestamp, content)
     return check_again_or_give_up(
+        progress,
         "settle",
-        state,
+        progress.state,
         first=FIRST_PAUSE_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,

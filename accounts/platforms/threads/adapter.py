@@ -29,10 +29,10 @@ class Threads(MetaPlatform):
     """The adapter that connects Threads profiles and publishes to them.
 
     Publishing goes `start`, then for each segment `container` (for a carousel first for each file), `wait` until Threads has
-    processed it, and `publish`; and `permalink` at the end. Its state is {since, sent}: when the publication began, and the
-    ids of the published segments; {children, container} of the next segment, {waiting, looks} while Threads processes them,
-    {misses, anew} if Threads did not find one; and {out} once only the permalink is missing. A grant's tokens are
-    {access_token}; its external_id is the profile's id.
+    processed it, and `publish`; and `permalink` at the end, which needs no state. Before, the state is {since}: when the
+    publication began; {children, container} of the next segment, {waiting, looks} while Threads processes them, and {misses,
+    anew} if Threads did not find one. The segments are the ids of the published posts. A grant's tokens are {access_token};
+    its external_id is the profile's id.
     """
 
     name = "threads"

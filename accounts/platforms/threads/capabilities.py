@@ -12,13 +12,13 @@ from accounts.platforms.counting import threads_length
 from accounts.platforms.links import link_spans
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
+from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import (
     Capabilities,
     ImageRules,
     MediaRules,
     PostingPace,
     TextRules,
-    ThreadRules,
     VideoRules,
 )
 

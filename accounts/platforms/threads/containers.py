@@ -7,7 +7,6 @@ Source: developers.facebook.com/docs/threads (posts, carousels, troubleshooting)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from accounts.platforms.chains import segment_texts
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
@@ -15,7 +14,7 @@ from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_
 from accounts.platforms.meta.graph import Account, GraphError, id_of
 from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
-from accounts.platforms.types import Content, MediaFile, Progress
+from accounts.platforms.types import Content, MediaFile, Progress, State
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5, 60  # between checks whether a container is ready
 MAX_CHECKS = 31  # half an hour
@@ -27,48 +26,47 @@ STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "PUBLISHED"
 # Besides Threads' own statuses: UNKNOWN if Threads does not find the container, A_POST if the id is that of a post.
 PUBLISHED = frozenset({"PUBLISHED", "A_POST"})
 
-State = Mapping[str, Any]
 
-
-def create_next_container(account: Account, content: Content, state: State) -> Progress:
+def create_next_container(account: Account, content: Content, progress: Progress) -> Progress:
     """Create the next Threads container (unpublished post): for one file of a carousel, or for a whole post.
 
     Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
-    files = () if state["sent"] else content.media
+    state, files = progress.state, () if progress.segments else content.media
     children = [*state.get("children", ())]
     if len(children) < len(files) > 1:
         file = files[len(children)]
         children.append(_create(account, {**_file_form(file), "is_carousel_item": "true"}, file.filename or "the file"))
         state = {**state, "children": children}
-        return Progress("container", state) if len(children) < len(files) else check_later_or_give_up(state, children)
-    form = _segment_form(content, files, children, state["sent"])
+        is_last = len(children) == len(files)
+        return check_later_or_give_up(progress, state, children) if is_last else progress.next_step("container", state)
+    form = _segment_form(content, files, children, progress.segments)
     container = _create(account, form, "this post")
     state = {**state, "container": container}
     if form["media_type"] == "TEXT":  # usually ready at once, so the first check has no pause before it
-        return Progress("wait", {**state, "waiting": [container], "looks": 1})
-    return check_later_or_give_up(state, [container])
+        return progress.next_step("wait", {**state, "waiting": [container], "looks": 1})
+    return check_later_or_give_up(progress, state, [container])
 
 
-def check_containers(account: Account, state: State) -> Progress | None:
+def check_containers(account: Account, progress: Progress) -> Progress | None:
     """Ask Threads whether a post's containers (unpublished posts) are ready; returns None if it is published already."""
-    waiting = [*state["waiting"]]
+    state, waiting = progress.state, [*progress.state["waiting"]]
     while waiting:
         with ERRORS.repeatable_call_errors():
             status, reason = status_of(account, waiting[0])
         if status in PUBLISHED and waiting[0] == state.get("container"):
             return None
         if status == "IN_PROGRESS" or (status == "UNKNOWN" and state["looks"] <= CHECKS_OF_UNKNOWN):
-            return check_later_or_give_up(state, waiting)
+            return check_later_or_give_up(progress, state, waiting)
         if status == "ERROR" and not reason.startswith("FAILED_DOWNLOADING"):
             raise ContentRejected(f"Threads could not process the post: {_explanation(reason)}")
         if status != "FINISHED" and status not in PUBLISHED:
             return restart_containers_step(
-                state, f"Threads could not prepare the post: {_explanation(reason or status)}"
+                progress, f"Threads could not prepare the post: {_explanation(reason or status)}"
             )
         waiting.pop(0)
     state = {name: value for name, value in state.items() if name not in ("waiting", "looks")}
-    return Progress("publish" if "container" in state else "container", state)
+    return progress.next_step("publish" if "container" in state else "container", state)
 
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
@@ -91,12 +89,13 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
     return status, line_without_tokens(answer.get("error_message"))
 
 
-def check_later_or_give_up(state: State, waiting: Sequence[str]) -> Progress:
+def check_later_or_give_up(progress: Progress, state: State, waiting: Sequence[str]) -> Progress:
     """Return the publishing step that asks Threads later whether an unpublished post is ready.
 
     Raises Transient after MAX_CHECKS.
     """
     return check_again_or_give_up(
+        progress,
         "wait",
         {**state, "waiting": [*waiting]},
         first=FIRST_PAUSE_SECONDS,
@@ -106,15 +105,15 @@ def check_later_or_give_up(state: State, waiting: Sequence[str]) -> Progress:
     )
 
 
-def restart_containers_step(state: State, reason: str) -> Progress:
+def restart_containers_step(progress: Progress, reason: str) -> Progress:
     """Return the publishing step that prepares a Threads post again from the beginning.
 
     Raises ContentRejected after MAX_REPETITIONS.
     """
-    repetitions = state.get("anew", 0)
+    repetitions = progress.state.get("anew", 0)
     if repetitions >= MAX_REPETITIONS:
         raise ContentRejected(reason, suggested_action="Make sure that the media can be fetched, then make a new post.")
-    return Progress("container", {"since": state["since"], "sent": state["sent"], "anew": repetitions + 1})
+    return progress.next_step("container", {"since": progress.state["since"], "anew": repetitions + 1})
 
 
 def _create(account: Account, form: Mapping[str, str], what: str) -> str:

@@ -8,7 +8,8 @@ replies, troubleshooting, retrieve posts, retrieve replies).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils import timezone
@@ -20,15 +21,13 @@ from accounts.platforms.meta.graph import Account, GraphError, earliest_post_tim
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
-from accounts.platforms.types import OUT, Content, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
+from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts
 MAX_MISSES = 4  # how often Threads may not find a container that it called ready; two and a half minutes
 
-State = Mapping[str, Any]
 
-
-def check_and_begin(account: Account, content: Content, state: State) -> Progress:
+def check_and_begin(account: Account, content: Content, progress: Progress) -> Progress:
     """Begin to publish a Threads post: check its content, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
@@ -39,98 +38,106 @@ def check_and_begin(account: Account, content: Content, state: State) -> Progres
     attached = content.options.get("link_attachment", "")
     if count_different_links(f"{content.text}\n{attached}") > MAX_LINKS:
         raise ContentRejected(f"Threads accepts {MAX_LINKS} different links in a post, including `link_attachment`.")
-    return Progress("container", {"since": timezone.now().isoformat(), "sent": []})
+    return progress.next_step("container", {"since": timezone.now().isoformat()})
 
 
-def check_segment_containers(account: Account, content: Content, state: State) -> Progress:
+def check_segment_containers(account: Account, content: Content, progress: Progress) -> Progress:
     """Ask whether Threads has prepared the next post of a chain; returns the next publishing step.
 
     Raises platform errors.
     """
-    return containers.check_containers(account, state) or _after_segment(
-        content, state, _id_of_published(account, content, state)
+    return containers.check_containers(account, progress) or _after_segment(
+        content, progress, _id_of_published(account, content, progress)
     )
 
 
-def publish_container(account: Account, content: Content, state: State) -> Progress:
+def publish_container(account: Account, content: Content, progress: Progress) -> Progress:
     """Publish the next post of a Threads chain, which Threads has prepared as a container (unpublished post).
 
     Raises platform errors.
     """
     with ERRORS.publish_errors("this post"):
         try:
-            form = {"creation_id": state["container"]}
+            form = {"creation_id": progress.state["container"]}
             return _after_segment(
-                content, state, id_of(account.graph.post_form(f"/{account.id}/threads_publish", form))
+                content, progress, id_of(account.graph.post_form(f"/{account.id}/threads_publish", form))
             )
         except GraphError as error:
             if error.subcode != UNKNOWN_CONTAINER:
                 raise
-            return _after_miss(state)
+            return _after_miss(progress)
 
 
-def find_possibly_published_post(account: Account, content: Content, state: State) -> Progress | NotPublishedProof:
+def find_possibly_published_post(
+    account: Account, content: Content, progress: Progress
+) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has published the Threads post; return proof if it has not.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
     """
     with ERRORS.repeatable_call_errors():
-        status, _ = containers.status_of(account, state["container"])
+        status, _ = containers.status_of(account, progress.state["container"])
     if status in containers.PUBLISHED:
-        return _after_segment(content, state, _id_of_published(account, content, state))
+        return _after_segment(content, progress, _id_of_published(account, content, progress))
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Threads is still publishing the post.")
     if status != "UNKNOWN":
         return NotPublishedProof(UploadStatusProof(f"the container is {status}"))
-    found = _find_segment(account, content, state)
+    found = _find_segment(account, content, progress)
     if found is None:
         raise OutcomeUnknown("Threads no longer knows whether the post was published.", final=True)
-    return _after_segment(content, state, found)
+    return _after_segment(content, progress, found)
 
 
-def fetch_permalink(account: Account, content: Content, state: State) -> Published:
+def fetch_permalink(account: Account, content: Content, progress: Progress) -> Published:
     """Ask Threads for the URL of a published post; if that fails, the post still counts as published.
 
     Raises platform errors about the URL.
     """
-    media_id = state[OUT]["external_id"]
+    post = progress.published
+    assert post  # noqa: S101 - the step before has published the post
     with ERRORS.repeatable_call_errors():
-        address = https_url_or_empty(account.graph.get(f"/{media_id}", {"fields": "id,permalink"}).get("permalink"))
-    return Published(media_id, address, note="" if address else "Threads does not say where the post is shown.")
+        address = https_url_or_empty(
+            account.graph.get(f"/{post.external_id}", {"fields": "id,permalink"}).get("permalink")
+        )
+    return Published(post.external_id, address, note="" if address else "Threads does not say where the post is shown.")
 
 
-def _after_miss(state: State) -> Progress:
+def _after_miss(progress: Progress) -> Progress:
     """Return the next step if Threads does not find a prepared post: ask again or, after MAX_MISSES, prepare it again."""
+    state = progress.state
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
-        return containers.restart_containers_step(state, "Threads does not know the container that it called ready.")
-    return containers.check_later_or_give_up({**state, "misses": misses, "looks": misses}, [state["container"]])
+        return containers.restart_containers_step(progress, "Threads does not know the container that it called ready.")
+    return containers.check_later_or_give_up(
+        progress, {**state, "misses": misses, "looks": misses}, [state["container"]]
+    )
 
 
-def _id_of_published(account: Account, content: Content, state: State) -> str:
+def _id_of_published(account: Account, content: Content, progress: Progress) -> str:
     """Return the id of a Threads post that an earlier attempt has already published.
 
     For the last post of a chain this may be the container's id.
     """
-    if state["sent"] and len(state["sent"]) == len(segment_texts(content)) - 1:
-        return str(state["container"])
-    if (found := _find_segment(account, content, state)) is None:
+    if progress.segments and len(progress.segments) == len(segment_texts(content)) - 1:
+        return str(progress.state["container"])
+    if (found := _find_segment(account, content, progress)) is None:
         raise Transient("Threads has published the post and does not list it yet.")
     return found
 
 
-def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
+def _find_segment(account: Account, content: Content, progress: Progress) -> str | None:
     """Search the Threads profile for the post that an interrupted attempt may have published; returns its id, or None.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
-    sent: Sequence[str] = state["sent"]
+    sent = progress.segments
     text, media_type = segment_texts(content)[len(sent)], _media_type(() if sent else content.media)
     edge = "replies" if sent else "threads"
     with ERRORS.search_errors(f"the profile's {edge}"):
         found = [
             id_of(post)
-            for post in _posts_since(account, edge, state["since"])
+            for post in _posts_since(account, edge, progress.state["since"])
             if object_or_empty(post.get("replied_to")).get("id") == (sent[-1] if sent else None)
             and post.get("media_type") == media_type
             and same_text(_without_hash(post.get("text")), _without_hash(text))
@@ -167,9 +174,10 @@ def _without_hash(text: Any) -> str:
     return text.replace("#", "") if isinstance(text, str) else ""
 
 
-def _after_segment(content: Content, state: State, media_id: str) -> Progress:
+def _after_segment(content: Content, progress: Progress, media_id: str) -> Progress:
     """Return the next publishing step of a Threads chain: prepare the next post or, after the last, ask for the URL."""
-    sent = [*state["sent"], media_id]
+    sent = (*progress.segments, media_id)
     if len(sent) < len(segment_texts(content)):
-        return Progress("container", {"since": state["since"], "sent": sent})
-    return Progress("permalink", {OUT: {"external_id": sent[0], "permalink": ""}})
+        return replace(progress, segments=sent).next_step("container", {"since": progress.state["since"]})
+    # Without the segments, because messages about errors would say that a further one is missing.
+    return replace(progress, segments=(), published=Published(sent[0], "")).next_step("permalink", {})

@@ -23,8 +23,7 @@ class TikTok(OAuthPlatform):
     each step, all but the last) and `finish` (the last chunk), for photos `create`, and `poll` until TikTok has published or
     rejected the post. The state is {username, announced}: the creator's name, and how often the post was announced; for a
     video also {publish_id, address, chunks}: its id, the sealed upload address, and how many chunks were sent; for photos
-    {comment_disabled}. Once TikTok has received the post it is {taken, username, announced, publish_id, looks}, with {out}
-    if the post is published and has no id yet.
+    {comment_disabled}. Once TikTok has received the post it is {username, announced, publish_id, looks}.
     A grant's tokens are {access_token, refresh_token}; its external_id is the creator's open id.
     """
 
@@ -71,11 +70,11 @@ class TikTok(OAuthPlatform):
         """Take the next step of a TikTok publication: announce or send the files, or ask for the post's status."""
         if progress.phase == "start":
             posts.check_photo_urls(content, self.setting("VERIFIED_PREFIX"))
-        return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
+        return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
         """Ask TikTok whether an interrupted attempt has uploaded the whole video, so that TikTok publishes the video."""
-        return publishing.find_possibly_uploaded_video(self._api(grant.tokens), content, progress.state)
+        return publishing.find_possibly_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self._address(), tokens["access_token"])

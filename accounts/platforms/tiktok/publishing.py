@@ -20,7 +20,7 @@ from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import ApiError, UnreadableAnswer, required_matching_text
 from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
-from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, UploadStatusProof
+from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, State, UploadStatusProof
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
 
 CHUNKS_PER_STEP = 4
@@ -29,8 +29,6 @@ CHUNK_SECONDS = 300.0
 OUT_OF_ORDER, ENDED = 416, (403, 404, 410)
 DOMAIN = "tiktokapis.com"
 _PUBLISH_ID = re.compile(r"[\x21-\x7e]{1,128}")
-
-State = Mapping[str, Any]
 
 
 class UploadUrlExpired(Exception):
@@ -65,27 +63,28 @@ class TransferErrors(ErrorTranslator[ApiError]):
 TRANSFER_ERRORS = TransferErrors()
 
 
-def check_creator_and_announce(api: Api, content: Content, state: State) -> Progress:
+def check_creator_and_announce(api: Api, content: Content, progress: Progress) -> Progress:
     """Begin to publish a TikTok post: check what the creator may post, and announce the video if there is one.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
-    if state.get("announced", 0) >= status.MAX_ANNOUNCEMENTS:
+    announced = progress.state.get("announced", 0)
+    if announced >= status.MAX_ANNOUNCEMENTS:
         raise Transient("TikTok repeatedly ends the upload before it is complete.")
     with ERRORS.content_errors("this post"):
         creator = posts.fetch_creator_limits(api)
         posts.check_creator_limits(content, creator)
-        following = {"username": creator.username, "announced": state.get("announced", 0) + 1}
+        following = {"username": creator.username, "announced": announced + 1}
         if not posts.is_video(content):
-            return Progress("create", {**following, "comment_disabled": creator.comment_disabled})
+            return progress.next_step("create", {**following, "comment_disabled": creator.comment_disabled})
         publish_id, address = _announce(api, content, creator)
     sealed = encrypt_upload_url(address, key=content.key)
-    return _next_chunk(content, {**following, "publish_id": publish_id, "address": sealed, "chunks": 0})
+    return _next_chunk(content, progress, {**following, "publish_id": publish_id, "address": sealed, "chunks": 0})
 
 
-def upload_parts_before_last(api: Api, content: Content, state: State) -> Progress:
+def upload_parts_before_last(api: Api, content: Content, progress: Progress) -> Progress:
     """Upload the next parts of a video to TikTok, except for the last part, which would publish the video."""
-    [file] = content.media
+    [file], state = content.media, progress.state
     _, count = _chunks_of(file)
     first = state["chunks"]
     last = min(first + CHUNKS_PER_STEP, count - 1)
@@ -95,35 +94,35 @@ def upload_parts_before_last(api: Api, content: Content, state: State) -> Progre
             for index in range(first, last):
                 _send_chunk(address, file, opened, index)
     except UploadUrlExpired:
-        return _start_again(state)
+        return _start_again(progress)
     except ChunkOutOfOrder:
-        return _continue_at(content, state, _received(api, content, state) or 0)
-    return _next_chunk(content, {**state, "chunks": last})
+        return _continue_at(content, progress, _received(api, content, state) or 0)
+    return _next_chunk(content, progress, {**state, "chunks": last})
 
 
-def upload_last_part(api: Api, content: Content, state: State) -> Progress:
+def upload_last_part(api: Api, content: Content, progress: Progress) -> Progress:
     """Upload the last part of a video to TikTok, which then publishes the video.
 
     Raises OutcomeUnknown if the part may have arrived.
     """
-    [file] = content.media
+    [file], state = content.media, progress.state
     try:
         address = _upload_address(content, state)
         with TRANSFER_ERRORS.publish_errors("the video"), file.open() as opened:
             _send_chunk(address, file, opened, state["chunks"])
     except UploadUrlExpired:
-        return _start_again(state)
+        return _start_again(progress)
     except ChunkOutOfOrder:
-        return _continue_at(content, state, _required(_received(api, content, state)))
-    return status.first_status_check_step(state, state["publish_id"])
+        return _continue_at(content, progress, _required(_received(api, content, state)))
+    return status.first_status_check_step(progress, state["publish_id"])
 
 
-def publish_photos(api: Api, content: Content, state: State) -> Progress:
+def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
     """Ask TikTok to publish photos, which TikTok fetches by URL. Raises OutcomeUnknown if TikTok may publish them."""
-    body = posts.photo_body(content, comment_disabled=state["comment_disabled"])
+    body = posts.photo_body(content, comment_disabled=progress.state["comment_disabled"])
     with ERRORS.publish_errors("the photos"):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))
-    return status.first_status_check_step(state, publish_id)
+    return status.first_status_check_step(progress, publish_id)
 
 
 STEPS = {
@@ -135,22 +134,22 @@ STEPS = {
 }
 
 
-def find_possibly_uploaded_video(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
+def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has uploaded a whole video to TikTok; return proof if it has not.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """
-    if "publish_id" not in state:
+    if "publish_id" not in progress.state:
         raise OutcomeUnknown(
             "TikTok cannot be asked about photos whose announcement it did not answer. Look at the account: resolve the "
             "target with the post's address, or as not published, after which it can be retried.",
             final=True,
         )
-    received = _required(_received(api, content, state))
+    received = _required(_received(api, content, progress.state))
     size = content.media[0].size_bytes
     if received < size:
         return NotPublishedProof(UploadStatusProof(f"the upload has {received} of {size} bytes"))
-    return _continue_at(content, state, received)
+    return _continue_at(content, progress, received)
 
 
 def _announce(api: Api, content: Content, creator: posts.CreatorLimits) -> tuple[str, str]:
@@ -209,9 +208,9 @@ def _chunks_of(file: MediaFile) -> tuple[int, int]:
     return CHUNK_BYTES, file.size_bytes // CHUNK_BYTES
 
 
-def _next_chunk(content: Content, state: State) -> Progress:
+def _next_chunk(content: Content, progress: Progress, state: State) -> Progress:
     _, count = _chunks_of(content.media[0])
-    return Progress("upload" if state["chunks"] < count - 1 else "finish", state)
+    return progress.next_step("upload" if state["chunks"] < count - 1 else "finish", state)
 
 
 def _received(api: Api, content: Content, state: State) -> int | None:
@@ -233,19 +232,20 @@ def _required(received: int | None) -> int:
     return received
 
 
-def _continue_at(content: Content, state: State, received: int) -> Progress:
+def _continue_at(content: Content, progress: Progress, received: int) -> Progress:
     """Return the publishing step that uploads the parts of a video that TikTok has not received yet.
 
     If TikTok has only half of a chunk, the upload starts again.
     """
+    state = progress.state
     if received >= content.media[0].size_bytes:
-        return status.first_status_check_step(state, state["publish_id"])
+        return status.first_status_check_step(progress, state["publish_id"])
     chunks, odd = divmod(received, CHUNK_BYTES)
     if odd or chunks <= state["chunks"]:
-        return _start_again(state)
-    return _next_chunk(content, {**state, "chunks": chunks})
+        return _start_again(progress)
+    return _next_chunk(content, progress, {**state, "chunks": chunks})
 
 
-def _start_again(state: State) -> Progress:
+def _start_again(progress: Progress) -> Progress:
     """Return the publishing step that starts a TikTok video's upload again, after one that cannot be continued."""
-    return Progress("start", {"announced": state["announced"]})
+    return progress.next_step("start", {"announced": progress.state["announced"]})

@@ -7,9 +7,7 @@ posts get no id. Source: developers.tiktok.com, get post status.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from accounts.platforms.errors import (
     AccountDisconnected,
@@ -23,7 +21,7 @@ from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_l
 from accounts.platforms.processing import check_again_or_give_up, check_later, step_after_pause
 from accounts.platforms.tiktok.capabilities import PUBLIC
 from accounts.platforms.tiktok.client import ERRORS, Api, profile_url
-from accounts.platforms.types import OUT, TAKEN, Content, Progress, Published
+from accounts.platforms.types import Content, Progress, Published
 
 FIRST_CHECK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 300
 MAX_CHECKS = 60  # about five hours
@@ -46,8 +44,6 @@ REJECTED = {
 }
 NO_ADDRESS = "TikTok has not named the post's address; the link leads to its creator."
 _POST_ID = re.compile(r"[0-9]{1,20}")
-
-State = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -75,70 +71,76 @@ def get_status(api: Api, publish_id: str) -> PostStatus:
     )
 
 
-def first_status_check_step(state: State, publish_id: str) -> Progress:
+def first_status_check_step(progress: Progress, publish_id: str) -> Progress:
     """Return the publishing step that first asks TikTok for a post's status, shortly after the upload."""
-    stored = {name: state[name] for name in ("username", "announced")}
-    return step_after_pause("poll", {**stored, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_CHECK_SECONDS)
+    kept = {name: progress.state[name] for name in ("username", "announced")}
+    accepted = replace(progress, accepted=True)
+    return step_after_pause(accepted, "poll", {**kept, "publish_id": publish_id, "looks": 0}, FIRST_CHECK_SECONDS)
 
 
-def check_published(api: Api, content: Content, state: State) -> Progress | Published:
+def check_published(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Ask whether TikTok has published a post; while TikTok is not done, return the step that asks again later.
 
     Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
     """
     try:
         with ERRORS.repeatable_call_errors():
-            status = get_status(api, state["publish_id"])
+            status = get_status(api, progress.state["publish_id"])
     except (TokenExpired, AccountDisconnected):
         raise
     except PlatformError:  # the error says nothing about the post
-        return _ask_again(content, state)
+        return _ask_again(content, progress)
     if status.name == "PUBLISH_COMPLETE":
-        return _published(content, state, status.post_id)
+        return _published(content, progress, status.post_id)
     if status.name == "FAILED":
-        return _failed(state, status.fail_reason)
+        return _failed(progress, status.fail_reason)
     if status.name == "SEND_TO_USER_INBOX":
         raise OutcomeUnknown(
             "TikTok has put it into the creator's inbox, where the creator has to finish it.", final=True
         )
     if status.name not in IN_PROGRESS:
         report_unmapped_code("tiktok", status.name[:60])
-    return _ask_again(content, state)
+    return _ask_again(content, progress)
 
 
-def _published(content: Content, state: State, post_id: str | None) -> Progress | Published:
+def _published(content: Content, progress: Progress, post_id: str | None) -> Progress | Published:
     """Return the published TikTok post, or the step that asks again because TikTok has not named the post's id yet.
 
     TikTok gives an id only to public posts, and may name it some time after publication.
     """
-    address = profile_url(state["username"])
+    state, address = progress.state, profile_url(progress.state["username"])
     if post_id:
         kind = "video" if content.media[0].kind == "video" else "photo"
         return Published(post_id, f"{address}/{kind}/{post_id}")
-    published = {"external_id": state["publish_id"], "permalink": address}
+    published = Published(state["publish_id"], address)
     if content.options["privacy_level"] != PUBLIC:
-        return Published(**published)
-    checks = state["looks"] if OUT in state else 0
+        return published
+    checks = state["looks"] if progress.published else 0
     if checks >= MAX_CHECKS_FOR_ID:
-        return Published(**published, note=NO_ADDRESS)
-    waiting = {**state, OUT: published, "looks": checks}
-    return check_later("poll", waiting, first=FIRST_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+        return replace(published, note=NO_ADDRESS)
+    waiting = replace(progress, published=published)
+    return check_later(
+        waiting, "poll", {**state, "looks": checks}, first=FIRST_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS
+    )
 
 
-def _failed(state: State, reason: str) -> Progress:
-    if reason in TRANSIENT_REASONS and state["announced"] < MAX_ANNOUNCEMENTS:
-        return step_after_pause("start", {"announced": state["announced"]}, RESTART_SECONDS)
+def _failed(progress: Progress, reason: str) -> Progress:
+    announced = progress.state["announced"]
+    if reason in TRANSIENT_REASONS and announced < MAX_ANNOUNCEMENTS:
+        refused = replace(progress, accepted=False, published=None)  # TikTok takes its acceptance back
+        return step_after_pause(refused, "start", {"announced": announced}, RESTART_SECONDS)
     if reason not in REJECTED and reason not in TRANSIENT_REASONS:
         report_unmapped_code("tiktok", reason[:60])
     raise ContentRejected(f"TikTok did not publish it: {REJECTED.get(reason, reason)}.")
 
 
-def _ask_again(content: Content, state: State) -> Progress | Published:
-    if OUT in state:
-        return _published(content, state, None)
+def _ask_again(content: Content, progress: Progress) -> Progress | Published:
+    if progress.published:
+        return _published(content, progress, None)
     return check_again_or_give_up(
+        progress,
         "poll",
-        state,
+        progress.state,
         first=FIRST_CHECK_SECONDS,
         longest=LONGEST_PAUSE_SECONDS,
         max_checks=MAX_CHECKS,

@@ -20,10 +20,10 @@ class X(OAuthPlatform):
     """The adapter that connects X accounts and publishes to them.
 
     Publishing goes `start`, then for each file `upload` (for GIFs and videos also `append`, `finalize` and `process`),
-    `describe` for each alt text, and `create` for each segment of a thread. Its state is {since, media, described,
-    sent}: when the publication began, the ids of the uploads, how many of them have their alt text, and the ids of the
-    published segments; also {pending, segment, looks} while a file is uploaded in parts (its id, the next part, how often
-    X was asked whether it is processed), and `again` if the media were uploaded a second time.
+    `describe` for each alt text, and `create` for each segment of a thread. Its state is {since, media, described}:
+    when the publication began, the ids of the uploads, and how many of them have their alt text; also {pending, segment,
+    looks} while a file is uploaded in parts (its id, the next part, how often X was asked whether it is processed), and
+    `again` if the media were uploaded a second time. The segments are the ids of the published posts.
     A grant's tokens are {access_token, refresh_token, username}; its external_id is the account's id.
     """
 
@@ -69,14 +69,14 @@ class X(OAuthPlatform):
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of an X publication: upload a media file, or create the post or the next post of a thread."""
         if progress.phase == "start":
-            return posts.check_and_begin(content)
+            return posts.check_and_begin(content, progress)
         if progress.phase == "create":
-            return posts.create_next_post(self._api(grant), content, progress.state)
-        return media.STEPS[progress.phase](self._api(grant), content.media, progress.state)
+            return posts.create_next_post(self._api(grant), content, progress)
+        return media.STEPS[progress.phase](self._api(grant), content.media, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search the X account's newest posts for the one that an interrupted attempt may have published."""
-        return posts.find_possibly_published_post(self._api(grant), content, progress.state)
+        return posts.find_possibly_published_post(self._api(grant), content, progress)
 
     def _api(self, grant: Grant) -> Api:
         return Api(self._api_address(), grant.tokens["access_token"], grant.external_id, grant.tokens["username"])

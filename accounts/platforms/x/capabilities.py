@@ -19,13 +19,13 @@ from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
 from accounts.platforms.schemas import object_schema
+from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import (
     Capabilities,
     ImageRules,
     MediaRules,
     PostingPace,
     TextRules,
-    ThreadRules,
     VideoRules,
 )
 

@@ -27,24 +27,24 @@ MAX_CHECKS = 100  # an hour and a half if X asks for the longest pause each time
 Files = tuple[MediaFile, ...]
 
 
-def next_step(files: Files, state: State) -> Progress:
+def next_step(files: Files, progress: Progress, state: State) -> Progress:
     """Return the next publishing step of an X post: upload a media file, send an alt text or, at last, create the post."""
     if len(state["media"]) < len(files):
-        return Progress("upload", state)
+        return progress.next_step("upload", state)
     for index, file in enumerate(files):
         if index >= state["described"] and file.alt_text and file.kind != "video":
-            return Progress("describe", {**state, "described": index})
-    return Progress("create", state)
+            return progress.next_step("describe", {**state, "described": index})
+    return progress.next_step("create", state)
 
 
-def upload_image_or_announce_video(api: Api, files: Files, state: State) -> Progress:
+def upload_image_or_announce_video(api: Api, files: Files, progress: Progress) -> Progress:
     """Upload an X post's next media file if it is a still image; only announce a video or GIF.
 
     Videos and GIFs are then uploaded in parts.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
-    file = _current(files, state)
+    file = _current(files, progress)
     category = CATEGORIES.get(file.kind)
     if category is None:
         raise ContentRejected(f"X does not accept {file.kind}s.")
@@ -52,18 +52,19 @@ def upload_image_or_announce_video(api: Api, files: Files, state: State) -> Prog
         if file.kind == "image" and file.mime_type != "image/gif":
             with file.open() as opened:
                 form = {"media_category": category, "media": (_label(file), opened, file.mime_type)}
-                return _uploaded(files, state, id_of(data_of(_post_form(api, "/2/media/upload", form))))
+                return _uploaded(files, progress, id_of(data_of(_post_form(api, "/2/media/upload", form))))
         announced = {"media_type": file.mime_type, "total_bytes": file.size_bytes, "media_category": category}
         media_id = id_of(data_of(api.post("/2/media/upload/initialize", json=announced)))
-    return Progress("append", {**state, "pending": media_id, "segment": 0, "looks": 0})
+    return progress.next_step("append", {**progress.state, "pending": media_id, "segment": 0, "looks": 0})
 
 
-def upload_next_parts(api: Api, files: Files, state: State) -> Progress:
+def upload_next_parts(api: Api, files: Files, progress: Progress) -> Progress:
     """Upload the next parts of an announced video or GIF to X.
 
     Uploading a part twice does no harm.
     """
-    file, first = _current(files, state), state["segment"]
+    file, state = _current(files, progress), progress.state
+    first = state["segment"]
     count = -(-file.size_bytes // SEGMENT_BYTES)
     last = min(first + SEGMENTS_A_STEP, count)
     with file.open() as opened, ERRORS.content_errors(_label(file)):
@@ -71,44 +72,44 @@ def upload_next_parts(api: Api, files: Files, state: State) -> Progress:
         for index in range(first, last):
             part = ("segment", opened.read(SEGMENT_BYTES), "application/octet-stream")
             _post_form(api, f"/2/media/upload/{state['pending']}/append", {"segment_index": str(index), "media": part})
-    return Progress("append" if last < count else "finalize", {**state, "segment": last})
+    return progress.next_step("append" if last < count else "finalize", {**state, "segment": last})
 
 
-def finalize_media_upload(api: Api, files: Files, state: State) -> Progress:
+def finalize_media_upload(api: Api, files: Files, progress: Progress) -> Progress:
     """Tell X that all parts of a media file are uploaded.
 
     X refuses to finalize a file twice, so a refusal leads to asking for the file's state.
     """
-    with ERRORS.content_errors(_label(_current(files, state))):
+    with ERRORS.content_errors(_label(_current(files, progress))):
         try:
-            data = data_of(api.post(f"/2/media/upload/{state['pending']}/finalize"))
+            data = data_of(api.post(f"/2/media/upload/{progress.state['pending']}/finalize"))
         except XError as refused:
             if refused.status != 400:
                 raise
             try:
-                data = _status(api, state)
+                data = _status(api, progress.state)
             except XError:
                 raise refused from None
-    return _after_check(files, state, data)
+    return _after_check(files, progress, data)
 
 
-def check_processing(api: Api, files: Files, state: State) -> Progress:
+def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
     """Ask whether X has processed the uploaded media file."""
-    with ERRORS.content_errors(_label(_current(files, state))):
-        data = _status(api, state)
-    return _after_check(files, state, data)
+    with ERRORS.content_errors(_label(_current(files, progress))):
+        data = _status(api, progress.state)
+    return _after_check(files, progress, data)
 
 
-def send_alt_text(api: Api, files: Files, state: State) -> Progress:
+def send_alt_text(api: Api, files: Files, progress: Progress) -> Progress:
     """Send the alt text of an uploaded media file to X."""
-    index = state["described"]
+    state, index = progress.state, progress.state["described"]
     metadata = {"id": state["media"][index], "metadata": {"alt_text": {"text": files[index].alt_text}}}
     with ERRORS.content_errors(f"the alt text of {_label(files[index])}"):
         api.post("/2/media/metadata", json=metadata)
-    return next_step(files, {**state, "described": index + 1})
+    return next_step(files, progress, {**state, "described": index + 1})
 
 
-STEPS: dict[str, Callable[[Api, Files, State], Progress]] = {
+STEPS: dict[str, Callable[[Api, Files, Progress], Progress]] = {
     "upload": upload_image_or_announce_video,
     "append": upload_next_parts,
     "finalize": finalize_media_upload,
@@ -126,31 +127,34 @@ def _status(api: Api, state: State) -> dict[str, Any]:
     return data_of(api.get("/2/media/upload", {"command": "STATUS", "media_id": state["pending"]}))
 
 
-def _after_check(files: Files, state: State, data: Mapping[str, Any]) -> Progress:
+def _after_check(files: Files, progress: Progress, data: Mapping[str, Any]) -> Progress:
     """Return the next publishing step of an X post after X has reported whether it has processed a media file.
 
     Raises ContentRejected, Transient.
     """
     info = data.get("processing_info")
     if not isinstance(info, dict) or info.get("state") == "succeeded":
-        return _uploaded(files, state, state["pending"])
+        return _uploaded(files, progress, progress.state["pending"])
     if info.get("state") == "failed":
         error = object_or_empty(info.get("error"))
         reason = line_without_tokens(error.get("message") or error.get("name")) or NO_REASON
-        raise ContentRejected(f"X could not process {_label(_current(files, state))}: {reason}")
+        raise ContentRejected(f"X could not process {_label(_current(files, progress))}: {reason}")
     asked = info.get("check_after_secs")
     pause = min(max(asked, 1), LONGEST_PAUSE_SECONDS) if type(asked) is int else LONGEST_PAUSE_SECONDS
     timeout = Transient("X has not finished processing the media.")
-    return check_again_or_give_up("process", state, first=pause, longest=pause, max_checks=MAX_CHECKS, timeout=timeout)
+    return check_again_or_give_up(
+        progress, "process", progress.state, first=pause, longest=pause, max_checks=MAX_CHECKS, timeout=timeout
+    )
 
 
-def _uploaded(files: Files, state: State, media_id: str) -> Progress:
+def _uploaded(files: Files, progress: Progress, media_id: str) -> Progress:
+    state = progress.state
     rest = {name: value for name, value in state.items() if name not in ("pending", "segment", "looks")}
-    return next_step(files, {**rest, "media": [*state["media"], media_id]})
+    return next_step(files, progress, {**rest, "media": [*state["media"], media_id]})
 
 
-def _current(files: Files, state: State) -> MediaFile:
-    return files[len(state["media"])]
+def _current(files: Files, progress: Progress) -> MediaFile:
+    return files[len(progress.state["media"])]
 
 
 def _label(file: MediaFile) -> str:

@@ -16,6 +16,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -42,46 +43,47 @@ FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
-def check_and_begin(content: Content) -> Progress:
+def check_and_begin(content: Content, progress: Progress) -> Progress:
     """Begin to publish an X post: check its thread and poll, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
     """
     check_segments(content, CAPABILITIES, "X")
     polls.check_poll(content, CAPABILITIES, "X")
-    state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
-    return media.next_step(content.media, state)
+    state = {"since": timezone.now().isoformat(), "media": [], "described": 0}
+    return media.next_step(content.media, progress, state)
 
 
-def create_next_post(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+def create_next_post(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Create the X post, or the next post of an X thread. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
-            post = data_of(api.post("/2/tweets", json=_body(content, state)))
-            return _after_post(api, content, state, id_of(post))
+            post = data_of(api.post("/2/tweets", json=_body(content, progress)))
+            return _after_post(api, content, progress, id_of(post))
         except XError as error:
             if not (error.is_duplicate or error.is_about_media):
                 raise
-            return _after_refusal(api, content, state, error)
+            return _after_refusal(api, content, progress, error)
 
 
 def find_possibly_published_post(
-    api: Api, content: Content, state: Mapping[str, Any]
+    api: Api, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
     """Find the X post that an interrupted attempt may have created; return proof (a NotPublishedProof) if there is none.
 
     Raises OutcomeUnknown and what `repeatable_call_errors` raises.
     """
     with ERRORS.repeatable_call_errors():
-        found = _earlier_post_id(api, content, state)
-    return found if isinstance(found, NotPublishedProof) else _after_post(api, content, state, found)
+        found = _earlier_post_id(api, content, progress)
+    return found if isinstance(found, NotPublishedProof) else _after_post(api, content, progress, found)
 
 
-def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
-    text = segment_texts(content)[len(state["sent"])]
+def _body(content: Content, progress: Progress) -> dict[str, Any]:
+    sent, state = progress.segments, progress.state
+    text = segment_texts(content)[len(sent)]
     body: dict[str, Any] = {"text": text} if text.strip() else {}
-    if state["sent"]:
-        return {**body, "reply": {"in_reply_to_tweet_id": state["sent"][-1]}}
+    if sent:
+        return {**body, "reply": {"in_reply_to_tweet_id": sent[-1]}}
     if state["media"]:
         body["media"] = {"media_ids": state["media"]}
     if poll := polls.poll_of(content.options):
@@ -89,37 +91,38 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
     return body | {name: content.options[name] for name in FIRST_SEGMENT_OPTIONS if name in content.options}
 
 
-def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused: XError) -> Progress | Published:
+def _after_refusal(api: Api, content: Content, progress: Progress, refused: XError) -> Progress | Published:
     """Return what to do after X has refused a post for its media or as a duplicate: the next step or, if found, the post.
 
     The media are uploaded again once, because X deletes them after a day.
     """
-    found = find_possibly_published_post(api, content, state)
+    found, state = find_possibly_published_post(api, content, progress), progress.state
     if not isinstance(found, NotPublishedProof):
         return found
     if refused.is_about_media and not state.get("again"):
-        return media.next_step(content.media, {**state, "media": [], "described": 0, "again": True})
+        return media.next_step(content.media, progress, {**state, "media": [], "described": 0, "again": True})
     if refused.is_duplicate and content.attempt > 1:
         message = "X says that the account has posted this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused
     raise refused
 
 
-def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
-    sent = [*state["sent"], post_id]
+def _after_post(api: Api, content: Content, progress: Progress, post_id: str) -> Progress | Published:
+    sent = (*progress.segments, post_id)
     if len(sent) < len(segment_texts(content)):
-        return Progress("create", {**state, "sent": sent})
+        return replace(progress, segments=sent).next_step("create", progress.state)
     # X finds posts by id, so the URL stays valid if the user name changes.
     return Published(sent[0], f"{SITE}/{api.username}/status/{sent[0]}")
 
 
-def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> str | NotPublishedProof:
+def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | NotPublishedProof:
     """Search for the X post that an interrupted attempt has created. Returns the post's id, or proof (a NotPublishedProof).
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
-    text = segment_texts(content)[len(state["sent"])]
-    parent, media_ids = (state["sent"][-1], []) if state["sent"] else (None, sorted(state["media"]))
+    sent, state = progress.segments, progress.state
+    text = segment_texts(content)[len(sent)]
+    parent, media_ids = (sent[-1], []) if sent else (None, sorted(state["media"]))
     with_poll = parent is None and polls.poll_of(content.options) is not None
     newer = {"since_id": parent} if parent else {"start_time": _start_time(state["since"])}
     is_doubtful = False

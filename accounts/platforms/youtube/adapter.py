@@ -20,7 +20,7 @@ class YouTube(OAuthPlatform):
     The steps are `start` (opens an upload session), `upload` (several pieces in each step, all but the last), `finish` (the
     last piece, which creates the video), `thumbnail` if the post names one, and `process` until YouTube shows the video.
     The state is {session, sessions}: the session's address, sealed because anybody can upload to the channel with it for a
-    week, and how many sessions were opened. Once the video exists it is {taken, video}, with {tries} for the thumbnail, or
+    week, and how many sessions were opened. Once the video exists it is {video}, with {tries} for the thumbnail, or
     {looks, note} while it is processed. A grant's tokens are {access_token, refresh_token}; its external_id is the
     channel's id.
     """
@@ -69,11 +69,11 @@ class YouTube(OAuthPlatform):
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of a YouTube publication: upload the video, set the thumbnail, or ask about processing."""
-        return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
+        return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
         """Ask YouTube whether the upload of an interrupted attempt has created the video."""
-        return videos.find_possibly_uploaded_video(self._api(grant.tokens), content, progress.state)
+        return videos.find_possibly_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self.setting("API_BASE", "https://www.googleapis.com").rstrip("/"), tokens["access_token"])

@@ -8,6 +8,7 @@ the video, because a retry would upload it a second time.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -23,12 +24,12 @@ from accounts.platforms.errors import (
 from accounts.platforms.http.responses import line_without_tokens, object_or_empty
 from accounts.platforms.processing import check_later, step_after_pause
 from accounts.platforms.types import (
-    TAKEN,
     Content,
     MediaFile,
     NotPublishedProof,
     Progress,
     Published,
+    State,
     UploadStatusProof,
 )
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url
@@ -51,7 +52,6 @@ MAX_CHECKS = 40  # about three hours
 MAX_THUMBNAIL_TRIES = 5
 THE_VIDEO = "this video"
 
-State = Mapping[str, Any]
 # Options that are fields of a video's snippet or status, with YouTube's names.
 SNIPPET_OPTIONS = {"tags": "tags", "language": "defaultLanguage"}
 STATUS_OPTIONS = {
@@ -62,7 +62,7 @@ STATUS_OPTIONS = {
 }
 
 
-def check_and_open_session(api: Api, content: Content, state: State) -> Progress:
+def check_and_open_session(api: Api, content: Content, progress: Progress) -> Progress:
     """Begin to publish a YouTube video: check the post, and open an upload session for the file.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
@@ -71,16 +71,19 @@ def check_and_open_session(api: Api, content: Content, state: State) -> Progress
     notify = "true" if content.options.get("notify_subscribers", True) else "false"
     with ERRORS.content_errors(THE_VIDEO):
         address = open_session(api, content.media[0], _resource(content), {"notifySubscribers": notify})
-    opened = {"session": encrypt_upload_url(address, key=content.key), "sessions": state.get("sessions", 0) + 1}
-    return _next_step(content, opened, UploadState(0))
+    opened = {
+        "session": encrypt_upload_url(address, key=content.key),
+        "sessions": progress.state.get("sessions", 0) + 1,
+    }
+    return _next_step(content, progress, opened, UploadState(0))
 
 
-def upload_pieces_before_last(api: Api, content: Content, state: State) -> Progress:
+def upload_pieces_before_last(api: Api, content: Content, progress: Progress) -> Progress:
     """Upload the next pieces of a video to YouTube, except for the last piece, which would create the video."""
     [file] = content.media
     with ERRORS.content_errors(THE_VIDEO):
         try:
-            session = _session(api, content, state)
+            session = _session(api, content, progress.state)
             uploaded = session.query_progress()
             with file.open() as opened:
                 for _ in range(PIECES_PER_STEP):
@@ -91,11 +94,11 @@ def upload_pieces_before_last(api: Api, content: Content, state: State) -> Progr
                     uploaded = session.send_piece(opened.read(PIECE_BYTES), before.received)
                     _check_advance(before, uploaded)
         except UploadSessionExpired:
-            return _start_again(state)
-    return _next_step(content, state, uploaded)
+            return _start_again(progress)
+    return _next_step(content, progress, progress.state, uploaded)
 
 
-def upload_last_piece(api: Api, content: Content, state: State) -> Progress:
+def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progress:
     """Upload the last piece of a video, with which YouTube creates the video.
 
     Raises OutcomeUnknown if the piece may have arrived.
@@ -103,26 +106,26 @@ def upload_last_piece(api: Api, content: Content, state: State) -> Progress:
     [file] = content.media
     try:
         with ERRORS.content_errors(THE_VIDEO):
-            session = _session(api, content, state)
+            session = _session(api, content, progress.state)
             before = session.query_progress()
         if before.video_id or not _is_last_piece(file, before):
-            return _next_step(content, state, before)
+            return _next_step(content, progress, progress.state, before)
         with file.open() as opened:
             opened.seek(before.received)
             piece = opened.read(PIECE_BYTES)
         with ERRORS.publish_errors(THE_VIDEO):
             after = session.send_piece(piece, before.received)
     except UploadSessionExpired:
-        return _start_again(state)
+        return _start_again(progress)
     _check_advance(before, after)
-    return _next_step(content, state, after)
+    return _next_step(content, progress, progress.state, after)
 
 
-def find_possibly_uploaded_video(api: Api, content: Content, state: State) -> Progress | NotPublishedProof:
+def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has created the YouTube video; return proof if it has not."""
     with ERRORS.repeatable_call_errors():
         try:
-            uploaded = _session(api, content, state).query_progress()
+            uploaded = _session(api, content, progress.state).query_progress()
         except UploadSessionExpired as error:
             raise OutcomeUnknown(
                 "YouTube no longer knows the upload. Look at the channel: resolve the target with the video's address, "
@@ -138,15 +141,16 @@ def find_possibly_uploaded_video(api: Api, content: Content, state: State) -> Pr
         return NotPublishedProof(
             UploadStatusProof(f"the upload session has {uploaded.received} of {content.media[0].size_bytes} bytes")
         )
-    return _next_step(content, state, uploaded)
+    return _next_step(content, progress, progress.state, uploaded)
 
 
-def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
+def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
     """Set the thumbnail of the YouTube video.
 
     If this fails, the video stays published, with a note about the failure.
     """
-    tries, note = state["tries"] + 1, ""
+    state, note = progress.state, ""
+    tries = state["tries"] + 1
     try:
         with ERRORS.content_errors("this thumbnail"):
             upload_thumbnail_from_url(api, state["video"], content.options["thumbnail_url"])
@@ -154,16 +158,17 @@ def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
         raise
     except PlatformError as error:
         if isinstance(error, Transient) and tries < MAX_THUMBNAIL_TRIES:
-            return step_after_pause("thumbnail", {**state, "tries": tries}, FIRST_CHECK_SECONDS * 2**tries)
+            return step_after_pause(progress, "thumbnail", {**state, "tries": tries}, FIRST_CHECK_SECONDS * 2**tries)
         note = f"The video has no thumbnail of its own: {error.message}"
-    return Progress("process", {**state, "looks": 0, "note": note})
+    return progress.next_step("process", {**state, "looks": 0, "note": note})
 
 
-def check_processing(api: Api, content: Content, state: State) -> Progress | Published:
+def check_processing(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Ask whether YouTube has processed the video.
 
     Raises ContentRejected if YouTube could not process the video or removed it, TokenExpired, AccountDisconnected.
     """
+    state = progress.state
     try:
         with ERRORS.repeatable_call_errors():
             videos = items_of(api.get("/youtube/v3/videos", {"part": "status", "id": state["video"]}))
@@ -180,7 +185,7 @@ def check_processing(api: Api, content: Content, state: State) -> Progress | Pub
         )
         raise ContentRejected(f"YouTube received the video and does not show it: {reason}")
     if status.get("uploadStatus") != "processed" and state["looks"] + 1 < MAX_CHECKS:
-        return check_later("process", state, first=SECOND_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+        return check_later(progress, "process", state, first=SECOND_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
     return Published(state["video"], f"{SITE}/watch?v={state['video']}", note=_note(content, state, status))
 
 
@@ -244,14 +249,14 @@ def _session(api: Api, content: Content, state: State) -> UploadSession:
     return UploadSession(api, address, content.media[0].size_bytes)
 
 
-def _start_again(state: State) -> Progress:
+def _start_again(progress: Progress) -> Progress:
     """Return the publishing step that starts a YouTube video's upload again, in a new upload session.
 
     Raises Transient after MAX_SESSIONS. A session without its last piece leaves nothing behind.
     """
-    if state["sessions"] >= MAX_SESSIONS:
+    if progress.state["sessions"] >= MAX_SESSIONS:
         raise Transient("YouTube repeatedly ends the upload before it is complete.")
-    return Progress("start", {"sessions": state["sessions"]})
+    return progress.next_step("start", {"sessions": progress.state["sessions"]})
 
 
 def _is_last_piece(file: MediaFile, uploaded: UploadState) -> bool:
@@ -264,11 +269,11 @@ def _check_advance(before: UploadState, after: UploadState) -> None:
         raise Transient("YouTube keeps nothing of what it is sent.")
 
 
-def _next_step(content: Content, state: State, uploaded: UploadState) -> Progress:
+def _next_step(content: Content, progress: Progress, state: State, uploaded: UploadState) -> Progress:
     """Return the next publishing step of a YouTube video: upload more of it, set the thumbnail, or check the processing."""
     if uploaded.video_id is None:
-        return Progress("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
-    created = {"video": uploaded.video_id, TAKEN: True}
+        return progress.next_step("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
+    accepted, created = replace(progress, accepted=True), {"video": uploaded.video_id}
     if "thumbnail_url" in content.options:
-        return Progress("thumbnail", {**created, "tries": 0})
-    return step_after_pause("process", {**created, "looks": 0, "note": ""}, FIRST_CHECK_SECONDS)
+        return accepted.next_step("thumbnail", {**created, "tries": 0})
+    return step_after_pause(accepted, "process", {**created, "looks": 0, "note": ""}, FIRST_CHECK_SECONDS)

@@ -51,4 +51,4 @@ def bytes_of(file: MediaFile) -> bytes:
 
 
 def _stored(progress: Progress) -> Progress:
-    return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))

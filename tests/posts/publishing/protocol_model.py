@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
-from accounts.platforms.types import TAKEN, Progress, Published, RetrySafety
+from accounts.platforms.types import Progress, Published, RetrySafety
 from posts.publishing import decision_types as types
 from posts.publishing.decision import decide
 from posts.states import UNFINISHED_TARGET_STATUSES, TargetStatus
@@ -23,7 +23,7 @@ from tests.posts.rows import NOON
 
 FACTS: dict[str, types.Fact] = {
     "prepared": Progress("send"),
-    "accepted": Progress("poll", {TAKEN: True}, NOON),
+    "accepted": Progress("poll", ready_at=NOON, accepted=True),
     "undone": Progress("prepare"),  # the platform could not show what it had accepted
     "published": Published("post", "https://example.com/post"),
     "absent": types.PostNotFoundAtPlatform(NOON, settled=True),

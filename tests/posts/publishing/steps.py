@@ -47,7 +47,7 @@ def take_first_step(target: PostTarget) -> None:
     begin(target)
     progress = do(target)
     assert isinstance(progress, Progress)
-    done = {"phase": progress.phase, "progress": dict(progress.state), "step_begun_at": None, "worker_losses": 0}
+    done = {"phase": progress.phase, "progress": progress.stored(), "step_begun_at": None, "worker_losses": 0}
     assert update_rows([FencedUpdate(target, done)]) == [True]
 
 

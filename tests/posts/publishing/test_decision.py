@@ -17,7 +17,7 @@ from accounts.platforms.errors import (
     TokenExpired,
     Transient,
 )
-from accounts.platforms.types import OUT, TAKEN, Progress, Published
+from accounts.platforms.types import Progress, Published
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide
 from posts.publishing.decision_types import (
     AttemptBegins,
@@ -123,12 +123,12 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
         ),
         (
             EARLIER_ROUND,
-            Progress("poll", {TAKEN: True}, NOON),
-            AwaitPlatform(Progress("poll", {TAKEN: True}, NOON), True),
+            Progress("poll", ready_at=NOON, accepted=True),
+            AwaitPlatform(Progress("poll", ready_at=NOON, accepted=True), True),
         ),
         (DOUBTED, TokensBeingRenewed(NOON), RetryUncounted(NOON, unanswered=True)),
         (FIRST, TokensBeingRenewed(NOON), RetryUncounted(NOON, unanswered=False)),
-        (FIRST, Progress("poll", {TAKEN: True}), TakeStep(False, Progress("poll", {TAKEN: True}))),
+        (FIRST, Progress("poll", accepted=True), TakeStep(False, Progress("poll", accepted=True))),
         (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), False)),
         (DOUBTED, PostNotFoundAtPlatform(NOON, True), TakeStep(False, sends_again=True)),
         (DOUBTED, PostNotFoundAtPlatform(NOON, False), RetryUncounted(NOON, unanswered=True)),
@@ -149,14 +149,13 @@ def test_a_target_goes_on(state: TargetState, fact: Fact, decision: Any) -> None
 def test_a_published_segment_ends_the_doubt_about_it() -> None:
     state = replace(EARLIER_ROUND, segments=1)
 
-    assert decide(state, Progress("send", {"sent": ["1"]})) == TakeStep(True, Progress("send", {"sent": ["1"]}))
-    assert decide(state, Progress("send", {"sent": ["1", "2"]})) == TakeStep(
-        False, Progress("send", {"sent": ["1", "2"]})
-    )
+    one, two = Progress("send", segments=("1",)), Progress("send", segments=("1", "2"))
+    assert decide(state, one) == TakeStep(True, one)
+    assert decide(state, two) == TakeStep(False, two)
 
 
 def test_what_is_published_already_is_certain() -> None:
-    progress = Progress("comment", {OUT: {"external_id": "42", "permalink": ""}})
+    progress = Progress("comment", published=Published("42", ""))
 
     assert decide(FIRST, progress) == TakeStep(False, progress)
 

@@ -192,7 +192,7 @@ def test_a_thread_whose_account_is_disconnected_between_two_segments_continues_a
 
     def publish_and_disconnect(self: ChainPlatform, grant: Grant, content: Content, progress: Progress) -> Any:
         result = publish(self, grant, content, progress)
-        if len(progress.state.get("sent", ())) == 1:
+        if len(progress.segments) == 1:
             ConnectedAccount.objects.update(status="needs_reauth")
         return result
 

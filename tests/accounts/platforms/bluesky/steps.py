@@ -41,7 +41,7 @@ def step(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress) -
 
 def stored(progress: Progress) -> Progress:
     """The progress of a publication on Bluesky as a database returns it."""
-    return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
 
 
 def linking(link: str, **options: Any) -> Content:

@@ -100,7 +100,7 @@ def test_a_segment_is_repeated_until_the_server_names_its_content_id(
 ) -> None:
     grant = Grant(tokens={"access": "access", "refresh": "refresh", "pds": scripted.url}, external_id=DID)
     record = {"$type": "app.bsky.feed.post", "text": "One", "createdAt": "2026-11-20T12:00:00.000Z"}
-    frozen = Progress("put", {"rkey": RKEY, "record": record, "sent": []})
+    frozen = Progress("put", {"rkey": RKEY, "record": record})
     scripted.answers[PUT_RECORD] = Answer.of_json({"uri": URI})
     with pytest.raises(OutcomeUnknown):
         bluesky.publish(grant, thread("One", "Two"), frozen)
@@ -112,7 +112,7 @@ def test_a_segment_is_repeated_until_the_server_names_its_content_id(
     }
     following = bluesky.publish(grant, thread("One", "Two"), frozen)
 
-    assert following == Progress("freeze", {"sent": [{"uri": URI, "cid": "bafyone"}]})
+    assert following == Progress("freeze", segments=({"uri": URI, "cid": "bafyone"},))
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def publish(world: World, grant: Grant, content: Content) -> Published:
 
 def step(world: World, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
     """Take one step."""
-    stored = Progress(progress.phase, json.loads(json.dumps(dict(progress.state))))
+    stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
     return platform(world.name).publish(grant, content, stored)
 
 

@@ -4,6 +4,7 @@ an outcome that cannot be determined is reported as unconfirmed."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import START
 from accounts.platforms.registry import platform
-from accounts.platforms.types import NotPublishedProof, Progress, Published
+from accounts.platforms.types import Content, NotPublishedProof, Progress, Published
 from billing import selectors as billing
 from posts.models import PostTarget
 from posts.publishing.outcomes import LEASE
@@ -24,6 +25,17 @@ from tests.posts.publishing.worker import killed_at_write
 from tests.posts.rows import publish_rounds
 
 EVERY_KIND = [(name, kind) for name, world in WORLDS.items() for kind in kinds_of(world)]
+
+
+def with_option(option: str) -> list[str]:
+    """The worlds whose platform has this option."""
+    return [name for name, world in WORLDS.items() if option in platform(world.name).capabilities.options["properties"]]
+
+
+def asking(world: World, **options: Any) -> Content:
+    """The plainest post with these options."""
+    plain = content(world, "One")
+    return replace(plain, options={**plain.options, **options})
 
 
 @pytest.mark.parametrize("committed", [False, True], ids=["before a write", "after a write"])
@@ -54,20 +66,57 @@ def test_a_worker_is_killed_at_each_of_its_writes(
     assert billing.ledger_drift() == []
 
 
-@pytest.mark.parametrize(("platform_name", "kind"), EVERY_KIND)
-def test_a_post_whose_workers_die_after_every_step_is_there_once_and_whole(world: World, kind: str) -> None:
-    """Each step starts from stored progress and is repeated by the next worker, which searches for the post first if the step
-    may have published it, and stops if the outcome cannot be determined."""
-    adapter, grant, given = platform(world.name), world.connection().grant, content(world, "Hello", kind)
+def publish_doubly(world: World, given: Content, kind: str = "") -> list[Progress]:
+    """Publish with workers that die after every step; the progress before each step.
+
+    Each step starts from stored progress and is repeated by the next worker, which searches for the post first if the step
+    may have published it, and stops if the outcome cannot be determined.
+    """
+    adapter, grant, before = platform(world.name), world.connection().grant, []
     result: Progress | Published = START
     while isinstance(result, Progress):
-        stored = Progress(result.phase, json.loads(json.dumps(dict(result.state))))
+        stored = Progress.from_stored(result.phase, json.loads(json.dumps(result.stored())))
+        before.append(stored)
+        assert len(before) < 100
         result = adapter.publish(grant, given, stored)
+        assert_nothing_lost(stored, result)
         if stored.phase not in adapter.irreversible or adapter.capabilities.retry_safety == "idempotent":
             result = adapter.publish(grant, given, stored)
         elif world.finds and kind not in world.finds_no:
             found = adapter.find(grant, given, stored)
             assert not isinstance(found, NotPublishedProof)
             result = found
+        assert_nothing_lost(stored, result)
+    return before
+
+
+def assert_nothing_lost(before: Progress, after: Progress | Published) -> None:
+    """What the platform has published or accepted is still known after a step; segments until the whole thread is out."""
+    if isinstance(after, Progress):
+        assert after.segments[: len(before.segments)] == before.segments or after.published
+        assert after.accepted >= before.accepted
+        assert before.published in (None, after.published)
+
+
+@pytest.mark.parametrize(("platform_name", "kind"), EVERY_KIND)
+def test_a_post_whose_workers_die_after_every_step_is_there_once_and_whole(world: World, kind: str) -> None:
+    publish_doubly(world, content(world, "Hello", kind), kind)
 
     assert world.posts() == [shown(world, "Hello", kind)]
+
+
+@pytest.mark.parametrize("platform_name", with_option("thread"))
+def test_no_step_loses_the_published_segments_of_a_thread(world: World) -> None:
+    before = publish_doubly(world, asking(world, thread=[{"text": "Two"}, {"text": "Three"}]))
+
+    assert {0, 1, 2} == {len(each.segments) for each in before}
+    assert [each.text for each in world.posts()] == ["One", "Two", "Three"]
+
+
+# Members may not comment at LinkedIn.
+@pytest.mark.parametrize("platform_name", sorted({*with_option("first_comment")} - {"linkedin"}))
+def test_no_step_loses_the_post_that_gets_a_first_comment(world: World) -> None:
+    before = publish_doubly(world, asking(world, first_comment="More"))
+
+    assert before[-1].published
+    assert len(world.posts()) == 1

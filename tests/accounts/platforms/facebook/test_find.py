@@ -167,7 +167,7 @@ def test_a_video_that_is_being_processed_is_waited_for_and_one_that_failed_is_re
         waiting = find_post(facebook, grant, content, progress)
 
         assert isinstance(waiting, Progress)
-        assert (waiting.phase, waiting.state["taken"], waiting.ready_at is not None) == ("settle", True, True)
+        assert (waiting.phase, waiting.accepted, waiting.ready_at is not None) == ("settle", True, True)
         if fails:
             with pytest.raises(ContentRejected):
                 step(facebook, grant, content, waiting)

@@ -94,7 +94,8 @@ def test_the_error_of_a_first_comment_is_translated(
     content = post("Hello", first_comment="More")
     progress = go_to("comment", facebook, grant, content)
     [made] = server.posts(page_id)
-    assert progress.state["out"]["external_id"] == made["id"]
+    assert progress.published
+    assert progress.published.external_id == made["id"]
     server.refuse_next(COMMENT, answer)
 
     with pytest.raises(PlatformError) as caught:

@@ -114,7 +114,7 @@ def test_waiting_for_a_video_ends(facebook: Facebook, server: FakeFacebook, gran
     server.process_videos(checks=10_000)
     with time_machine.travel(NOW, tick=False):
         progress = go_to("settle", facebook, grant, REEL)
-        assert progress.state["taken"] is True
+        assert progress.accepted
         checks: list[Progress] = []
         with pytest.raises(OutcomeUnknown) as caught:
             checks.extend(follow(facebook, grant, REEL, progress))

@@ -108,8 +108,9 @@ def test_comments_are_searched_up_to_a_number_of_pages(
 ) -> None:
     content = content_of(server, "commented")
     progress = go_to("comment", instagram, grant, content)
+    assert progress.published
     for number in range(below):
-        server.comment(progress.state["out"]["external_id"], f"Comment {number}")
+        server.comment(progress.published.external_id, f"Comment {number}")
     step(instagram, grant, content, progress)
 
     if below > 500:

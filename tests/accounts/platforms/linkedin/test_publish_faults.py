@@ -15,7 +15,7 @@ from accounts.platforms.errors import (
     TokenExpired,
     Transient,
 )
-from accounts.platforms.types import Progress
+from accounts.platforms.types import Progress, Published
 from tests.accounts.platforms.adapter_steps import Account
 from tests.accounts.platforms.linkedin.scripted_server import MADE, ScriptedServer
 from tests.accounts.platforms.linkedin.steps import PAGE, error, post
@@ -25,7 +25,7 @@ from tests.fakes.linkedin_methods import COMMENT, CREATE
 
 SIX_IN_THE_EVENING = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
 BEGUN = Progress("create", {"media": []})
-OUT = Progress("comment", {"out": {"external_id": MADE, "permalink": f"https://www.linkedin.com/feed/update/{MADE}/"}})
+OUT = Progress("comment", published=Published(MADE, f"https://www.linkedin.com/feed/update/{MADE}/"))
 
 
 @pytest.mark.parametrize("arrived", [True, False])

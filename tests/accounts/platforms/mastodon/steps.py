@@ -76,4 +76,4 @@ def find(
 
 def stored(progress: Progress) -> Progress:
     """The progress of a publication on Mastodon as a database returns it."""
-    return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))

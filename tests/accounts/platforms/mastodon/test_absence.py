@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -158,7 +159,7 @@ def test_a_segment_without_its_parent_leaves_the_outcome_unknown(
     mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
 ) -> None:
     content = post("One", thread=[{"text": "Two"}])
-    progress = Progress("create", {**BEGUN.state, "sent": ["7"]})
+    progress = replace(BEGUN, segments=("7",))
     scripted.answers[LIST] = Answer.of_json([status("8", "<p>Two</p>"), status("7", "<p>One</p>")])
 
     assert_outcome_unknown(mastodon, scripted_grant, content, progress)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
@@ -122,7 +124,7 @@ def test_a_segment_cannot_be_found_if_statuses_cannot_be_listed(
     progress = after(2, mastodon, grant)
 
     with pytest.raises(OutcomeUnknown) as caught:
-        find(mastodon, grant, THREE, Progress("create", {**progress.state, "after": None}))
+        find(mastodon, grant, THREE, replace(progress, state={**progress.state, "after": None}))
 
     assert caught.value.final
 

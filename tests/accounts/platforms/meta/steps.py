@@ -94,7 +94,7 @@ def find_post(
 
 def stored(progress: Progress) -> Progress:
     """The progress as a database returns it."""
-    return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
 
 
 def error(code: int, message: str = "no", subcode: int = 0, status: int = 400, **more: Any) -> Answer:

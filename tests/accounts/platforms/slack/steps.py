@@ -76,7 +76,7 @@ def find(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Pr
 
 def stored(progress: Progress) -> Progress:
     """The progress as it is stored."""
-    return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
 
 
 def refusal(code: str) -> Answer:

@@ -9,7 +9,7 @@ import pytest
 from accounts.platforms.errors import OutcomeUnknown, Transient
 from accounts.platforms.slack.adapter import Slack
 from accounts.platforms.slack.messages import MAX_CHECKS
-from accounts.platforms.types import TAKEN, Grant, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
+from accounts.platforms.types import Grant, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
 from tests.accounts.platforms.slack.steps import find, go_to, publish, refusal, step, with_files
 from tests.fakes.slack import SHARE, Channel, FakeSlack
 
@@ -20,7 +20,7 @@ def test_slack_is_asked_until_it_shows_the_message(
     server.files.sharing = 2
     content = with_files(image)
     progress = go_to("settle", slack, app, content)
-    assert progress.state[TAKEN] is True
+    assert progress.accepted
 
     first = step(slack, app, content, progress)
     assert isinstance(first, Progress)
@@ -73,7 +73,7 @@ def test_files_that_are_not_shown_yet_are_not_shared_again(
     found = find(slack, app, content, progress)
 
     assert isinstance(found, Progress)
-    assert (found.phase, found.state[TAKEN]) == ("settle", True)
+    assert (found.phase, found.accepted) == ("settle", True)
 
 
 def test_sharing_twice_posts_one_message(

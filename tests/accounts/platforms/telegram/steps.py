@@ -27,7 +27,7 @@ def start(telegram: Telegram, grant: Grant, text: str, *media: MediaFile, **opti
 
 def send(telegram: Telegram, grant: Grant, progress: Progress, media: Sequence[MediaFile] = ()) -> Published:
     """Take the second step of publishing to Telegram, from the stored state."""
-    stored = Progress(progress.phase, json.loads(json.dumps(progress.state)))
+    stored = Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))
     content = Content("tgt_1", "ignored", {"parse_mode": "HTML"}, media=tuple(media))
     published = telegram.publish(grant, content, stored)
     assert isinstance(published, Published)

@@ -24,7 +24,7 @@ def chain(*texts: str) -> Content:
 def after(sent: int, threads: Threads, grant: Grant, content: Content) -> Progress:
     """The progress before a segment is published, after `sent` segments."""
     progress = go_to("publish", threads, grant, content)
-    while len(progress.state["sent"]) < sent:
+    while len(progress.segments) < sent:
         following = step(threads, grant, content, progress)
         assert isinstance(following, Progress)
         progress = go_to("publish", threads, grant, content, following)

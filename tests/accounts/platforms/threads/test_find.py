@@ -74,7 +74,8 @@ def test_a_post_of_the_same_text_but_another_kind_does_not_match(
     found = find_post(threads, grant, content, progress)
 
     assert isinstance(found, Progress)
-    assert found.state["out"]["external_id"] == server.posts("alice")[-1]["id"]
+    assert found.published
+    assert found.published.external_id == server.posts("alice")[-1]["id"]
 
 
 def test_two_posts_with_the_same_text_leave_the_outcome_unknown(

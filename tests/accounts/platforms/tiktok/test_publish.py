@@ -195,7 +195,7 @@ def test_the_post_is_waited_for_and_then_its_id(server: FakeTikTok, account: Acc
     states = []
     while isinstance(progress, Progress):
         assert progress.ready_at is not None
-        states.append(("taken" in progress.state, "out" in progress.state))
+        states.append((progress.accepted, progress.published is not None))
         progress = account.step(post(), progress)
 
     assert states == [(True, False)] * 4 + [(True, True)] * 2
@@ -247,7 +247,7 @@ def test_a_transient_failure_is_announced_again_twice(
     server.process_posts(1, fail_reason=reason)
     progress = account.go_to("start", content, account.go_to("poll", content))
     assert progress.ready_at is not None
-    assert "taken" not in progress.state
+    assert not progress.accepted
 
     with pytest.raises(ContentRejected, match=reason):
         account.publish(content, progress)

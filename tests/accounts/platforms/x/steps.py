@@ -63,4 +63,4 @@ def lose_response(server: FakeX, grant: Grant, content: Content, *, published: b
 
 def stored(progress: Progress) -> Progress:
     """The progress as a database returns it."""
-    return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+    return Progress.from_stored(progress.phase, json.loads(json.dumps(progress.stored())))

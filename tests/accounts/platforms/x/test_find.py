@@ -17,7 +17,7 @@ from tests.fakes.x import FakeX
 from tests.fakes.x_methods import TIMELINE
 from tests.posts.rows import NOON
 
-BEGUN = Progress("create", {"since": NOON.isoformat(), "media": [], "described": 0, "sent": []})
+BEGUN = Progress("create", {"since": NOON.isoformat(), "media": [], "described": 0})
 
 
 def list_posts(server: FakeX, *posts: dict[str, Any]) -> None:
@@ -104,11 +104,11 @@ def test_a_segment_is_found_by_the_post_that_it_replies_to(server: FakeX, grant:
     server.post("alice", "Two")
     assert isinstance(find(grant, content, progress), NotPublishedProof)
 
-    answer = server.post("alice", "Two", reply_to=progress.state["sent"][0])
+    answer = server.post("alice", "Two", reply_to=progress.segments[0])
 
     found = find(grant, content, progress)
     assert isinstance(found, Published)
-    assert found.external_id == progress.state["sent"][0] != answer
+    assert found.external_id == progress.segments[0] != answer
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_errors_while_a_video_is_processed_do_not_fail_it(server: FakeYouTube, a
     server.process_videos(checks=1000)
     server.fail_next(VIDEOS, times=5)
     progress = account.go_to("process", content)
-    assert progress.state["taken"] is True
+    assert progress.accepted
     server.use_up_quota()
     later = account.step(content, progress)
     assert isinstance(later, Progress)
