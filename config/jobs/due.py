@@ -10,10 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db import connection
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config.db.models import DueRow
@@ -57,22 +57,33 @@ def unclaimed_due_rows(queryset: QuerySet[Row], *, now: datetime | None = None) 
 def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows_found: bool = False) -> list[Row]:
     """Claim up to `limit` due rows for one worker: no other worker gets these rows until the time `lease` has passed.
 
-    PostgreSQL skips rows that another worker is claiming; on SQLite only one IMMEDIATE transaction runs at a time. The
-    query before the transaction avoids taking SQLite's only write lock in an idle poll; `due_rows_found` skips that query,
-    for callers that have just found due rows. The claiming query runs without the queryset's joins, which are read for the
-    claimed rows only: otherwise the database could join and sort all due rows before it applies the limit.
+    The rows are found and claimed by one statement, in which PostgreSQL skips rows that another worker is claiming; on SQLite
+    only one statement writes at a time. The query before it avoids taking SQLite's only write lock in an idle poll;
+    `due_rows_found` skips that query, for callers that have just found due rows. The statement runs without the queryset's
+    joins, which are read for the claimed rows only: otherwise the database could join and sort all due rows before it applies
+    the limit.
     """
     now = timezone.now()
     if limit <= 0 or not (due_rows_found or unclaimed_due_rows(queryset, now=now).exists()):
         return []
-    with transaction.atomic():
-        free = unclaimed_due_rows(queryset, now=now).order_by("due_at").select_related(None).only("pk")
-        pks = [row.pk for row in free.select_for_update(skip_locked=True, of=("self",))[:limit]]
-        if not pks:
-            return []
-        manager = queryset.model._default_manager
-        manager.filter(pk__in=pks).update(fence=F("fence") + 1, lease_until=now + lease)
-        return list(queryset.filter(pk__in=pks).order_by("due_at", "pk"))
+    free = unclaimed_due_rows(queryset, now=now).order_by("due_at").select_related(None).values("pk")[:limit]
+    pks = _claim(queryset.model, free, now + lease)
+    return list(queryset.filter(pk__in=pks).order_by("due_at", "pk")) if pks else []
+
+
+def _claim(model: type[DueRow], free: QuerySet[Any, Any], lease_until: datetime) -> list[str]:
+    """Set the lease and the next fence of the rows that a query finds, by one statement; return their primary keys."""
+    table, key = (connection.ops.quote_name(str(name)) for name in (model._meta.db_table, model._meta.pk.column))
+    found, parameters = free.query.sql_with_params()
+    lock = f"FOR UPDATE OF {table} SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
+    statement = (  # all names are the models' own; the query's only column is called pk
+        f"WITH free AS MATERIALIZED ({found} {lock}) UPDATE {table} SET fence = fence + 1, lease_until = %s "  # noqa: S608
+        f"WHERE {key} IN (SELECT free.pk FROM free) RETURNING {key}"
+    )
+    lease = model._meta.get_field("lease_until").get_db_prep_save(lease_until, connection)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*parameters, lease])
+        return [pk for (pk,) in cursor.fetchall()]
 
 
 def claimed_row_queryset(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:

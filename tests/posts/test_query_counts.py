@@ -68,7 +68,7 @@ def test_queries_of_publishing_one_target(
     targets: int,
 ) -> None:
     create(used, *accounts[:targets])
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(3):
         [claimed] = claim_due(targets_with_related_rows().filter(platform="bluesky"), limit=1, lease=LEASE)
     with django_assert_num_queries(8):
         publish_claimed(claimed)
