@@ -72,7 +72,7 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
     return {"owner_brings": platform.setup.owner_brings[method], "applications": applications}
 
 
-def service_capabilities() -> dict[str, Any]:
+def connections_and_billing_features() -> dict[str, Any]:
     """Return the platforms whose accounts can be connected to this service, and the billing features that it has."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}

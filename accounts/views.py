@@ -147,4 +147,4 @@ class CapabilitiesViewSet(OperationViewSet):
         responses={200: ServiceCapabilitiesSerializer},
     )
     def retrieve(self, call: Call) -> Reply:
-        return Reply(selectors.service_capabilities())
+        return Reply(selectors.connections_and_billing_features())

@@ -108,10 +108,10 @@ def _unknown_user(read: VerifiedAccessToken) -> Unauthenticated:
 
 
 def _read(token: str) -> VerifiedAccessToken:
-    key = provider().key_of(token)
+    key = provider().verification_key_of_token(token)
     if key is None:
         raise jwt.InvalidKeyError("no key of the provider has signed this token")
-    issuer = provider().document["issuer"]
+    issuer = provider().discovery_document["issuer"]
     read = jwt.decode_complete(
         token,
         jwt.PyJWK(key),

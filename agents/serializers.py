@@ -13,7 +13,13 @@ from config.api import fields
 from config.api.caller import AgentMode
 from config.api.operation import WriteBody
 from config.api.scopes import SCOPE_CHOICES
-from config.api.serializers import PageQuery, StrictList, StrictSerializer, page_of, preview_of
+from config.api.serializers import (
+    PageQuery,
+    StrictList,
+    StrictSerializer,
+    dry_run_serializer_class,
+    page_serializer_class,
+)
 from config.api.webhook_url import WebhookUrl
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
@@ -61,7 +67,7 @@ class AgentEnvelope(serializers.Serializer):
     settings = AgentSettingsSerializer()
 
 
-AgentPage = page_of("AgentPage", "agents", AgentSerializer)
+AgentPage = page_serializer_class("AgentPage", "agents", AgentSerializer)
 
 
 class AgentsQuery(PageQuery):
@@ -126,15 +132,19 @@ class UpdateAgentSerializer(WriteBody):
         return {name: value for name, value in super().to_representation(instance).items() if name in instance}
 
 
-UpdateAgentPreview = preview_of("AgentUpdate", request=UpdateAgentSerializer, would_update=AgentSerializer)
+UpdateAgentPreview = dry_run_serializer_class(
+    "AgentUpdate", request=UpdateAgentSerializer, would_update=AgentSerializer
+)
 
 
 class RevokedAgentEnvelope(serializers.Serializer):
     agent = AgentSerializer()
 
 
-RevokeAgentPreview = preview_of("AgentRevoke", would_update=AgentSerializer)
-CreateAgentPreview = preview_of("AgentCreate", request=CreateAgentSerializer, would_create=AgentSerializer)
+RevokeAgentPreview = dry_run_serializer_class("AgentRevoke", would_update=AgentSerializer)
+CreateAgentPreview = dry_run_serializer_class(
+    "AgentCreate", request=CreateAgentSerializer, would_create=AgentSerializer
+)
 
 
 class ApiKeySerializer(serializers.ModelSerializer):
@@ -238,13 +248,15 @@ class ApiKeyEnvelope(serializers.Serializer):
     api_key = ApiKeySerializer()
 
 
-ApiKeyPage = page_of("ApiKeyPage", "api_keys", ApiKeySerializer)
+ApiKeyPage = page_serializer_class("ApiKeyPage", "api_keys", ApiKeySerializer)
 
 
 class ApiKeysQuery(PageQuery):
     workspace_id = fields.Identifier("wrk", help_text="Whose keys.")
 
 
-CreateApiKeyPreview = preview_of("ApiKeyCreate", request=CreateApiKeySerializer, would_create=ApiKeySerializer)
-RevokeApiKeyPreview = preview_of("ApiKeyRevoke", would_update=ApiKeySerializer)
-RotateKeyPreview = preview_of("AgentRotateKey", would_create=ApiKeySerializer)
+CreateApiKeyPreview = dry_run_serializer_class(
+    "ApiKeyCreate", request=CreateApiKeySerializer, would_create=ApiKeySerializer
+)
+RevokeApiKeyPreview = dry_run_serializer_class("ApiKeyRevoke", would_update=ApiKeySerializer)
+RotateKeyPreview = dry_run_serializer_class("AgentRotateKey", would_create=ApiKeySerializer)

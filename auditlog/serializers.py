@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from auditlog.models import ActorType, AuditEntry, RetentionTier
 from config.api import fields
-from config.api.serializers import PageQuery, page_of
+from config.api.serializers import PageQuery, page_serializer_class
 
 
 @extend_schema_field(
@@ -51,7 +51,7 @@ class LogSerializer(serializers.ModelSerializer):
         )
 
 
-LogPage = page_of("LogPage", "logs", LogSerializer)
+LogPage = page_serializer_class("LogPage", "logs", LogSerializer)
 
 
 class AgentLogsQuery(PageQuery):

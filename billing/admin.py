@@ -16,7 +16,7 @@ from billing.models import (
     UsageReport,
     UsageTotal,
 )
-from config.api.admin import ReadOnlyAdmin, WaitingFilter
+from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 
 
 def _by_agent(agent_id: str) -> Q:
@@ -55,7 +55,7 @@ class UsageTotalAdmin(ReadOnlyAdmin):
 @admin.register(ProcessorEvent)
 class ProcessorEventAdmin(ReadOnlyAdmin):
     list_display = ("event_id", "type", "outcome", "attempts", "received_at", "processed_at", "due_at")
-    list_filter = ("outcome", WaitingFilter)
+    list_filter = ("outcome", WaitingJobFilter)
     ordering = ("-received_at",)
     search_fields = ("event_id__exact", "type__exact")
     secrets = ("payload",)  # may contain personal data
@@ -93,7 +93,7 @@ class UsageReportAdmin(ReadOnlyAdmin):
         "due_at",
         "last_error",
     )
-    list_filter = ("status", WaitingFilter)
+    list_filter = ("status", WaitingJobFilter)
     id_prefix = "use"
     narrows = {"wrk": "workspace_id", "cus": "customer_id"}
 

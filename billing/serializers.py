@@ -10,7 +10,7 @@ from billing.caps import UtcMonth
 from billing.plans import BILLING_MODES, METERED_PLAN, PLANS
 from config.api import fields
 from config.api.operation import WriteBody
-from config.api.serializers import QuerySerializer, preview_of
+from config.api.serializers import QuerySerializer, dry_run_serializer_class
 
 
 class PeriodQuery(QuerySerializer):
@@ -155,10 +155,10 @@ class UnopenedSessionSerializer(serializers.Serializer):
     url = serializers.CharField(allow_null=True)
 
 
-CheckoutSessionPreview = preview_of(
+CheckoutSessionPreview = dry_run_serializer_class(
     "CheckoutSession", request=CreateCheckoutSessionSerializer, would_create=UnopenedSessionSerializer
 )
-PortalSessionPreview = preview_of(
+PortalSessionPreview = dry_run_serializer_class(
     "PortalSession", request=CreatePortalSessionSerializer, would_create=UnopenedSessionSerializer
 )
 

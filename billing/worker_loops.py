@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from billing.plans import has_payment_processor
 from billing.services import processor_events, usage_reporting
-from config.jobs.backoff import doubling_pause
+from config.jobs.backoff import doubling_retry_pause
 from config.jobs.worker_loop import WorkerLoop
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
@@ -35,10 +35,10 @@ class UsageReportsLoop(WorkerLoop):
         if not has_payment_processor() or timezone.now() < self._quiet_until:
             return False
         limit = 1 if self._unanswered else usage_reporting.REPORTS_AT_ONCE
-        done = usage_reporting.report_due_usage(limit=limit)
+        done = usage_reporting.send_due_usage_reports(limit=limit)
         if done.unanswered:
             self._unanswered += 1
-            pause = doubling_pause(self._unanswered, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+            pause = doubling_retry_pause(self._unanswered, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
             self._quiet_until = timezone.now() + pause
         elif done.claimed:
             self._unanswered = 0

@@ -9,7 +9,7 @@ from django.core.signals import request_started
 import config.celery  # noqa: F401 - every process needs the Celery app to send wake-ups
 from config import metrics
 from config.checks import check_settings
-from config.db.connection import skip_recent_health_check
+from config.db.connection import skip_health_check_if_fresh
 
 
 class ConfigConfig(AppConfig):
@@ -19,4 +19,4 @@ class ConfigConfig(AppConfig):
     def ready(self) -> None:
         metrics.lock_and_clean_metrics_folder()
         checks.register(check_settings)
-        request_started.connect(skip_recent_health_check)  # after Django's receiver, which requests a health check
+        request_started.connect(skip_health_check_if_fresh)  # after Django's receiver, which requests a health check

@@ -28,7 +28,7 @@ AUTHENTICATION_SETTINGS: dict[str, Any] = {
     "AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT": False,
     "AXES_ONLY_ADMIN_SITE": True,  # sign-ins at the identity provider are neither counted nor locked
     "AXES_LOCKOUT_CALLABLE": "config.console.operators.limits.locked_out_page",
-    "AXES_CLIENT_IP_CALLABLE": "config.console.operators.limits.counted_address",
+    "AXES_CLIENT_IP_CALLABLE": "config.console.operators.limits.sign_in_limit_address",
     "AXES_DISABLE_ACCESS_LOG": True,
     "AXES_VERBOSE": False,
 }

@@ -25,7 +25,7 @@ def openapi_settings(*, base_url: str, version: str) -> dict[str, Any]:
         "WEBHOOKS": "webhooks.openapi.EVENTS",
         "POSTPROCESSING_HOOKS": [
             "drf_spectacular.hooks.postprocess_schema_enums",
-            "config.api.schema.finish_document",
+            "config.api.schema.finish_openapi_document",
         ],
         "ENUM_NAME_OVERRIDES": {
             "Scope": "config.api.scopes.SCOPE_CHOICES",

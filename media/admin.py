@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from config.api.admin import ReadOnlyAdmin, WaitingFilter
+from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import DIGEST
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
@@ -16,7 +16,7 @@ from media.services import delete_media
 @admin.register(MediaAsset)
 class MediaAssetAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "filename", "size_bytes", "workspace", "scan_status", "status", "created_at")
-    list_filter = ("status", "kind", WaitingFilter)
+    list_filter = ("status", "kind", WaitingJobFilter)
     list_select_related = ("workspace",)
     finds = {"wrk": "workspace_id"}
     narrows = {DIGEST: "sha256"}

@@ -76,7 +76,7 @@ bucket_breaker = CircuitBreaker()
 
 
 @contextlib.contextmanager
-def storage_access() -> Iterator[None]:
+def guarded_storage_call() -> Iterator[None]:
     """Apply a thread limit and a circuit breaker to the media storage call in the `with` block, if it goes to a bucket.
 
     Calls for local files have no limits. Raises ServiceUnavailable.

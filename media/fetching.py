@@ -24,7 +24,7 @@ def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> Co
     filename = unquote(urlsplit(url).path).rpartition("/")[2]
     with reserve_outbound_thread(workspace_id):
         for _ in range(MAX_REDIRECTS + 1):
-            file = spool.begin(filename)
+            file = spool.open_temp_file(filename)
             try:
                 response = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes())
             except outbound.OutboundError as error:

@@ -21,7 +21,7 @@ from django.utils.http import content_disposition_header, parse_etags
 from config.api.error_handlers import error_response
 from config.api.errors import ApiError, NotFound
 from config.api.views import get_only
-from media.backend_limits import storage_access
+from media.backend_limits import guarded_storage_call
 from media.errors import RangeNotSatisfiable
 from media.links import FileLink, download_name, verify_link
 from media.models import MediaAsset
@@ -88,7 +88,7 @@ def _response(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
     if link.kind != "direct" and (response := _redirect(request, link, stored)):
         return response
     try:
-        with storage_access():
+        with guarded_storage_call():
             size = stored_size(stored.key)
             span = _span(request, size, stored.etag)
             start, length = span or (0, size)

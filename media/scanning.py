@@ -83,7 +83,7 @@ def scanner_limit_problems() -> list[str]:
     largest = max(settings.MEDIA_MAX_BYTES.values())
     clamd = _clamd(largest)
     problems = []
-    if not clamd.accepts(largest):
+    if not clamd.accepts_scan_size(largest):
         problems.append(f"clamd's StreamMaxLength is below {largest} bytes; larger files are refused with 413.")
     found = _FOUND.fullmatch(clamd.scan(_test_file_behind(largest)))
     if found is None or found[1].startswith(_LIMITS):
@@ -187,7 +187,7 @@ class Clamd:
         """
         return self._exchange(_stream(pieces))
 
-    def accepts(self, size: int) -> bool:
+    def accepts_scan_size(self, size: int) -> bool:
         """Return whether the malware scanner clamd allows a scan of `size` bytes by its limit StreamMaxLength.
 
         clamd decides before any data are sent.

@@ -88,6 +88,6 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
     return asset
 
 
-def get_assets(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
+def get_assets_by_id(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
     """Return the workspace's media assets with these ids as a dict by id, loaded with one query."""
     return ready_assets().filter(workspace_id=workspace_id).in_bulk(list(ids))

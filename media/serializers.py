@@ -12,8 +12,8 @@ from accounts.platforms.registry import PLATFORMS, platforms
 from accounts.serializers.accounts import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
-from config.api.serializers import PageQuery, StrictSerializer, page_of, preview_of
-from config.api.uploads import Base64File, FormBoolean, MultipartFileField, UploadRules
+from config.api.serializers import PageQuery, StrictSerializer, dry_run_serializer_class, page_serializer_class
+from config.api.uploads import Base64FileField, FormBoolean, MultipartFileField, UploadRules
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from media.file_types import SUFFIXES, max_upload_bytes
 from media.links import file_link
@@ -50,7 +50,7 @@ class UploadSerializer(WriteBody):
     alt_text = fields.Text(
         required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )
-    content_base64 = Base64File(required=False, source="upload", help_text="The file in base64, at most 20 MB.")
+    content_base64 = Base64FileField(required=False, source="upload", help_text="The file in base64, at most 20 MB.")
     source_url = SourceUrl(required=False, help_text="A public https URL, fetched within 20 s.")
 
     def to_internal_value(self, data: Any) -> Any:
@@ -68,7 +68,7 @@ class UploadSerializer(WriteBody):
 class UploadContentSerializer(UploadSerializer):
     """The API request for a media upload in JSON with the file in base64."""
 
-    content_base64 = Base64File(source="upload", help_text="The file in base64, at most 20 MB.")
+    content_base64 = Base64FileField(source="upload", help_text="The file in base64, at most 20 MB.")
     source_url = None  # type: ignore[assignment]
 
 
@@ -195,6 +195,8 @@ class MediaQuery(PageQuery):
     workspace_id = fields.Identifier("wrk")
 
 
-MediaPage = page_of("MediaPage", "media", MediaSerializer)
-UploadMediaPreview = preview_of("MediaUpload", request=UploadRequestShown, would_create=MediaToCreateSerializer)
-DeleteMediaPreview = preview_of("MediaDelete", would_delete=MediaSerializer)
+MediaPage = page_serializer_class("MediaPage", "media", MediaSerializer)
+UploadMediaPreview = dry_run_serializer_class(
+    "MediaUpload", request=UploadRequestShown, would_create=MediaToCreateSerializer
+)
+DeleteMediaPreview = dry_run_serializer_class("MediaDelete", would_delete=MediaSerializer)

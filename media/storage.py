@@ -70,7 +70,7 @@ def stored_size(key: str) -> int:
         return default_storage.size(key)
 
 
-def stored_at(key: str) -> datetime:
+def stored_time(key: str) -> datetime:
     """Return the time at which a media file was stored. Raises FileNotFoundError, ServiceUnavailable."""
     with _converted_errors():
         return default_storage.get_modified_time(key)

@@ -14,7 +14,7 @@ from PIL import Image, ImageCms
 from media.inspection.bounds import WORKING_BYTES
 from media.inspection.ffmpeg import DEMUXERS, run_with_limits
 from media.inspection.image_metadata import orientation
-from media.inspection.images import decode_semaphore, read_layout
+from media.inspection.images import decode_semaphore, parse_image_layout
 from media.inspection.webp import BYTES_PER_PIXEL
 
 MAX_SIDE = 320
@@ -52,7 +52,7 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     An animation's thumbnail shows the first frame. Returns None if decoding would need more than WORKING_BYTES. Raises the
     decoder's error for a broken file.
     """
-    layout = read_layout(content, mime_type)
+    layout = parse_image_layout(content, mime_type)
     working_bytes = layout.working_bytes
     if mime_type == "image/webp":
         working_bytes = BYTES_PER_PIXEL * layout.width * layout.height

@@ -21,5 +21,7 @@ urlpatterns = [
     path(
         "dashboard/workspaces/<str:workspace_id>/media/<str:media_id>", asset.show_or_describe_asset, name="media-asset"
     ),
-    path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>/delete", asset.delete, name="media-delete"),
+    path(
+        "dashboard/workspaces/<str:workspace_id>/media/<str:media_id>/delete", asset.delete_asset, name="media-delete"
+    ),
 ]

@@ -22,7 +22,7 @@ from media.serializers import (
 )
 
 
-def replay_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+def replayed_upload_response(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """Return the response to a media upload request repeated with its Idempotency-Key: the media asset as it is now.
 
     The URLs of the first response may have expired.
@@ -45,7 +45,7 @@ class MediaViewSet(OperationViewSet):
         preview=UploadMediaPreview,
         idempotent="lease",
         lease=timedelta(minutes=5),  # to fetch, scan and store a long video
-        replay=replay_asset,
+        replay=replayed_upload_response,
         errors=(
             "FORBIDDEN",
             "MEDIA_TYPE_NOT_ALLOWED",

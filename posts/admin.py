@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from config.api.admin import ReadOnlyAdmin, WaitingFilter
+from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
 from posts.models import PostGroup, PostTarget
@@ -103,7 +103,7 @@ class Resolution(forms.Form):
 @admin.register(PostTarget)
 class PostTargetAdmin(ReadOnlyAdmin):
     list_display = ("id", "group_id", "platform", "account", "status", "attempts", "due_at", "lease_until", "fence")
-    list_filter = (WaitingFilter,)
+    list_filter = (WaitingJobFilter,)
     list_select_related = ("account",)
     finds = {"pgr": "group_id", "acc": "account_id"}
     secrets = ("progress",)  # adapter state between two steps, such as upload addresses

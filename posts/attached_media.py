@@ -10,7 +10,7 @@ from accounts.platforms.types import MediaFile, MediaInfo
 from config.api.errors import ValidationFailed
 from media.links import adapter_media_file
 from media.models import MediaAsset
-from media.selectors import get_assets
+from media.selectors import get_assets_by_id
 from media.services import clear_media_used_by_post, set_media_used_by_post
 from posts.models import PostGroup
 
@@ -44,7 +44,7 @@ def attached_assets_by_id(workspace_id: str, media: Iterable[Mapping[str, Any]])
     Runs at most one query.
     """
     ids = _ids(media)
-    return get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
+    return get_assets_by_id(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
 def attached_media_from_request(

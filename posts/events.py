@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.states import FINISHED, TargetStatus
-from webhooks.services import NewEvent, emit_events
+from webhooks.services import NewEvent, store_events_with_deliveries
 
 REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED)
 
@@ -17,7 +17,7 @@ def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
     group.event_sequence += 1
     event = build_group_event(group, kind)
     PostGroup.objects.filter(pk=group.pk).update(event_sequence=group.event_sequence)
-    emit_events([event])
+    store_events_with_deliveries([event])
 
 
 def build_group_event(group: PostGroup, kind: str | None = None, target_id: str | None = None) -> NewEvent:

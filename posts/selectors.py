@@ -112,7 +112,7 @@ def scheduled_posts_of_day(
     )
 
 
-def calendar_day(
+def calendar_posts_of_day(
     *,
     caller: Caller,
     workspace_id: str,
@@ -143,7 +143,7 @@ def first_calendar_posts_per_day(
 ) -> list[PostGroup]:
     """Return the first posts of each day that the dashboard's calendar shows, at most `per_day` for a local day.
 
-    Annotates the group's local `day` and `on_day`, the number of groups on it, besides what `calendar_day` annotates. Raises
+    Annotates what `calendar_posts_of_day` does, and the group's local `day` and `on_day`, the number of groups on it. Raises
     ScopeMissing, NotFound.
     """
     rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)

@@ -10,12 +10,12 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from auditlog.models import AuditEntry
-from config.api.admin import ReadOnlyAdmin, WaitingFilter
+from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import record_operator_refusal, requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
 from config.api.errors import ApiError
 from webhooks.models import FINISHED, Delivery, DeliveryStatus, Event, SigningSecret
-from webhooks.services import replay_deliveries
+from webhooks.services import replay_deliveries_as_operator
 
 REPLAY_OPERATION = "ops.replay_deliveries"
 
@@ -59,7 +59,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         "due_at",
         "created_at",
     )
-    list_filter = (StatusFilter, WaitingFilter)
+    list_filter = (StatusFilter, WaitingJobFilter)
     list_select_related = ("event",)
     finds = {
         "evt": "event_id",
@@ -91,7 +91,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
     def _replay(self, request: HttpRequest, **which: Any) -> None:
         try:
-            found = replay_deliveries(caller=signed_in_operator_caller(request), **which)
+            found = replay_deliveries_as_operator(caller=signed_in_operator_caller(request), **which)
         except ApiError as error:
             record_operator_refusal(request, REPLAY_OPERATION, error)
             self.message_user(request, f"{error.message} {error.suggested_action}", messages.WARNING)

@@ -31,7 +31,7 @@ STATUS_CHOICES = [
 SIGNATURE_FORMAT = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
 
 
-class FilterForm(forms.Form):
+class DeliveryFilterForm(forms.Form):
     """The dashboard form with the filters of the list of webhook deliveries; invalid filters only show an error."""
 
     status = forms.ChoiceField(label="State", choices=[("", "All"), *STATUS_CHOICES], required=False)
@@ -48,7 +48,7 @@ class FilterForm(forms.Form):
 def deliveries(page: WorkspacePage) -> HttpResponse:
     """Show the dashboard page that lists a workspace's webhook deliveries, filtered and newest first."""
     asked = page.request.GET
-    form = FilterForm(asked)
+    form = DeliveryFilterForm(asked)
     form.is_valid()
     found = selectors.list_deliveries(
         caller=page.caller,

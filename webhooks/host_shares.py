@@ -34,7 +34,7 @@ Tally = dict[str, Counter[Group]]
 EVERYONE: Group = ("", "")
 
 
-def holder_key(delivery: Delivery) -> str:
+def workspace_and_host_key(delivery: Delivery) -> str:
     """Return the key by which running webhook attempts are counted: the delivery's workspace id and host.
 
     In queries, HOLDER_EXPRESSION computes the same text.
@@ -86,7 +86,7 @@ class HostShares(FairShares):
                 free_places[holder] = free
         return free_places
 
-    def total_places_of_quick_holders(self, free_places: Mapping[str, int]) -> int:
+    def total_free_places_of_quick_holders(self, free_places: Mapping[str, int]) -> int:
         """Return how many more webhook attempts may begin in total to hosts that answer fast.
 
         `free_places` are the numbers for each pair of workspace and host.
@@ -100,7 +100,7 @@ class HostShares(FairShares):
             hosts[host] += free
         within_workspaces = sum(min(free, _free_of_sender(ALL, tally, group)) for group, free in workspaces.items())
         within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
-        return min(self.free_job_slots, within_workspaces, within_hosts)
+        return min(self.free_job_slots_of_worker, within_workspaces, within_hosts)
 
     def shares_skipped_for_slow_hosts(self) -> FullShares:
         """Return the workspaces, domains and hosts to skip when webhook deliveries to slow hosts are claimed.
@@ -134,7 +134,7 @@ class HostShares(FairShares):
 
     def record_attempt_end(self, holder: str, seconds: float, *, silent: bool) -> None:
         """Record that a webhook attempt ended after `seconds`; `silent` means that the host did not answer at all."""
-        self.end_job(holder, seconds)
+        self.record_job_end(holder, seconds)
         self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
         if not silent:
             self._silences.pop(holder, None)

@@ -40,7 +40,7 @@ class SendingThread:
         """Start a webhook delivery attempt in the sending thread at once."""
         self._loop.call_soon_threadsafe(self._begin, key, request)
 
-    def finished(self) -> list[tuple[str, AttemptOutcome]]:
+    def take_finished_outcomes(self) -> list[tuple[str, AttemptOutcome]]:
         """Return the outcomes of webhook attempts that have finished since the last call, each with the attempt's key.
 
         The key is the one given to `start_attempt`.

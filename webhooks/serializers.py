@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from config.api import fields
-from config.api.serializers import PageQuery, page_of, preview_of
+from config.api.serializers import PageQuery, dry_run_serializer_class, page_serializer_class
 from webhooks.event_kinds import DELIVERED_CHOICES
 from webhooks.models import Delivery, DeliveryStatus
 
@@ -22,7 +22,7 @@ class SigningSecretSerializer(serializers.Serializer):
     algorithm = serializers.CharField()
 
 
-RotateSigningSecretPreview = preview_of("SigningSecretRotate", would_update=SigningSecretSerializer)
+RotateSigningSecretPreview = dry_run_serializer_class("SigningSecretRotate", would_update=SigningSecretSerializer)
 
 
 class DeliverySerializer(serializers.ModelSerializer):
@@ -56,8 +56,8 @@ class DeliveryEnvelope(serializers.Serializer):
     delivery = DeliverySerializer()
 
 
-DeliveryPage = page_of("DeliveryPage", "deliveries", DeliverySerializer)
-ReplayDeliveryPreview = preview_of("DeliveryReplay", would_update=DeliverySerializer)
+DeliveryPage = page_serializer_class("DeliveryPage", "deliveries", DeliverySerializer)
+ReplayDeliveryPreview = dry_run_serializer_class("DeliveryReplay", would_update=DeliverySerializer)
 
 
 class DeliveriesQuery(PageQuery):

@@ -9,7 +9,7 @@ import time
 
 from config.jobs.due import SearchPauses, release_claims
 from config.jobs.worker_loop import WorkerLoop
-from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, holder_key
+from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, workspace_and_host_key
 from webhooks.models import Delivery
 from webhooks.sender import AttemptOutcome, DeliveryRequest
 from webhooks.sending_thread import SendingThread
@@ -47,7 +47,7 @@ class DeliverLoop(WorkerLoop):
         keys = deliveries.signing_secrets_for(claimed)
         over_share = []
         for row in claimed:
-            if self._shares.try_take_job_slot(holder_key(row)):
+            if self._shares.try_take_job_slot(workspace_and_host_key(row)):
                 self._begin(row, deliveries.signed_request_or_outcome(row, keys))
             else:
                 over_share.append(row)
@@ -77,12 +77,12 @@ class DeliverLoop(WorkerLoop):
         """Claim due webhook deliveries as far as the fair shares allow: first those to fast hosts, then the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
         free_places = self._shares.free_places_by_quick_holder()
-        limit = min(CLAIM_QUICK, self._shares.total_places_of_quick_holders(free_places))
+        limit = min(CLAIM_QUICK, self._shares.total_free_places_of_quick_holders(free_places))
         quick = deliveries.claim_deliveries(
             rows.filter(holder__in=free_places), limit=limit, due_rows_found=self._found
         )
         self._found = bool(quick)
-        limit = min(CLAIM_SLOW, self._shares.free_slow_job_slots, self._shares.free_job_slots - len(quick))
+        limit = min(CLAIM_SLOW, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - len(quick))
         others = rows.exclude(self._shares.shares_skipped_for_slow_hosts().query())
         if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip SearchPauses
             return deliveries.claim_deliveries(others, limit=limit)
@@ -97,8 +97,10 @@ class DeliverLoop(WorkerLoop):
 
     def _record_finished(self) -> None:
         """Save the outcomes of finished webhook attempts; if the database fails, they stay in memory until the next call."""
-        self._unrecorded += self._sending.finished()
+        self._unrecorded += self._sending.take_finished_outcomes()
         deliveries.record_outcomes([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
-            self._shares.record_attempt_end(holder_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
+            self._shares.record_attempt_end(
+                workspace_and_host_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent
+            )
         self._unrecorded = []

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from config.api.admin import ReadOnlyAdmin, WaitingFilter
+from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
 from workspaces.services import lift_callers_pause, pause_workspace
@@ -95,7 +95,7 @@ class EndedIdentityAdmin(ReadOnlyAdmin):
 @admin.register(OutgoingMail)
 class OutgoingMailAdmin(ReadOnlyAdmin):
     list_display = ("id", "created_at", "sent_at", "has_failed", "attempts", "last_error", "due_at")
-    list_filter = (WaitingFilter,)
+    list_filter = (WaitingJobFilter,)
     ordering = ("-created_at",)
     extra_fields = ("has_failed",)
 

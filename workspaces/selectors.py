@@ -48,7 +48,7 @@ def visible_workspaces_owned_by(
     return paginate(visible, limit=limit, cursor=cursor)
 
 
-def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
+def workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
     """Return the workspace if the caller is a member with one of `roles`, or an API key with the scope api_keys.write.
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
@@ -113,7 +113,7 @@ def invitations_of(*, workspace_id: str) -> QuerySet[Invitation]:
     return Invitation.objects.filter(workspace_id=workspace_id).select_related("invited_by", "mail").order_by("-pk")
 
 
-def open_invitation(*, token_sha256: str) -> Invitation | None:
+def find_open_invitation(*, token_sha256: str) -> Invitation | None:
     """Return the invitation whose link token has the given hash, if it is not expired and its sender may still invite."""
     inviter_may_invite = Member.objects.filter(
         workspace=OuterRef("workspace"),

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from config.api import fields
 from config.api.caller import WorkspaceStatus
 from config.api.operation import WriteBody
-from config.api.serializers import PageQuery, page_of, preview_of
+from config.api.serializers import PageQuery, dry_run_serializer_class, page_serializer_class
 from workspaces.models import User, Workspace
 from workspaces.services.workspaces import default_free_monthly_credit_cents
 
@@ -55,7 +55,7 @@ class WorkspaceEnvelope(serializers.Serializer):
     workspace = WorkspaceSerializer()
 
 
-WorkspacePage = page_of("WorkspacePage", "workspaces", WorkspaceSerializer)
+WorkspacePage = page_serializer_class("WorkspacePage", "workspaces", WorkspaceSerializer)
 
 
 class WorkspacesQuery(PageQuery):
@@ -94,7 +94,7 @@ class WouldCreateWorkspaceSerializer(serializers.Serializer):
     sandbox_accounts = SandboxAccountsSerializer()
 
 
-CreateWorkspacePreview = preview_of(
+CreateWorkspacePreview = dry_run_serializer_class(
     "WorkspaceCreate", request=CreateWorkspaceSerializer, would_create=WouldCreateWorkspaceSerializer
 )
 
@@ -113,8 +113,10 @@ class UpdateCapsRequestShown(UpdateCapsSerializer):
     workspace_id = fields.Identifier("wrk")
 
 
-UpdateCapsPreview = preview_of("WorkspaceUpdateCaps", request=UpdateCapsRequestShown, would_update=WorkspaceSerializer)
-DeleteWorkspacePreview = preview_of("WorkspaceDelete", would_delete=WorkspaceSerializer)
+UpdateCapsPreview = dry_run_serializer_class(
+    "WorkspaceUpdateCaps", request=UpdateCapsRequestShown, would_update=WorkspaceSerializer
+)
+DeleteWorkspacePreview = dry_run_serializer_class("WorkspaceDelete", would_delete=WorkspaceSerializer)
 
 
 class WorkspaceExportSerializer(serializers.Serializer):
@@ -158,7 +160,7 @@ class UserDeletedSerializer(serializers.Serializer):
     deleted_workspaces = WorkspaceSerializer(many=True)
 
 
-DeleteUserPreview = preview_of("UserDelete", would_delete=UserSerializer)
+DeleteUserPreview = dry_run_serializer_class("UserDelete", would_delete=UserSerializer)
 
 
 class UserExportSerializer(serializers.Serializer):

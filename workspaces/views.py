@@ -117,7 +117,7 @@ class UserViewSet(OperationViewSet):
         errors=("REAUTHENTICATION_REQUIRED", "USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def destroy(self, call: Call, user_id: str) -> Reply | DryRunReply:
-        user, deleted = services.delete_user(caller=call.caller, user_id=user_id, dry_run=call.dry_run)
+        user, deleted = services.delete_user_and_workspaces(caller=call.caller, user_id=user_id, dry_run=call.dry_run)
         if call.dry_run:
             return DryRunReply({}, user, "would_delete")
         return Reply({"user": user, "deleted_workspaces": deleted})

@@ -161,14 +161,14 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) ->
     stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be
     submitted again with its key), and ValidationFailed for a form without a key.
     """
-    keyed = idempotency.keyed_request(
+    keyed = idempotency.build_keyed_request(
         workspace_id=page.workspace.id,
-        actor=page.caller.idempotency_actor,
+        actor=page.caller.idempotency_key_owner,
         operation=operation,
         key=idempotency.checked_key(page.request.POST.get("key", "")) or "",
         request=[page.request.path],
     )
-    result = idempotency.run_in_transaction(
+    result = idempotency.run_or_replay_in_transaction(
         keyed, work, lambda row: idempotency.StoredAnswer(201, None, str(row.pk), page.workspace.id)
     )
     repeated = isinstance(result, IdempotencyRecord)
@@ -209,7 +209,7 @@ def _redirect_to_sign_in_again(page: WorkspacePage, operation: str, error: ApiEr
     next_address = page.request.get_full_path()
     if page.request.method == "POST":
         record_refused_write(page, operation, error)
-        saved_form.save_form(page.request, operation=operation, came_from=_referring_page(page))
+        saved_form.save_form_in_session(page.request, operation=operation, came_from=_referring_page(page))
         next_address = reverse("held-form")
     return page.redirect(reverse("sign-in-again", query={"next": next_address}))
 

@@ -59,7 +59,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 @workspace_page()
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard page that shows one connected account with the limits of its platform for posts."""
-    row = page_account(page, account_id)
+    row = workspace_account_or_404(page, account_id)
     capabilities = platform(row.platform).capabilities_for(row.details_for_capabilities())
     return page.render(
         "accounts/account.html",
@@ -73,7 +73,7 @@ def account(page: WorkspacePage, account_id: str) -> HttpResponse:
 @workspace_page("POST", operation="accounts.status")
 def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that asks the platform whether the credentials of a connected account still work."""
-    row = services.check_account(caller=page.caller, account_id=page_account(page, account_id).id)
+    row = services.check_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
     name = f"{_shown(row).label} account {_shown(row).name}"
     if row.status == ConnectedAccount.Status.ACTIVE:
         return page.success_redirect_back(f"The {name} works.")
@@ -83,11 +83,11 @@ def check_account_now(page: WorkspacePage, account_id: str) -> HttpResponse:
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Dashboard action that disconnects an account: deletes its stored secrets, and revokes its access at the platform."""
-    row = services.disconnect_account(caller=page.caller, account_id=page_account(page, account_id).id)
+    row = services.disconnect_account(caller=page.caller, account_id=workspace_account_or_404(page, account_id).id)
     return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
 
 
-def page_account(page: WorkspacePage, account_id: str) -> ConnectedAccount:
+def workspace_account_or_404(page: WorkspacePage, account_id: str) -> ConnectedAccount:
     """Return the connected account that a dashboard page shows. Raises NotFound for an account of another workspace."""
     row = selectors.get_accessible_account(
         caller=page.caller, account_id=account_id, scope="accounts.read", write=False

@@ -21,7 +21,7 @@ OPTION = "thread"
 MAX_SEGMENT_LENGTH = 100_000  # the maximum length of a post's text
 
 
-def thread_option(rules: ThreadRules) -> dict[str, Any]:
+def thread_option_schema(rules: ThreadRules) -> dict[str, Any]:
     """Return the JSON Schema of the post option `thread`: a list of further posts, each a reply to the one before.
 
     `thread_issues` checks the length of each further text.
@@ -38,7 +38,7 @@ def thread_option(rules: ThreadRules) -> dict[str, Any]:
     }
 
 
-def segment_texts(content: Content) -> tuple[str, ...]:
+def thread_segment_texts(content: Content) -> tuple[str, ...]:
     """Return the texts of all posts of a thread, in the order in which they are published."""
     return content.text, *further_segment_texts(content.options)
 
@@ -84,7 +84,7 @@ def thread_issues(
     return issues
 
 
-def check_segments(content: Content, capabilities: Capabilities, label: str) -> None:
+def check_thread_segments(content: Content, capabilities: Capabilities, label: str) -> None:
     """Raise ContentRejected before a thread is published if the platform would refuse one of its further posts.
 
     Validation reports the same issues when the post is created, but limits may have changed since then.

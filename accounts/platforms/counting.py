@@ -46,7 +46,7 @@ def code_points(text: str) -> int:
     return len(text)
 
 
-def clusters(text: str) -> list[str]:
+def grapheme_clusters(text: str) -> list[str]:
     """Return the extended grapheme clusters of a text (Unicode UAX #29), each of which readers see as one character."""
     found: list[str] = _CLUSTER.findall(text)
     return found
@@ -54,7 +54,7 @@ def clusters(text: str) -> list[str]:
 
 def grapheme_length(text: str) -> int:
     """Return the length of a text in extended grapheme clusters, each of which readers see as one character."""
-    return len(text) - text.count("\r\n") if text.isascii() else len(clusters(text))
+    return len(text) - text.count("\r\n") if text.isascii() else len(grapheme_clusters(text))
 
 
 def utf8_length(text: str) -> int:

@@ -26,7 +26,7 @@ MAX_CHOICE_TEXT = 1000  # maximum length of any choice in characters; poll_issue
 _REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
 
 
-def poll_option(rules: PollRules) -> dict[str, Any]:
+def poll_option_schema(rules: PollRules) -> dict[str, Any]:
     """Return the JSON Schema of the option `poll`; `poll_issues` checks the length of the choices."""
     duration = {
         "type": "integer",

@@ -15,7 +15,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from accounts.platforms.base import Platform
-from accounts.platforms.chains import segment_texts
+from accounts.platforms.chains import thread_segment_texts
 from accounts.platforms.errors import (
     AccountDisconnected,
     ContentRejected,
@@ -55,7 +55,7 @@ class Sandbox(Platform):
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Simulate publishing a post or the next post of a thread, or raise the error that a marker in the text asks for."""
-        sent, texts = progress.segments, segment_texts(content)
+        sent, texts = progress.segments, thread_segment_texts(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):
             raise fault

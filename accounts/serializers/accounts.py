@@ -12,7 +12,13 @@ from accounts.platforms.issues import Issue
 from accounts.platforms.registry import PLATFORMS
 from config.api import fields
 from config.api.operation import WriteBody, WriteQuery
-from config.api.serializers import PageQuery, RepairHintSerializer, one_of, page_of, preview_of
+from config.api.serializers import (
+    PageQuery,
+    RepairHintSerializer,
+    dry_run_serializer_class,
+    one_of_serializer_class,
+    page_serializer_class,
+)
 
 
 class AccountSerializer(serializers.ModelSerializer):
@@ -47,7 +53,7 @@ class AccountEnvelope(serializers.Serializer):
     account = AccountSerializer()
 
 
-AccountPage = page_of("AccountPage", "accounts", AccountSerializer)
+AccountPage = page_serializer_class("AccountPage", "accounts", AccountSerializer)
 
 
 class AccountsQuery(PageQuery):
@@ -92,7 +98,7 @@ class AuthorizationSerializer(serializers.Serializer):
     expires_at = serializers.DateTimeField(help_text="When the state runs out, ten minutes after the beginning.")
 
 
-ConnectAnswer = one_of("ConnectAnswer", AccountEnvelope, AuthorizationSerializer)
+ConnectAnswer = one_of_serializer_class("ConnectAnswer", AccountEnvelope, AuthorizationSerializer)
 
 
 class ConnectionChoiceSerializer(serializers.Serializer):
@@ -115,7 +121,9 @@ class ConnectionChoicesSerializer(serializers.Serializer):
     expires_at = serializers.DateTimeField(help_text="Until then each of them can be attached, one by a call.")
 
 
-CompleteConnectionAnswer = one_of("CompleteConnectionAnswer", AccountEnvelope, ConnectionChoicesSerializer)
+CompleteConnectionAnswer = one_of_serializer_class(
+    "CompleteConnectionAnswer", AccountEnvelope, ConnectionChoicesSerializer
+)
 
 
 class OAuthCallbackQuery(WriteQuery):
@@ -134,9 +142,9 @@ class ConnectRequestShown(ConnectSerializer):
     credentials = None  # type: ignore[assignment]
 
 
-ConnectPreview = preview_of("AccountConnect", request=ConnectRequestShown, would_create=AccountSerializer)
-CompleteConnectionPreview = preview_of("AccountCompleteConnection", would_create=AccountSerializer)
-DisconnectPreview = preview_of("AccountDisconnect", would_update=AccountSerializer)
+ConnectPreview = dry_run_serializer_class("AccountConnect", request=ConnectRequestShown, would_create=AccountSerializer)
+CompleteConnectionPreview = dry_run_serializer_class("AccountCompleteConnection", would_create=AccountSerializer)
+DisconnectPreview = dry_run_serializer_class("AccountDisconnect", would_update=AccountSerializer)
 
 
 class IssueSerializer(serializers.Serializer):

@@ -38,7 +38,7 @@ def _next_turn(account: ConnectedAccount, pace: PostingPace, now: datetime) -> d
     bucket = LeakyBucket(pace.seconds, pace.seconds * pace.burst)
     backlog = max(((account.paced_until or now) - now).total_seconds(), 0.0)
     account.paced_until = now + timedelta(seconds=backlog + bucket.interval)
-    return now + timedelta(seconds=bucket.wait(backlog))
+    return now + timedelta(seconds=bucket.seconds_until_accepted(backlog))
 
 
 def pause_account(*, account_id: str, seconds: float) -> None:

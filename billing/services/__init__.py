@@ -19,7 +19,7 @@ from billing.services.reconcile import (
     reconcile_if_night_or_incomplete,
 )
 from billing.services.sessions import create_checkout_or_portal_session, create_portal_session
-from billing.services.usage_reporting import report_due_usage
+from billing.services.usage_reporting import send_due_usage_reports
 
 __all__ = [
     "ReconciliationResult",
@@ -35,7 +35,7 @@ __all__ = [
     "reconcile_if_night_or_incomplete",
     "release_hold",
     "release_holds",
-    "report_due_usage",
+    "send_due_usage_reports",
     "settle_hold",
     "settle_holds",
 ]

@@ -26,7 +26,7 @@ from billing.subscription_state import SubscriptionEvent, parse_subscription_eve
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from config.jobs.due import claim_due, claimed_row_queryset
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.processor_customers import customer_ids_of, save_customer_id_if_unset, workspace_id_of_customer
 
 PROCESSOR_EVENTS_LOOP = "processor_events"
@@ -56,7 +56,7 @@ def receive_event(*, body: bytes, signature: str) -> None:
     if isinstance(event_id, str) and isinstance(kind, str) and 0 < len(event_id) <= 255 and len(kind) <= 255:
         stored = ProcessorEvent(event_id=event_id, type=kind, payload=body.decode(), due_at=timezone.now())
         ProcessorEvent.objects.bulk_create([stored], ignore_conflicts=True)
-        wake_after_commit(PROCESSOR_EVENTS_LOOP)
+        wake_worker_loop_after_commit(PROCESSOR_EVENTS_LOOP)
 
 
 def _verify_signature(header: str, body: bytes, *, secret: str) -> None:

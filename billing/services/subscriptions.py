@@ -18,7 +18,7 @@ from billing.subscription_state import (
     SubscriptionEvent,
     SubscriptionState,
 )
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.processor_customers import set_audit_retention_tier
 
 TIER_PLANS = ("pro", "scale")
@@ -117,7 +117,7 @@ def _send_waiting_reports(workspace_id: str) -> None:
     """Make a workspace's usage reports due for sending at once, because the workspace now has a paying subscription."""
     rows = UsageReport.objects.filter(workspace_id=workspace_id, status=UsageReport.Status.PENDING, attempts=0)
     if rows.update(due_at=timezone.now()):
-        wake_after_commit(USAGE_REPORTS_LOOP)
+        wake_worker_loop_after_commit(USAGE_REPORTS_LOOP)
 
 
 def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> None:

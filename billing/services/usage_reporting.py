@@ -25,7 +25,7 @@ from billing.plans import has_payment_processor
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from config.jobs.due import claim_due, claimed_row_queryset, release_claims
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import Workspace
 from workspaces.processor_customers import customer_ids_of
 
@@ -61,7 +61,7 @@ def create_usage_reports_for_charges(entries: Sequence[LedgerEntry]) -> None:
         reports += _reports_of(workspace_id, month, [entry for entry in settled if entry.cents])
     if reports:
         UsageReport.objects.bulk_create(reports)
-        wake_after_commit(USAGE_REPORTS_LOOP)
+        wake_worker_loop_after_commit(USAGE_REPORTS_LOOP)
 
 
 def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:
@@ -89,7 +89,7 @@ def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) 
     return reports
 
 
-def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunResult:
+def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunResult:
     """Send the due usage reports to the payment processor in parallel, outside of database transactions."""
     claimed = _claim(limit)
     begun = _prepare(claimed)

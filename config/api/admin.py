@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from config.api.admin_actions import ActionAdmin
+from config.api.admin_actions import OperatorActionAdmin
 from config.api.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
 from config.api.models import IdempotencyRecord
 from config.db.encryption import EncryptedJSONField
@@ -38,7 +38,7 @@ class ChangeListWithoutCount(ChangeList):
             self.older_page = self.get_query_string({PAGE_VAR: page + 1})
 
 
-class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
+class ReadOnlyAdmin(ExactSearchAdmin, OperatorActionAdmin):
     """The base ModelAdmin of read-only tables: newest rows first, without sorting by columns and without a row count.
 
     The detail page shows all columns except encrypted ones and those in `secrets`, the actions, and links to related lists.
@@ -107,7 +107,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
         return found
 
 
-class WaitingFilter(admin.SimpleListFilter):
+class WaitingJobFilter(admin.SimpleListFilter):
     """The Django admin's filter for jobs that wait for a worker, are due now, or are being processed by a worker."""
 
     title = "waiting"

@@ -67,7 +67,7 @@ def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.For
     return decorate
 
 
-class ActionAdmin(admin.ModelAdmin):
+class OperatorActionAdmin(admin.ModelAdmin):
     """The base ModelAdmin with actions, which only operators with Django's change permission for the model may run."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:

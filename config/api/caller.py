@@ -89,7 +89,7 @@ class Caller:
         return self.via if self.kind == "api_key" and self.via else self.kind
 
     @property
-    def idempotency_actor(self) -> str:
+    def idempotency_key_owner(self) -> str:
         """Return the owner of a caller's Idempotency-Keys, such as `agent:agt_…`; all API keys of one agent share it."""
         return f"{self.kind}:{self.actor_id}"
 

@@ -22,14 +22,14 @@ class LeakyBucket:
     interval: float
     capacity: float
 
-    def wait(self, backlog: float) -> float:
+    def seconds_until_accepted(self, backlog: float) -> float:
         """Return the seconds until the leaky bucket accepts another event; 0 if it accepts one now."""
         return max(backlog + self.interval - self.capacity, 0.0)
 
-    def fits(self, backlog: float) -> bool:
+    def accepts_event(self, backlog: float) -> bool:
         """Return whether the leaky bucket accepts another event now."""
-        return self.wait(backlog) <= ROUNDING
+        return self.seconds_until_accepted(backlog) <= ROUNDING
 
-    def remaining(self, backlog: float) -> int:
+    def remaining_events(self, backlog: float) -> int:
         """Return how many more events the leaky bucket accepts now."""
         return max(0, math.floor((self.capacity - backlog) / self.interval + ROUNDING))

@@ -58,14 +58,16 @@ def checked_key(value: str | None) -> str | None:
     return value
 
 
-def keyed_request(*, workspace_id: str, actor: str, operation: str, key: str, request: Any) -> KeyedRequest:
+def build_keyed_request(*, workspace_id: str, actor: str, operation: str, key: str, request: Any) -> KeyedRequest:
     """Build the KeyedRequest of a request; the hash of its input shows whether a key is reused for a different request."""
     scope = "\n".join((workspace_id, actor, operation, key))
     content = json.dumps(request, sort_keys=True, default=str)
     return KeyedRequest(_sha256(scope), operation, _sha256(content))
 
 
-def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer]) -> Any:
+def run_or_replay_in_transaction(
+    keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer]
+) -> Any:
     """Run a request and store its response in one transaction; if its Idempotency-Key was used, return the stored record."""
     with transaction.atomic():
         record = _claim(keyed, lease_until=None)

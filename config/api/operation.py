@@ -82,7 +82,7 @@ class Operation:
     description: str = ""
 
     @property
-    def resource(self) -> str:
+    def resource_name(self) -> str:
         return self.name.partition(".")[0]
 
     @property
@@ -203,7 +203,7 @@ def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None
     if key is None or call.dry_run:
         return _respond(call, work())
     keyed = _keyed_request(call, key)
-    run: Callable[..., Any] = idempotency.run_in_transaction
+    run: Callable[..., Any] = idempotency.run_or_replay_in_transaction
     if call.operation.idempotent == "lease":
         run = functools.partial(idempotency.run_under_lease, lease=call.operation.lease)
     result = run(keyed, work, functools.partial(_stored_answer, call))
@@ -215,10 +215,10 @@ def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None
 def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
     # A user has no workspace before the service grants access to one: the resource in the path is used instead.
     workspace_id = call.caller.workspace_id or "/".join(call.path.values()) or str(call.data.get("workspace_id", ""))
-    actor = call.caller.idempotency_actor
+    actor = call.caller.idempotency_key_owner
     if call.operation.idempotency_actor is not None:
         workspace_id, actor = "", call.operation.idempotency_actor(call)
-    return idempotency.keyed_request(
+    return idempotency.build_keyed_request(
         workspace_id=workspace_id,
         actor=actor,
         operation=call.operation.name,

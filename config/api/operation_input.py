@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from config.api import errors
 from config.api.caller import AgentMode
 from config.api.serializers import StrictSerializer, shared_serializer_instance
-from config.api.upload_body import read_fields
+from config.api.upload_body import read_upload_fields
 from config.api.uploads import UploadTempFiles
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def parsed_body(declared: Operation, request: Request, spool: UploadTempFiles) -
     if request.method in SAFE_METHODS or declared.raw_body:
         return NO_BODY
     if declared.upload:
-        return read_fields(request._request, spool)
+        return read_upload_fields(request._request, spool)
     return request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
 
 

@@ -72,11 +72,11 @@ class RateLimitVerdict:
 
     @property
     def remaining(self) -> int:
-        return self.bucket.leaky_bucket.remaining(self.backlog)
+        return self.bucket.leaky_bucket.remaining_events(self.backlog)
 
     @property
     def retry_after(self) -> int:
-        return max(1, math.ceil(self.bucket.leaky_bucket.wait(self.backlog)))
+        return max(1, math.ceil(self.bucket.leaky_bucket.seconds_until_accepted(self.backlog)))
 
     def headers(self) -> dict[str, str]:
         headers = {
@@ -94,13 +94,15 @@ class LocalLimiter:
         self._empty_at: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def take(self, *buckets: Bucket) -> RateLimitVerdict:
+    def count_request(self, *buckets: Bucket) -> RateLimitVerdict:
         now = time.monotonic()
         with self._lock:
             if len(self._empty_at) > MAX_LOCAL_ENTRIES:
                 self._empty_at = {key: moment for key, moment in self._empty_at.items() if moment > now}
             backlogs = [max(self._empty_at.get(bucket.key, 0.0) - now, 0.0) for bucket in buckets]
-            allowed = all(bucket.leaky_bucket.fits(backlog) for bucket, backlog in zip(buckets, backlogs, strict=True))
+            allowed = all(
+                bucket.leaky_bucket.accepts_event(backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)
+            )
             if allowed:
                 backlogs = [
                     backlog + bucket.leaky_bucket.interval for bucket, backlog in zip(buckets, backlogs, strict=True)
@@ -120,9 +122,9 @@ class SharedLimiter:
         self._local = LocalLimiter()
         self._silent_until = 0.0
 
-    def take(self, *buckets: Bucket) -> RateLimitVerdict:
+    def count_request(self, *buckets: Bucket) -> RateLimitVerdict:
         if time.monotonic() < self._silent_until:
-            return self._local.take(*buckets)
+            return self._local.count_request(*buckets)
         keys = [f"rate:{bucket.limit}:{bucket.key}" for bucket in buckets]
         try:
             allowed, backlogs = self._script(
@@ -131,7 +133,7 @@ class SharedLimiter:
         except redis.RedisError as error:
             self._silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
             logger.warning("Redis does not count the rate limit (%s); this process counts for itself.", error)
-            return self._local.take(*buckets)
+            return self._local.count_request(*buckets)
         return _tightest(bool(allowed), buckets, list(map(float, backlogs)))
 
 
@@ -147,6 +149,6 @@ def rate_limiter_for_url(url: str) -> SharedLimiter | LocalLimiter:
     return SharedLimiter(url) if url else LocalLimiter()
 
 
-def take_from_all(*buckets: Bucket) -> RateLimitVerdict:
+def count_request_in_all(*buckets: Bucket) -> RateLimitVerdict:
     """Count one request in all these rate limit buckets; if any bucket is full, count it in none and refuse the request."""
-    return rate_limiter_for_url(settings.REDIS_URL).take(*buckets)
+    return rate_limiter_for_url(settings.REDIS_URL).count_request(*buckets)

@@ -12,7 +12,7 @@ from rest_framework.serializers import ModelSerializer
 
 from config.api import fields
 from config.api.operation import Operation, WriteBody
-from config.api.schema_errors import error_answers, error_codes_of, error_examples
+from config.api.schema_errors import error_codes_of, error_examples, error_response_schemas
 from config.api.schema_examples import add_examples
 from config.api.scopes import AnyOf
 from config.api.serializers import ErrorEnvelope
@@ -65,14 +65,14 @@ DOCUMENT_OPERATION = {
             "content": {"application/json": {"schema": {"type": "object", "additionalProperties": True}}},
         },
         "304": {"description": "The caller's copy is current.", "headers": TRACE_HEADER_SCHEMA},
-        **error_answers(
+        **error_response_schemas(
             ["MALFORMED_REQUEST", "FORBIDDEN"], {"$ref": "#/components/schemas/ErrorEnvelope"}, TRACE_HEADER_SCHEMA
         ),
     },
 }
 
 
-class IdentifierField(OpenApiSerializerFieldExtension):
+class IdentifierFieldSchema(OpenApiSerializerFieldExtension):
     """Describes Identifier fields in the OpenAPI schema as strings with a pattern."""
 
     target_class = "config.api.fields.Identifier"
@@ -82,7 +82,7 @@ class IdentifierField(OpenApiSerializerFieldExtension):
         return {"type": "string", "pattern": field.pattern}
 
 
-class TextField(OpenApiSerializerFieldExtension):
+class TextFieldSchema(OpenApiSerializerFieldExtension):
     """Describes Text fields in the OpenAPI schema, with minLength 1 unless the text may be empty."""
 
     target_class = "config.api.fields.Text"
@@ -99,7 +99,7 @@ class TextField(OpenApiSerializerFieldExtension):
         return schema
 
 
-class OneOfSerializer(OpenApiSerializerExtension):
+class OneOfSerializerSchema(OpenApiSerializerExtension):
     """Describes a OneOf serializer in the OpenAPI schema as `oneOf` with the schemas of its alternatives."""
 
     target_class = "config.api.serializers.OneOf"
@@ -126,7 +126,7 @@ class OperationSchema(AutoSchema):
         return self.declared.name.replace(".", "_")
 
     def get_tags(self) -> list[str]:
-        return [self.declared.resource]
+        return [self.declared.resource_name]
 
     def get_summary(self) -> str:
         return self.declared.summary
@@ -237,7 +237,7 @@ class OperationSchema(AutoSchema):
             body["headers"] = headers
         envelope = self.resolve_serializer(ErrorEnvelope, "response").ref
         codes = error_codes_of(declared, self.method, self.path)
-        return {**bodies, **error_answers(codes, envelope, TRACE_HEADER_SCHEMA)}
+        return {**bodies, **error_response_schemas(codes, envelope, TRACE_HEADER_SCHEMA)}
 
     def _add_preview(self, bodies: dict[str, Any], declared: Operation, preview: dict[str, Any]) -> None:
         status = str(declared.preview_status)
@@ -255,7 +255,7 @@ class OperationSchema(AutoSchema):
         return {"content": {"application/json": {"schema": schema}}, "description": description}
 
 
-def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+def finish_openapi_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
     """Complete the OpenAPI document: forbid undeclared fields, add examples, and add /openapi.json itself."""
     for component in result["components"]["schemas"].values():
         if component.get("type") == "object" and "additionalProperties" not in component:

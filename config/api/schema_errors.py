@@ -91,7 +91,7 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     return list(dict.fromkeys([*codes, *declared.errors, *ALWAYS_CODES]))
 
 
-def error_answers(codes: list[str], envelope: dict[str, Any], headers: dict[str, Any]) -> dict[str, Any]:
+def error_response_schemas(codes: list[str], envelope: dict[str, Any], headers: dict[str, Any]) -> dict[str, Any]:
     """Return the OpenAPI schema of the error responses with these error codes, by HTTP status."""
     by_status: dict[int, list[str]] = {}
     for code in codes:

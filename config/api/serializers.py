@@ -114,7 +114,9 @@ class ErrorEnvelope(serializers.Serializer):
     details = ErrorDetailSerializer(many=True, required=False)
 
 
-def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
+def page_serializer_class(
+    name: str, plural: str, item: type[serializers.BaseSerializer]
+) -> type[serializers.Serializer]:
     """Build the serializer class for a page of a list: `{"<plural>": [...], "next_cursor": string|null}`."""
     members = {
         plural: item(many=True),
@@ -136,12 +138,12 @@ class OneOf(serializers.Serializer):
         return serializer.to_representation(instance)
 
 
-def one_of(name: str, *alternatives: type[serializers.Serializer]) -> type[serializers.Serializer]:
+def one_of_serializer_class(name: str, *alternatives: type[serializers.Serializer]) -> type[serializers.Serializer]:
     """Return a new serializer class for a response that has one of these schemas."""
     return type(name, (OneOf,), {"alternatives": alternatives, "__module__": __name__})
 
 
-def preview_of(
+def dry_run_serializer_class(
     name: str,
     *,
     request: type[serializers.Serializer] | None = None,

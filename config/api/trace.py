@@ -11,7 +11,7 @@ TRACE_HEADER = "x-trace-id"
 _current: ContextVar[str] = ContextVar("trace_id", default="")
 
 
-class Actor(Protocol):
+class TraceActor(Protocol):
     """The caller of a traced request, as log lines show it; Caller implements this protocol."""
 
     actor_id: str
@@ -21,7 +21,7 @@ class Actor(Protocol):
     def actor_type(self) -> str: ...
 
 
-_actor: ContextVar[Actor | None] = ContextVar("actor", default=None)
+_actor: ContextVar[TraceActor | None] = ContextVar("actor", default=None)
 
 
 def current_trace_id() -> str:
@@ -37,7 +37,7 @@ def start_trace(trace_id: str = "") -> str:
     return value
 
 
-def set_trace_actor(actor: Actor) -> None:
+def set_trace_actor(actor: TraceActor) -> None:
     """Set the caller of the current trace; log lines name this caller until the trace ends."""
     _actor.set(actor)
 

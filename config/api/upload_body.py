@@ -26,7 +26,7 @@ _BOUNDARY = re.compile(r"[ -~]{0,200}[!-~]")
 _WELL_FORMED = "Send a well-formed form (RFC 7578): most HTTP libraries make one out of a dictionary."
 
 
-def read_fields(request: HttpRequest, spool: UploadTempFiles) -> Any:
+def read_upload_fields(request: HttpRequest, spool: UploadTempFiles) -> Any:
     """Return the parsed, not yet validated fields of an upload's request body, including the file.
 
     Raises UnsupportedMediaType, MalformedRequest, PayloadTooLarge, and ValidationFailed for a repeated field or a file in
@@ -139,7 +139,7 @@ class _Form:
         if name in self.fields:
             raise errors.ValidationFailed.for_field(name, "This field is given more than once.", "repeated")
         self._name = name
-        self._part = self._spool.begin(filename or "") if name == FILE_PART else _Text(name)
+        self._part = self._spool.open_temp_file(filename or "") if name == FILE_PART else _Text(name)
 
     def _parameter(self, name: str) -> str | None:
         """Return a parameter, such as `filename`, of a Content-Disposition header in a multipart upload, or None."""

@@ -144,7 +144,7 @@ class UploadTempFiles(contextlib.ExitStack[None]):
         self.is_form = False
         self._most_bytes = most_bytes
 
-    def begin(self, filename: str) -> UploadInProgress:
+    def open_temp_file(self, filename: str) -> UploadInProgress:
         """Open a new temporary file for an upload; only the operating system user of the service can read the file."""
         if self._most_bytes is None:
             raise TypeError("This operation takes no files.")
@@ -156,7 +156,7 @@ class UploadTempFiles(contextlib.ExitStack[None]):
 
     def write_temp_file(self, content: bytes, filename: str) -> CompleteUpload:
         """Write `content` to a temporary file, and return that file as an Upload."""
-        file = self.begin(filename)
+        file = self.open_temp_file(filename)
         file.write(content)
         return file.finish()
 
@@ -186,7 +186,7 @@ class MultipartFileField(serializers.Field):
         "maxLength": MAX_BASE64_LENGTH,
     }
 )
-class Base64File(serializers.Field):
+class Base64FileField(serializers.Field):
     """A serializer field for an uploaded file in a JSON body, in base64 with padding and without line breaks."""
 
     def to_internal_value(self, data: Any) -> CompleteUpload:

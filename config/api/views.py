@@ -68,7 +68,7 @@ class OperationViewSet(ViewSet):
             raise Unauthenticated("A claim token can only be used for POST /agents/claim.")
         notes = getattr(request.META["wsgi.input"], "notes", {})  # a request that the server runs twice counts once
         if "rate_limit" not in notes:
-            notes["rate_limit"] = rate_limit.take_from_all(*_buckets(caller))
+            notes["rate_limit"] = rate_limit.count_request_in_all(*_buckets(caller))
         verdict = notes["rate_limit"]
         self.rate_limit_headers = verdict.headers()
         if not verdict.allowed:

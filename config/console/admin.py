@@ -94,7 +94,7 @@ class AccessFailureLogAdmin(_SignInsAdmin):
 
 
 @admin.register(AccessLog)
-class AccessLogAdmin(_SignInsAdmin):
+class SignInLogAdmin(_SignInsAdmin):
     list_display = ("attempt_time", "logout_time", "username", "ip_address", "path_info", "user_agent")
     secrets = ("session_hash",)
 

@@ -19,7 +19,7 @@ from billing.services import reconcile_for_operator
 from config.api.admin_actions import signed_in_operator_caller
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention, status
-from config.console.operators.sign_in import CodeStep, PasswordStep, SetUpStep, satisfies_second_factor_rule
+from config.console.operators.sign_in import CodeStep, PasswordStep, SecondFactorSetUpStep, satisfies_second_factor_rule
 from config.db.ids import PrefixedIdField
 
 MAX_ALARMS = 20
@@ -75,9 +75,9 @@ class OperatorConsole(admin.AdminSite):
     def get_urls(self) -> list[Any]:
         own = [
             path("second-factor/", CodeStep.as_view(), name="second-factor"),
-            path("second-factor/set-up/", SetUpStep.as_view(), name="second-factor-set-up"),
+            path("second-factor/set-up/", SecondFactorSetUpStep.as_view(), name="second-factor-set-up"),
             path("find/", self.admin_view(self.redirect_search_to_result), name="find"),
-            path("trace/<str:trace_id>/", self.admin_view(self.trace), name="trace"),
+            path("trace/<str:trace_id>/", self.admin_view(self.show_rows_of_trace), name="trace"),
             path("run-retention/", self.admin_view(self.run_retention), name="run-retention"),
             path("reconcile-billing/", self.admin_view(self.reconcile_billing), name="reconcile-billing"),
         ]
@@ -104,7 +104,7 @@ class OperatorConsole(admin.AdminSite):
                 return redirect(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", word)
         return redirect(reverse("admin:workspaces_workspace_changelist", query={"q": word}))
 
-    def trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
+    def show_rows_of_trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
         """Admin page: show, table by table, the newest rows that carry the trace id of one request."""
         if search_word_kind(trace_id) != TRACE:
             raise Http404
@@ -127,7 +127,11 @@ class OperatorConsole(admin.AdminSite):
                 request, messages.WARNING if faults else messages.SUCCESS, f"Deleted: {done}.{left}{faults}"
             )
             return redirect("admin:index")
-        shown = {"title": "Run retention", "found": retention.count_expired(), "never_deleted": retention.NEVER_DELETED}
+        shown = {
+            "title": "Run retention",
+            "found": retention.count_expired_rows_by_rule(),
+            "never_deleted": retention.NEVER_DELETED,
+        }
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:

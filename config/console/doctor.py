@@ -32,7 +32,7 @@ _APPLICATION_SUFFIXES = ("_CLIENT_ID", "_CLIENT_SECRET")
 OLDEST_POSTGRESQL = 140_000  # what Django 5.2 asks for
 
 
-class Level(StrEnum):
+class FindingLevel(StrEnum):
     OK = "ok"
     WARNING = "warning"
     FAULT = "fault"
@@ -42,15 +42,17 @@ class Level(StrEnum):
 class Finding:
     """The result of one check of `manage.py doctor`; `todo` tells the operator what to do, or is empty."""
 
-    level: Level
+    level: FindingLevel
     what: str
     found: str
     todo: str = ""
 
 
-def _ok_if(condition: bool, what: str, found: str, todo: str, *, otherwise: Level = Level.FAULT) -> Finding:
+def _ok_if(
+    condition: bool, what: str, found: str, todo: str, *, otherwise: FindingLevel = FindingLevel.FAULT
+) -> Finding:
     """Return a `manage.py doctor` result: OK if `condition` is true, else the level `otherwise` and the advice `todo`."""
-    return Finding(Level.OK, what, found) if condition else Finding(otherwise, what, found, todo)
+    return Finding(FindingLevel.OK, what, found) if condition else Finding(otherwise, what, found, todo)
 
 
 def diagnose() -> Iterator[Finding]:
@@ -59,7 +61,9 @@ def diagnose() -> Iterator[Finding]:
         try:
             yield from check(name)
         except Exception as error:  # whatever the database driver, broker or storage raises
-            yield Finding(Level.FAULT, name, f"{type(error).__name__}: {str(error).strip()[:200]}", _TODO.get(name, ""))
+            yield Finding(
+                FindingLevel.FAULT, name, f"{type(error).__name__}: {str(error).strip()[:200]}", _TODO.get(name, "")
+            )
 
 
 def _settings(name: str) -> Iterator[Finding]:
@@ -69,12 +73,14 @@ def _settings(name: str) -> Iterator[Finding]:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]
     for problem in problems:
         if not problem.id or not problem.id.startswith("media."):
-            level = Level.FAULT if problem.level >= checks.ERROR else Level.WARNING
+            level = FindingLevel.FAULT if problem.level >= checks.ERROR else FindingLevel.WARNING
             yield Finding(level, name, str(problem.msg), problem.hint or "Correct the setting, then restart.")
     if not problems:
-        yield Finding(Level.OK, name, f"valid for {settings.ENVIRONMENT}")
+        yield Finding(FindingLevel.OK, name, f"valid for {settings.ENVIRONMENT}")
     if not settings.ADMIN_TOKEN:
-        yield Finding(Level.WARNING, name, "no ADMIN_TOKEN: /ops and /metrics are closed", "openssl rand -hex 32")
+        yield Finding(
+            FindingLevel.WARNING, name, "no ADMIN_TOKEN: /ops and /metrics are closed", "openssl rand -hex 32"
+        )
 
 
 def _data_directory(name: str) -> Iterator[Finding]:
@@ -82,7 +88,7 @@ def _data_directory(name: str) -> Iterator[Finding]:
         free = shutil.disk_usage(settings.DATA_DIR).free
     free_space = f"{settings.DATA_DIR}, {free / 1024**3:.1f} GiB free"
     todo = "Free disk space: uploads are stored there until they are checked."
-    yield _ok_if(free >= MIN_FREE_BYTES, name, free_space, todo, otherwise=Level.WARNING)
+    yield _ok_if(free >= MIN_FREE_BYTES, name, free_space, todo, otherwise=FindingLevel.WARNING)
 
 
 def _database(name: str) -> Iterator[Finding]:
@@ -90,11 +96,13 @@ def _database(name: str) -> Iterator[Finding]:
         cursor.execute("SELECT 1")
     if connection.vendor != "postgresql":
         version = ".".join(map(str, connection.get_database_version()))
-        yield Finding(Level.OK, name, f"SQLite {version}: for one machine only")
-    elif connection.pg_version < OLDEST_POSTGRESQL:  # type: ignore[attr-defined]
-        yield Finding(Level.FAULT, name, f"PostgreSQL {connection.pg_version}", "Upgrade to PostgreSQL 14 or newer.")  # type: ignore[attr-defined]
+        yield Finding(FindingLevel.OK, name, f"SQLite {version}: for one machine only")
+        return
+    installed: int = connection.pg_version  # type: ignore[attr-defined]
+    if installed < OLDEST_POSTGRESQL:
+        yield Finding(FindingLevel.FAULT, name, f"PostgreSQL {installed}", "Upgrade to PostgreSQL 14 or newer.")
     else:
-        yield Finding(Level.OK, name, f"PostgreSQL {connection.pg_version // 10_000}")  # type: ignore[attr-defined]
+        yield Finding(FindingLevel.OK, name, f"PostgreSQL {installed // 10_000}")
 
 
 def _migrations(name: str) -> Iterator[Finding]:
@@ -102,9 +110,9 @@ def _migrations(name: str) -> Iterator[Finding]:
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if missing:
         first = ", ".join(f"{migration.app_label}.{migration.name}" for migration, _ in missing[:3])
-        yield Finding(Level.FAULT, name, f"{len(missing)} not applied: {first}", "manage.py migrate")
+        yield Finding(FindingLevel.FAULT, name, f"{len(missing)} not applied: {first}", "manage.py migrate")
     else:
-        yield Finding(Level.OK, name, "all applied")
+        yield Finding(FindingLevel.OK, name, "all applied")
 
 
 def _clock(name: str) -> Iterator[Finding]:
@@ -118,37 +126,37 @@ def _broker(name: str) -> Iterator[Finding]:
     if not settings.REDIS_URL:
         todo = "Set REDIS_URL: each web process counts its own rate limits without it."
         found = "none: workers poll four times a second"
-        yield _ok_if(settings.SQLITE, name, found, todo, otherwise=Level.WARNING)
+        yield _ok_if(settings.SQLITE, name, found, todo, otherwise=FindingLevel.WARNING)
         return
     client = redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=CHECK_SECONDS, socket_connect_timeout=CHECK_SECONDS
     )
     version = client.info("server")["redis_version"]
-    yield Finding(Level.OK, name, f"Redis {version}")
+    yield Finding(FindingLevel.OK, name, f"Redis {version}")
 
 
 def _heartbeats(name: str) -> Iterator[Finding]:
     now, beats = timezone.now(), status.last_heartbeats_by_name()
-    silent = [duty for duty in status.QUEUE_MODELS if not status.is_recent(beats.get(duty), now)]
+    silent = [duty for duty in status.QUEUE_MODELS if not status.is_heartbeat_recent(beats.get(duty), now)]
     if silent:
-        yield Finding(Level.FAULT, name, f"no worker runs: {', '.join(silent)}", f"Start a worker: {WORKER}")
+        yield Finding(FindingLevel.FAULT, name, f"no worker runs: {', '.join(silent)}", f"Start a worker: {WORKER}")
     else:
-        yield Finding(Level.OK, name, "workers run all queues")
-    if status.is_recent(beats.get(status.BEAT), now, status.BEAT_ALIVE_WITHIN):
-        yield Finding(Level.OK, "beat", "active within the last three minutes")
+        yield Finding(FindingLevel.OK, name, "workers run all queues")
+    if status.is_heartbeat_recent(beats.get(status.BEAT), now, status.BEAT_ALIVE_WITHIN):
+        yield Finding(FindingLevel.OK, "beat", "active within the last three minutes")
     else:
         todo = "Start a worker, which runs a beat; with Redis check that the broker answers."
-        yield Finding(Level.FAULT, "beat", "not active for three minutes", todo)
+        yield Finding(FindingLevel.FAULT, "beat", "not active for three minutes", todo)
 
 
 def _scanner(name: str) -> Iterator[Finding]:
     if settings.MEDIA_SCANNER == "none":
-        yield Finding(Level.OK, name, "none: uploads are marked not_scanned")
+        yield Finding(FindingLevel.OK, name, "none: uploads are marked not_scanned")
         return
     problems = checks.run_checks(tags=["outside"], include_deployment_checks=True)
-    yield from (Finding(Level.FAULT, name, str(each.msg), each.hint or "") for each in problems)
+    yield from (Finding(FindingLevel.FAULT, name, str(each.msg), each.hint or "") for each in problems)
     if not problems:
-        yield Finding(Level.OK, name, f"clamd at {settings.CLAMAV_ADDRESS} scans the largest upload completely")
+        yield Finding(FindingLevel.OK, name, f"clamd at {settings.CLAMAV_ADDRESS} scans the largest upload completely")
 
 
 def _storage(name: str) -> Iterator[Finding]:
@@ -165,9 +173,9 @@ def _storage(name: str) -> Iterator[Finding]:
     finally:
         storage.remove_file(key)
     if same:
-        yield Finding(Level.OK, name, "written, read and removed")
+        yield Finding(FindingLevel.OK, name, "written, read and removed")
     else:
-        yield Finding(Level.FAULT, name, "the file read back differs from the file written", _TODO[name])
+        yield Finding(FindingLevel.FAULT, name, "the file read back differs from the file written", _TODO[name])
 
 
 def _platforms(name: str) -> Iterator[Finding]:
@@ -177,11 +185,11 @@ def _platforms(name: str) -> Iterator[Finding]:
         reason = platform.unavailable_reason("oauth")
         halves = _incomplete_applications(platform.name)
         for given, missing in halves:
-            yield Finding(Level.FAULT, platform.label, f"{given} without {missing}", "Set both, or neither.")
+            yield Finding(FindingLevel.FAULT, platform.label, f"{given} without {missing}", "Set both, or neither.")
         if reason is None:
-            yield Finding(Level.OK, platform.label, "accounts can be connected")
+            yield Finding(FindingLevel.OK, platform.label, "accounts can be connected")
         elif not halves:
-            yield Finding(Level.OK, platform.label, f"not offered: {reason}")
+            yield Finding(FindingLevel.OK, platform.label, f"not offered: {reason}")
 
 
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
@@ -197,40 +205,43 @@ def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
 
 def _payments(name: str) -> Iterator[Finding]:
     if not has_payment_processor():
-        yield Finding(Level.OK, name, "free beta: no STRIPE_SECRET_KEY")
+        yield Finding(FindingLevel.OK, name, "free beta: no STRIPE_SECRET_KEY")
         return
     if not settings.STRIPE_WEBHOOK_SECRET:
         yield Finding(
-            Level.FAULT, name, "no STRIPE_WEBHOOK_SECRET", "Set the endpoint's secret; without it no event is accepted."
+            FindingLevel.FAULT,
+            name,
+            "no STRIPE_WEBHOOK_SECRET",
+            "Set the endpoint's secret; without it no event is accepted.",
         )
     if not available_plans():
-        yield Finding(Level.FAULT, name, "no plan has a price", "Set STRIPE_PRICE_PAYG or another price.")
+        yield Finding(FindingLevel.FAULT, name, "no plan has a price", "Set STRIPE_PRICE_PAYG or another price.")
     else:
-        yield Finding(Level.OK, name, f"plans: {', '.join(available_plans())}")
+        yield Finding(FindingLevel.OK, name, f"plans: {', '.join(available_plans())}")
 
 
 def _mail(name: str) -> Iterator[Finding]:
     backend = settings.EMAIL_BACKEND.rpartition(".")[0].rpartition(".")[2]
     if backend != "smtp":
         found = f"{backend}: nothing is sent"
-        yield _ok_if(not settings.PRODUCTION, name, found, "Set EMAIL_URL.", otherwise=Level.WARNING)
+        yield _ok_if(not settings.PRODUCTION, name, found, "Set EMAIL_URL.", otherwise=FindingLevel.WARNING)
         return
     with get_connection(timeout=CHECK_SECONDS):
-        yield Finding(Level.OK, name, f"{settings.EMAIL_HOST} accepts mail")
+        yield Finding(FindingLevel.OK, name, f"{settings.EMAIL_HOST} accepts mail")
 
 
 def _identity(name: str) -> Iterator[Finding]:
     if not settings.OIDC_ISSUER:
         found = "no provider: people can sign in only with the link in demo.json, and not at all in production"
         todo = "Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET."
-        yield _ok_if(not settings.PRODUCTION, name, found, todo, otherwise=Level.WARNING)
+        yield _ok_if(not settings.PRODUCTION, name, found, todo, otherwise=FindingLevel.WARNING)
         return
-    document = OpenIdProvider(settings.OIDC_ISSUER).document
-    yield Finding(Level.OK, name, f"{document['issuer']} answers")
+    document = OpenIdProvider(settings.OIDC_ISSUER).discovery_document
+    yield Finding(FindingLevel.OK, name, f"{document['issuer']} answers")
     for key in ("OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_AUDIENCE"):
         if not getattr(settings, key):
             yield Finding(
-                Level.WARNING, name, f"no {key}", "The dashboard needs the client, the API needs the audience."
+                FindingLevel.WARNING, name, f"no {key}", "The dashboard needs the client, the API needs the audience."
             )
 
 

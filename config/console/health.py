@@ -36,7 +36,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         return _health_response({"status": "unavailable", "checks": {"database": "unreachable"}}, False)
     checks = {"database": "ok"}
     for duty, age in oldest.items():
-        alive = status.is_recent(beats.get(duty), now)
+        alive = status.is_heartbeat_recent(beats.get(duty), now)
         checks[duty] = "overdue" if age > OVERDUE_AFTER.total_seconds() else "ok" if alive else "no worker"
     ready = all(state == "ok" for state in checks.values())
     body = {"status": "ok" if ready else "unavailable", "checks": checks, "oldest_due_seconds": oldest}

@@ -50,7 +50,7 @@ def retention_rules() -> list[RetentionRule]:
     return [import_string(path)() for path in settings.RETENTION]
 
 
-def count_expired() -> RetentionReport:
+def count_expired_rows_by_rule() -> RetentionReport:
     """Count the expired rows of each retention rule, including rows that cannot be deleted yet."""
     return RetentionReport({rule.name: rule.count() for rule in retention_rules()})
 
@@ -79,7 +79,7 @@ def run_retention(
 def run_retention_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
     """Delete expired rows for at most 20 s at an operator's request, or count them in a dry run; write an audit entry."""
     require_operator(caller)
-    result = count_expired() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
+    result = count_expired_rows_by_rule() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
     record_entry(
         caller=caller,
         operation="ops.run_retention",

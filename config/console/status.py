@@ -57,7 +57,7 @@ def service_status() -> dict[str, Any]:
         "duties": queue_statuses(now),
         "periodic": {
             "beat_at": beats.get(BEAT),
-            "beat_alive": is_recent(beats.get(BEAT), now, BEAT_ALIVE_WITHIN),
+            "beat_alive": is_heartbeat_recent(beats.get(BEAT), now, BEAT_ALIVE_WITHIN),
             "retention_at": beats.get(RETENTION),
         },
         "dead_letters": dead_webhook_delivery_count(),
@@ -83,7 +83,7 @@ def last_heartbeats_by_name() -> dict[str, datetime]:
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
 
-def is_recent(beat_at: datetime | None, now: datetime, within: timedelta = ALIVE_WITHIN) -> bool:
+def is_heartbeat_recent(beat_at: datetime | None, now: datetime, within: timedelta = ALIVE_WITHIN) -> bool:
     return beat_at is not None and now - beat_at < within
 
 
@@ -116,7 +116,7 @@ def _queue(duty: str, now: datetime, beat_at: datetime | None) -> QueueStatus:
         if oldest
         else 0
     )
-    return QueueStatus(duty, waiting, oldest, _seconds_late(oldest, now), beat_at, is_recent(beat_at, now))
+    return QueueStatus(duty, waiting, oldest, _seconds_late(oldest, now), beat_at, is_heartbeat_recent(beat_at, now))
 
 
 def _oldest(duty: str, now: datetime) -> datetime | None:

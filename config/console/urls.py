@@ -19,5 +19,5 @@ urlpatterns = [
     path("ops/deliveries/replay", views.DeliveriesViewSet.as_view({"post": "replay"})),
     path("ops/retention/run", views.RetentionViewSet.as_view({"post": "run"})),
     path("ops/billing/reconcile", views.BillingViewSet.as_view({"post": "reconcile"})),
-    path("ops/keys/revoke", views.KeysViewSet.as_view({"post": "revoke"})),
+    path("ops/keys/revoke", views.ApiKeysViewSet.as_view({"post": "revoke"})),
 ]

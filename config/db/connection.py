@@ -15,7 +15,7 @@ FRESH_SECONDS = 1.0
 _thread = threading.local()
 
 
-def skip_recent_health_check(**kwargs: Any) -> None:
+def skip_health_check_if_fresh(**kwargs: Any) -> None:
     """Skip Django's health check of a database connection that this thread used in the last FRESH_SECONDS.
 
     Call it after `close_old_connections`. If the database went down in that time, the next query fails, as it would later.

@@ -19,7 +19,7 @@ BATCH = 200
 
 
 @dataclass
-class RotationResult:
+class FieldReencryptionResult:
     """The result of a key rotation for one encrypted field: the numbers of all, renewed and unreadable values."""
 
     name: str
@@ -42,15 +42,15 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
 
 
 def reencrypt_stored_secrets(
-    *, dry_run: bool = False, report: Callable[[RotationResult], None]
-) -> list[RotationResult]:
+    *, dry_run: bool = False, report: Callable[[FieldReencryptionResult], None]
+) -> list[FieldReencryptionResult]:
     """Encrypt stored secrets again with the newest encryption key, except those that already use this key.
 
     A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.
     """
     found = []
     for model, field in encrypted_fields():
-        done = RotationResult(f"{model._meta.label}.{field.name}")
+        done = FieldReencryptionResult(f"{model._meta.label}.{field.name}")
         for batch in _batches(model, field):
             for pk, sealed in batch:
                 _renew(model, field, pk, sealed, done, dry_run=dry_run)
@@ -60,7 +60,13 @@ def reencrypt_stored_secrets(
 
 
 def _renew(
-    model: type[Model], field: EncryptedJSONField, pk: object, sealed: str, done: RotationResult, *, dry_run: bool
+    model: type[Model],
+    field: EncryptedJSONField,
+    pk: object,
+    sealed: str,
+    done: FieldReencryptionResult,
+    *,
+    dry_run: bool,
 ) -> None:
     done.values += 1
     try:

@@ -39,7 +39,7 @@ PER_PAGE = 50
 
 
 @workspace_page()
-def agents(page: WorkspacePage) -> HttpResponse:
+def agent_list(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: list the workspace's agents, newest first."""
     found = selectors.agents_with_key_info(
         caller=page.caller,

@@ -10,7 +10,7 @@ WORKSPACE = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
     path(WORKSPACE, home.workspace_home, name="home"),
-    path(f"{WORKSPACE}/agents", agents.agents, name="agents"),
+    path(f"{WORKSPACE}/agents", agents.agent_list, name="agents"),
     path(f"{WORKSPACE}/agents/new", agents.new_agent, name="agent-new"),
     path(f"{WORKSPACE}/agents/<str:agent_id>", agents.agent_details_and_settings, name="agent"),
     path(f"{WORKSPACE}/agents/<str:agent_id>/rotate-key", agents.rotate_agent_key, name="agent-rotate-key"),

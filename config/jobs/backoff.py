@@ -14,7 +14,7 @@ from datetime import timedelta
 JITTER = 0.2
 
 
-def scheduled_pause(schedule: Sequence[float], failures: int, *, retry_after: float = 0.0) -> timedelta | None:
+def retry_pause_from_list(schedule: Sequence[float], failures: int, *, retry_after: float = 0.0) -> timedelta | None:
     """Return the pause before a failed job is tried again, by a list of pauses; None if it must not be tried again.
 
     `schedule` lists the pauses in seconds. `retry_after` is the minimum pause, in seconds.
@@ -25,7 +25,7 @@ def scheduled_pause(schedule: Sequence[float], failures: int, *, retry_after: fl
     return timedelta(seconds=max(pause, retry_after))
 
 
-def doubling_pause(failures: int, *, first: float, longest: float, retry_after: float = 0.0) -> timedelta:
+def doubling_retry_pause(failures: int, *, first: float, longest: float, retry_after: float = 0.0) -> timedelta:
     """Return the pause before a failed job is tried again: `first` seconds, doubled with each failure up to `longest`.
 
     `retry_after` is the minimum pause, in seconds.

@@ -36,19 +36,19 @@ class FairShares:
         self._quick: set[str] = set()
 
     @property
-    def total(self) -> int:
+    def running_job_count(self) -> int:
         return self._in_flight.total()
 
     @property
-    def free_job_slots(self) -> int:
+    def free_job_slots_of_worker(self) -> int:
         """Return how many more jobs the worker may start now within its total limit on concurrent jobs."""
-        return self.shares.places - self.total
+        return self.shares.places - self.running_job_count
 
     @property
     def free_slow_job_slots(self) -> int:
         """Return how many more jobs of slow accounts or webhook receivers the worker may start now."""
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
-        return min(self.free_job_slots, self.shares.slow_together - held)
+        return min(self.free_job_slots_of_worker, self.shares.slow_together - held)
 
     def free_places_by_quick_holder(self) -> dict[str, int]:
         """Return how many more jobs may start for each quick account or webhook receiver that uses at most 3/4 of its limit.
@@ -74,7 +74,7 @@ class FairShares:
         self._in_flight[holder] += 1
         return True
 
-    def end_job(self, holder: str, seconds: float | None) -> None:
+    def record_job_end(self, holder: str, seconds: float | None) -> None:
         """Record that a job of an account or webhook receiver ended after `seconds`; None means that it did no work."""
         self._in_flight[holder] -= 1
         if not self._in_flight[holder]:

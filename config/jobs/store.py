@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections, connection
 
-from config.db.connection import skip_recent_health_check
+from config.db.connection import skip_health_check_if_fresh
 from config.db.outage import DATABASE_ERRORS
 
 Item = TypeVar("Item")
@@ -118,7 +118,7 @@ def _write_requests(requests: Sequence[WriteRequest]) -> None:
     """Write the items of all write requests to the database, and give each waiting thread its result or error."""
     try:
         close_old_connections()
-        skip_recent_health_check()
+        skip_health_check_if_fresh()
         results = write_all_or_each(requests[0].write_all, [request.item for request in requests])
         outcomes = dict(zip(map(id, requests), results, strict=True))
     except BaseException as fault:  # most likely the database is down, so all of them fail

@@ -33,12 +33,12 @@ def set_wake_function(loop: str, waker: Callable[[], None] | None) -> None:
         _wakers[loop] = waker
 
 
-def wake_after_commit(loop: str) -> None:
+def wake_worker_loop_after_commit(loop: str) -> None:
     """Wake up a worker loop (`publish` or `deliver`) as soon as the current transaction has committed."""
-    transaction.on_commit(lambda: wake_now(loop), robust=True)
+    transaction.on_commit(lambda: wake_worker_loop_now(loop), robust=True)
 
 
-def wake_now(loop: str) -> None:
+def wake_worker_loop_now(loop: str) -> None:
     """Wake up a worker loop now: directly if it runs in this process, otherwise by a message through the broker.
 
     A thread sends it, because a broker that is down blocks the sender for 5 s or more, whatever its time-outs are.

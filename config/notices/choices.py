@@ -14,7 +14,7 @@ from workspaces.selectors import members_of
 from workspaces.services.members import ADMIN_ROLES
 
 
-def wanted_kinds(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
+def wanted_notice_kinds(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
     """Return the kinds of e-mail notices that the signed-in member gets. Raises UserSessionRequired, NotFound."""
     member = _own_membership(caller, workspace_id)
     return {kind for kind in NoticeKind if _wants(member, kind)}

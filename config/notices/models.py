@@ -68,7 +68,7 @@ class Digest(models.Model):
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
-    def mark_sent(self, now: datetime, *, sent: bool) -> None:
+    def record_due_result(self, now: datetime, *, sent: bool) -> None:
         """Record that the due digest e-mail was sent or, if `sent` is False, that there was nothing to send."""
         self.due_at = None
         if sent:

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.http import HttpResponse
 
-from config.notices.choices import can_receive_email, save_notice_choice, wanted_kinds
+from config.notices.choices import can_receive_email, save_notice_choice, wanted_notice_kinds
 from config.notices.models import NoticeKind
 from workspaces.models import User
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -22,7 +22,7 @@ KIND_HELP_TEXTS = {
 }
 
 
-class NoticesForm(forms.Form):
+class EmailNoticeChoiceForm(forms.Form):
     """The form for choosing e-mail notices: a checkbox for each kind of notice."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -40,17 +40,17 @@ class NoticesForm(forms.Form):
 
 
 @workspace_page("GET", "POST", operation="notices.choose")
-def notices(page: WorkspacePage) -> HttpResponse:
+def notice_preferences_page(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show which e-mail notices the signed-in member chose, and save a new choice."""
     if page.request.method == "POST":
-        wanted = NoticesForm(page.request.POST).wanted
+        wanted = EmailNoticeChoiceForm(page.request.POST).wanted
         save_notice_choice(caller=page.caller, workspace_id=page.workspace.id, wanted=wanted)
         return page.success_redirect("Saved. The change applies from the next e-mail on.", "notices")
-    wanted_now = wanted_kinds(caller=page.caller, workspace_id=page.workspace.id)
+    wanted_now = wanted_notice_kinds(caller=page.caller, workspace_id=page.workspace.id)
     person = User.objects.get(pk=page.caller.actor_id)
     return page.render(
         "notices/notices.html",
-        form=NoticesForm(initial={kind.value: True for kind in wanted_now}),
+        form=EmailNoticeChoiceForm(initial={kind.value: True for kind in wanted_now}),
         person=person,
         reached=can_receive_email(person),
     )

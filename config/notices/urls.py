@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from config.notices.page import notices
+from config.notices.page import notice_preferences_page
 
-urlpatterns = [path("dashboard/workspaces/<str:workspace_id>/settings/notices", notices, name="notices")]
+urlpatterns = [
+    path("dashboard/workspaces/<str:workspace_id>/settings/notices", notice_preferences_page, name="notices")
+]

@@ -45,7 +45,7 @@ class _Page(Protocol):
     def page_url(self, name: str) -> str: ...
 
 
-def navigation(request: HttpRequest) -> dict[str, Any]:
+def navigation_context(request: HttpRequest) -> dict[str, Any]:
     """Context processor: adds the dashboard's menu as `navigation` to the templates of a workspace's pages."""
     page: _Page | None = getattr(request, "workspace_page", None)
     return {"navigation": SimpleLazyObject(lambda: menu_links(page))} if page else {}

@@ -43,7 +43,7 @@ class MinimumClientSpeed:
         """Return how many seconds the client has spent so far on sending the request or receiving the response."""
         return time.monotonic() - self.began
 
-    def seconds_left(self) -> float:
+    def seconds_until_too_slow(self) -> float:
         """Return after how many seconds without any data the client's connection will count as too slow."""
         return self.grace + self.moved / self.rate - self.elapsed_seconds()
 
@@ -76,7 +76,7 @@ class AnswerWriter:
         while len(self._unsent) > UNSENT_BYTES:
             writable = select.poll()
             writable.register(self._socket, select.POLLOUT)
-            if not writable.poll(max(0.0, self.pace.seconds_left()) * 1000):
+            if not writable.poll(max(0.0, self.pace.seconds_until_too_slow()) * 1000):
                 raise TimeoutError("The client takes the answer too slowly.")
             self.send_more()
         self._unsent += data
@@ -187,7 +187,7 @@ class Connection:
         else:
             self.body.record_lost_connection()
 
-    def discard(self) -> bool:
+    def read_and_discard_data(self) -> bool:
         """Read and discard what the client sent; return False if the client has closed the connection."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
@@ -198,7 +198,7 @@ class Connection:
         self.pace.moved += len(data)
         return bool(data)
 
-    def start_next(self) -> None:
+    def start_next_request(self) -> None:
         """Prepare the connection for the client's next request, parts of which may have arrived. Raises ParseException."""
         if self.body:
             self.body.close()

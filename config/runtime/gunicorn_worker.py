@@ -156,7 +156,7 @@ class BufferedThreadWorker(ThreadWorker):
         conn.set_wsgi_headers()
         probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
-        run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
+        run.add_done_callback(lambda done: self.method_queue.defer(self.continue_request, conn, done))
 
     def handle(self, conn: Connection) -> bool | BodyNeeded:
         """Run the application in a thread; return whether the connection stays open, or BodyNeeded if a body is missing."""
@@ -170,7 +170,7 @@ class BufferedThreadWorker(ThreadWorker):
             self.handle_error(conn.request, conn.sock, conn.client, error)
         return False
 
-    def finish_request(self, conn: Connection, done: Future[bool | BodyNeeded]) -> None:
+    def continue_request(self, conn: Connection, done: Future[bool | BodyNeeded]) -> None:
         """Continue in the main loop after the application has run: receive the request body, or send the response."""
         outcome = False if done.cancelled() or done.exception() else done.result()
         if isinstance(outcome, BodyNeeded):
@@ -191,7 +191,7 @@ class BufferedThreadWorker(ThreadWorker):
         if not conn.reusable:
             return self._linger(conn)
         try:
-            conn.start_next()
+            conn.start_next_request()
         except ParseException as error:
             return self._refuse(conn, error)
         return self._run_when_due(conn)
@@ -204,7 +204,7 @@ class BufferedThreadWorker(ThreadWorker):
         self._watch(conn, selectors.EVENT_READ, self._on_lingering)
 
     def _on_lingering(self, conn: Connection) -> None:
-        if conn.discard() is False or conn.pace.moved > LINGER_BYTES:
+        if conn.read_and_discard_data() is False or conn.pace.moved > LINGER_BYTES:
             self._drop(conn)
 
     def _refuse(self, conn: Connection, error: Exception) -> None:
@@ -229,12 +229,12 @@ class BufferedThreadWorker(ThreadWorker):
         for conn, callback in list(self._watched.items()):
             if callback != self._on_readable:
                 pace = conn.sock.pace if callback == self._on_writable else conn.pace
-                if pace.seconds_left() <= 0:
+                if pace.seconds_until_too_slow() <= 0:
                     self._drop(conn)
             elif conn.idle:
                 if conn.pace.elapsed_seconds() > self._idle_seconds(conn, now):
                     self._drop(conn)
-            elif conn.pace.seconds_left() > 0:
+            elif conn.pace.seconds_until_too_slow() > 0:
                 self._run_when_due(conn)
             elif conn.body:
                 conn.body.fault = conn.body.fault or RequestTimeout()

@@ -12,7 +12,7 @@ from config.notices import sending
 @shared_task(name=wake_up.WAKE_TASK)
 def wake(loop: str) -> None:
     """Celery task: let a background worker loop look for due jobs now instead of at its next poll."""
-    wake_up.wake_now(loop)
+    wake_up.wake_worker_loop_now(loop)
 
 
 @shared_task

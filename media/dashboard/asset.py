@@ -6,7 +6,7 @@ from django.http import HttpResponse
 
 from config.db.ids import creation_time_of_id
 from media import selectors, services
-from media.dashboard.formatting import KIND_LABELS, format_duration, platform_errors
+from media.dashboard.formatting import KIND_LABELS, asset_errors_by_platform, format_duration
 from media.dashboard.forms import AltTextForm
 from media.links import file_link, preview_link
 from media.models import MediaAsset
@@ -38,7 +38,7 @@ def show_or_describe_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation="media.delete")
-def delete(page: WorkspacePage, media_id: str) -> HttpResponse:
+def delete_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
     found = selectors.get_asset_even_deleted(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     services.delete_media(caller=page.caller, media_id=found.id)
     return page.success_redirect(f"{found.filename} was deleted. Links to it no longer work.", "media")
@@ -47,7 +47,7 @@ def delete(page: WorkspacePage, media_id: str) -> HttpResponse:
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:
     form.fields["alt_text"].label = "Alt text"
     holders = selectors.unfinished_posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
-    errors = platform_errors(found)
+    errors = asset_errors_by_platform(found)
     return page.render(
         "media/asset.html",
         status=status,

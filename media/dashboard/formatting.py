@@ -12,7 +12,7 @@ from media.models import MediaAsset
 KIND_LABELS = {"image": "Image", "gif": "GIF", "video": "Video", "document": "PDF"}
 
 
-def platform_errors(asset: MediaAsset) -> dict[str, list[Issue]]:
+def asset_errors_by_platform(asset: MediaAsset) -> dict[str, list[Issue]]:
     """Return, for each platform that accepts media, the errors that prevent posting a media asset with its alt text there.
 
     The keys are the platforms' labels; a platform that accepts the asset has an empty list.
@@ -48,7 +48,7 @@ def format_size(size: int) -> str:
     return f"{size} bytes"
 
 
-def format_usage(used: int) -> str:
+def format_quota_usage(used: int) -> str:
     """Format a media library's use of its quota for the dashboard, such as "1.2 GB of 5 GB used"."""
     allowed = settings.MEDIA_QUOTA_BYTES
     return f"{format_size(used)} of {format_size(allowed)} used" if allowed else f"{format_size(used)} used"

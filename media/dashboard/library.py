@@ -14,7 +14,7 @@ from config.api.caller import require_access
 from config.api.errors import ApiError
 from config.api.uploads import CompleteUpload, uploaded_files_in_field
 from media import selectors, services
-from media.dashboard.formatting import KIND_LABELS, format_usage
+from media.dashboard.formatting import KIND_LABELS, format_quota_usage
 from media.dashboard.forms import AltTextForm
 from media.file_types import SUFFIXES
 from media.links import preview_link
@@ -72,7 +72,7 @@ def edit_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
     if not page.may_write:
         return page.redirect(page.page_url("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
-    assets = selectors.get_assets(workspace_id=page.workspace.id, ids=ids)
+    assets = selectors.get_assets_by_id(workspace_id=page.workspace.id, ids=ids)
     if not assets:
         return page.redirect(page.page_url("media"))
     sent = page.request.POST if page.request.method == "POST" else None
@@ -120,5 +120,5 @@ def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 20
         searched=selectors.SEARCH_SPAN,
         accepted=",".join(SUFFIXES),
         problems=problems,
-        usage=format_usage(selectors.used_quota_bytes(page.workspace.id)),
+        usage=format_quota_usage(selectors.used_quota_bytes(page.workspace.id)),
     )

@@ -78,7 +78,7 @@ def _after_sub_blocks(content: bytes, at: int, deadline: CpuTimeLimit) -> int:
     raise truncated_file_error("image")
 
 
-def read_gif(content: bytes) -> ImageLayout:
+def parse_gif_layout(content: bytes) -> ImageLayout:
     """Parse the structure of a GIF file up to its trailer; raises MediaTypeNotAllowed."""
     if len(content) < 13:
         raise truncated_file_error("image")

@@ -19,7 +19,7 @@ from media.inspection.image_metadata import (
     contains_geolocation,
     exif_with_only_orientation,
     iptc_has_geolocation,
-    resources_have_geolocation,
+    photoshop_block_has_geolocation,
 )
 
 _EXTENDED_XMP = b"http://ns.adobe.com/xmp/extension/\x00"
@@ -61,9 +61,9 @@ def _jpeg_has_geolocation(content: bytes, head: list[jpeg.Segment]) -> bool:
         if part.marker == jpeg.APP1 and block.startswith(_EXTENDED_XMP):
             extended_xmp += block[_EXTENDED_XMP_HEADER:]
         elif part.marker == jpeg.APP13:
-            if resources_have_geolocation(block):
+            if photoshop_block_has_geolocation(block):
                 return True
-        elif jpeg.is_metadata(part.marker) and not block.startswith(_PROFILE) and contains_geolocation(block):
+        elif jpeg.is_metadata_marker(part.marker) and not block.startswith(_PROFILE) and contains_geolocation(block):
             return True
     return contains_geolocation(extended_xmp)
 
@@ -77,7 +77,7 @@ def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
         return content.startswith(_PROFILE, part.body)
     if part.marker == jpeg.APP0:
         return content.startswith(b"JFIF\x00", part.body)
-    return part.marker == jpeg.APP14 or not jpeg.is_metadata(part.marker)
+    return part.marker == jpeg.APP14 or not jpeg.is_metadata_marker(part.marker)
 
 
 def _clean_png(content: bytes) -> bytes | None:
@@ -114,7 +114,7 @@ def _png_chunk_has_geolocation(kind: bytes, body: bytes) -> bool:
         text = decompress_first_bytes(text, _MAX_TEXT) if packed else text
     if keyword.startswith(b"Raw profile type"):  # ImageMagick's format for EXIF, IPTC and XMP: name, length, hex digits
         profile = _from_hexadecimal(text)
-        return resources_have_geolocation(profile) or iptc_has_geolocation(profile)
+        return photoshop_block_has_geolocation(profile) or iptc_has_geolocation(profile)
     return contains_geolocation(keyword + b"=" + text)
 
 
@@ -146,7 +146,7 @@ def _clean_webp(content: bytes) -> bytes | None:
             output.append(webp.build_chunk(b"VP8X", bytes((flags,)) + content[part.body + 1 : part.end]))
         elif part not in about:
             output.append(content[part.start : part.next])
-    return webp.riff_file_bytes(b"".join(output))
+    return webp.build_webp_file(b"".join(output))
 
 
 def _clean_gif(content: bytes) -> bytes | None:

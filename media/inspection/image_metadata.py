@@ -50,7 +50,7 @@ def contains_geolocation(block: bytes) -> bool:
     return any(name in lower for name in _NAMES)
 
 
-def resources_have_geolocation(block: bytes) -> bool:
+def photoshop_block_has_geolocation(block: bytes) -> bool:
     """Return whether the metadata that Photoshop writes into images (JPEG's APP13 segment) contain a geolocation.
 
     They may have it in IPTC, EXIF or XMP.

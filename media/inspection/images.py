@@ -10,19 +10,19 @@ from pathlib import Path
 from accounts.platforms.types import MediaKind
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import WORKING_BYTES, broken_file_error
-from media.inspection.gif import read_gif
+from media.inspection.gif import parse_gif_layout
 from media.inspection.image_metadata import orientation
-from media.inspection.jpeg import read_jpeg
-from media.inspection.png import read_png
-from media.inspection.polyglots import check_image
+from media.inspection.jpeg import parse_jpeg_layout
+from media.inspection.png import parse_png_layout
+from media.inspection.polyglots import refuse_polyglot_image
 from media.inspection.types import ImageLayout, InspectedFile
-from media.inspection.webp import read_webp
+from media.inspection.webp import parse_webp_layout
 
 _READERS: dict[str, Callable[[bytes], ImageLayout]] = {
-    "image/jpeg": read_jpeg,
-    "image/png": read_png,
-    "image/webp": read_webp,
-    "image/gif": read_gif,
+    "image/jpeg": parse_jpeg_layout,
+    "image/png": parse_png_layout,
+    "image/webp": parse_webp_layout,
+    "image/gif": parse_gif_layout,
 }
 # Limits simultaneous decodes in a process, since each may use WORKING_BYTES.
 decode_semaphore = threading.BoundedSemaphore(2)
@@ -31,8 +31,8 @@ decode_semaphore = threading.BoundedSemaphore(2)
 def check_uploaded_image(path: Path, mime_type: str) -> InspectedFile:
     """Check an uploaded image of the given MIME type; raises MediaTypeNotAllowed if a check fails."""
     content = path.read_bytes()
-    layout = read_layout(content, mime_type)
-    check_image(content, layout.end)
+    layout = parse_image_layout(content, mime_type)
+    refuse_polyglot_image(content, layout.end)
     if layout.working_bytes <= WORKING_BYTES:
         with decode_semaphore:
             try:
@@ -48,7 +48,7 @@ def check_uploaded_image(path: Path, mime_type: str) -> InspectedFile:
     return InspectedFile(kind, mime_type, width, height)
 
 
-def read_layout(content: bytes, mime_type: str) -> ImageLayout:
+def parse_image_layout(content: bytes, mime_type: str) -> ImageLayout:
     """Return the parsed structure of an uploaded image of the given MIME type; raises MediaTypeNotAllowed."""
     try:
         return _READERS[mime_type](content)

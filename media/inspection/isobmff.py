@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import VideoFile, broken_file_error, truncated_file_error
+from media.inspection.bounds import BoundedVideoFile, broken_file_error, truncated_file_error
 
 MAX_NUMBERS = 4_000_000  # in one table of an MP4 file
 _PADDING = 64 * 1024
@@ -40,7 +40,7 @@ def boxes_by_type(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
     return groups
 
 
-class BoxFile(VideoFile):
+class BoxFile(BoundedVideoFile):
     """An MP4 or QuickTime file that is open for reading its boxes."""
 
     MAX_PARTS = 250_000
@@ -95,7 +95,7 @@ class BoxFile(VideoFile):
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
         while start < end:
-            self.count_part()
+            self.count_part_against_limit()
             if self._is_padding(start, end):
                 return
             box = self._box(start, end)

@@ -98,7 +98,7 @@ def _segment_end(content: bytes, marker: int, at: int) -> int:
     return end
 
 
-def read_jpeg(content: bytes) -> ImageLayout:
+def parse_jpeg_layout(content: bytes) -> ImageLayout:
     """Parse the structure of a JPEG file up to its end marker; raises MediaTypeNotAllowed."""
     frame: _Frame | None = None
     exif, scans, end, components_in_scan, coded = b"", 0, 0, 0, list[Segment]()
@@ -114,7 +114,7 @@ def read_jpeg(content: bytes) -> ImageLayout:
             components_in_scan = components_in_scan or content[segment.body]
         elif segment.marker == APP1 and content.startswith(EXIF_PREFIX, segment.body):
             exif = exif or content[segment.body : segment.end]
-        if not is_metadata(segment.marker):
+        if not is_metadata_marker(segment.marker):
             coded.append(segment)
         end = segment.end
     if frame is None or not scans:
@@ -145,7 +145,7 @@ def _read_frame(segment: Segment, content: bytes) -> _Frame:
     return _Frame(width, height, segment.marker == _PROGRESSIVE, samplings)
 
 
-def is_metadata(marker: int) -> bool:
+def is_metadata_marker(marker: int) -> bool:
     """Return whether a JPEG marker begins a segment of metadata, that is, a comment or an application segment."""
     return APP0 <= marker <= APP15 or marker == COM
 

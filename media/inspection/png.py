@@ -70,7 +70,7 @@ def chunks(content: bytes) -> Iterator[Chunk]:
     raise MediaTypeNotAllowed(f"The image has more than {_MAX_CHUNKS:,} chunks.")
 
 
-def read_png(content: bytes) -> ImageLayout:
+def parse_png_layout(content: bytes) -> ImageLayout:
     """Parse the structure of a PNG file up to its end chunk (IEND); raises MediaTypeNotAllowed."""
     header = struct.unpack_from(">IIBBBBB", content, 16) if content[12:16] == b"IHDR" and len(content) >= 33 else None
     if header is None:

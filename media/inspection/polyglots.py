@@ -36,7 +36,7 @@ _JAVASCRIPT_COMMENT = re.compile(rb"\xff\xd8\xff[\xe0-\xef]/\*|RIFF/\*")
 _COMMENT_END = re.compile(rb"\*/\s*[=;]")
 
 
-def check_image(content: bytes, end: int) -> None:
+def refuse_polyglot_image(content: bytes, end: int) -> None:
     """Refuse an image file that is also a script, web page, archive or program (a polyglot).
 
     The image ends at the offset `end`.

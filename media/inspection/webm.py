@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import VideoFile, broken_file_error, truncated_file_error
+from media.inspection.bounds import BoundedVideoFile, broken_file_error, truncated_file_error
 from media.inspection.polyglots import HEAD
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
@@ -33,7 +33,7 @@ class Element(NamedTuple):
     end: int | None
 
 
-class ElementFile(VideoFile):
+class ElementFile(BoundedVideoFile):
     """A WebM file that is open for reading its EBML elements."""
 
     MAX_PARTS = 1_000_000
@@ -71,7 +71,7 @@ class ElementFile(VideoFile):
         return self.read(element.body, length)
 
     def _element(self, at: int, end: int) -> Element:
-        self.count_part()
+        self.count_part_against_limit()
         head = self.read(at, min(12, end - at))
         width = 9 - head[0].bit_length()
         if width > 4 or len(head) <= width:

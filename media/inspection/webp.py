@@ -75,7 +75,7 @@ def file_end(content: bytes) -> int:
     return end
 
 
-def read_webp(content: bytes) -> ImageLayout:
+def parse_webp_layout(content: bytes) -> ImageLayout:
     """Parse the structure of a WebP file up to the end that its header states; raises MediaTypeNotAllowed."""
     end = file_end(content)
     parts = list(chunks(content, 12, end))
@@ -159,7 +159,7 @@ def _still(content: bytes, frame: _Frame) -> bytes:
         body = build_chunk(b"VP8X", bytes((ALPHA_FLAG, 0, 0, 0)) + sides)
         body += build_chunk(b"ALPH", content[frame.alpha.body : frame.alpha.end])
     body += build_chunk(frame.picture.kind, content[frame.picture.body : frame.picture.end])
-    return riff_file_bytes(body)
+    return build_webp_file(body)
 
 
 def build_chunk(kind: bytes, body: bytes) -> bytes:
@@ -167,7 +167,7 @@ def build_chunk(kind: bytes, body: bytes) -> bytes:
     return kind + struct.pack("<I", len(body)) + body + b"\x00" * (len(body) % 2)
 
 
-def riff_file_bytes(body: bytes) -> bytes:
+def build_webp_file(body: bytes) -> bytes:
     """Return the bytes of a new WebP file that consists of the given chunks (`body`)."""
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
 

@@ -6,14 +6,14 @@ from media.services.delete import delete_media, mark_purged_workspace_media_dele
 from media.services.describe import set_alt_text
 from media.services.pending import purge_pending_files
 from media.services.quota import recount_usage
-from media.services.reconcile import find_orphans, remove_files_without_row
+from media.services.reconcile import find_orphaned_and_missing_files, remove_files_without_row
 from media.services.upload import upload_media
 from media.services.uses import clear_media_used_by_post, set_media_used_by_post
 
 __all__ = [
     "clear_media_used_by_post",
     "delete_media",
-    "find_orphans",
+    "find_orphaned_and_missing_files",
     "mark_purged_workspace_media_deleted",
     "purge_deleted_files",
     "purge_pending_files",

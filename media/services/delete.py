@@ -15,7 +15,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import Caller, missing_or_foreign_id_error
 from media import selectors, storage
-from media.backend_limits import storage_access
+from media.backend_limits import guarded_storage_call
 from media.errors import MediaInUse
 from media.models import MediaAsset
 from media.services.quota import release_quota
@@ -64,7 +64,7 @@ def _remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
     done = 0
     for asset in deleted:
         try:
-            with storage_access():
+            with guarded_storage_call():
                 _remove_unused_file("storage_key", asset.storage_key)
                 _remove_unused_file("thumbnail_key", asset.thumbnail_key)
             done += 1

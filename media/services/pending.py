@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from config.api.errors import ServiceUnavailable
 from media import selectors, storage
-from media.backend_limits import storage_access
+from media.backend_limits import guarded_storage_call
 from media.models import PendingFile
 from media.services.quota import release_quota, use_quota
 
@@ -69,7 +69,7 @@ def remove_pending_file_if_unused(key: str) -> bool:
         # Without a row, an asset has adopted the file or the purge removed it.
         if not mark_pending_file_abandoned(key) and selectors.is_file_of_asset(key):
             return False
-        with storage_access():
+        with guarded_storage_call():
             storage.remove_file(key)
         PendingFile.objects.filter(storage_key=key).delete()
     except Exception as error:  # any error of the database or the storage client

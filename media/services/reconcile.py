@@ -16,7 +16,7 @@ PROGRESS_EVERY = 1000
 Item = TypeVar("Item")
 
 
-def find_orphans(report: Callable[[str], None]) -> tuple[list[str], list[str]]:
+def find_orphaned_and_missing_files(report: Callable[[str], None]) -> tuple[list[str], list[str]]:
     """Find stored media files without a database row, and media assets without their stored file.
 
     Returns the keys of stored files without a row, at least an hour old, and the ids of ready assets without their file.
@@ -47,7 +47,7 @@ def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None])
 def _is_orphan(key: str) -> bool:
     """Return whether a stored media file without a database row still exists and is too old for a current upload."""
     try:
-        return timezone.now() - storage.stored_at(key) > MIN_ORPHAN_AGE
+        return timezone.now() - storage.stored_time(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:
         return False
 

@@ -11,9 +11,9 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.uploads import CompleteUpload, UploadTempFiles, too_large_error
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from media import inspection, scanning, selectors, storage
-from media.backend_limits import storage_access
+from media.backend_limits import guarded_storage_call
 from media.fetching import fetch_from_url
 from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
@@ -122,7 +122,7 @@ def _store(caller: Caller, asset: MediaAsset, file: CompleteUpload) -> None:
     key = storage.new_storage_key(
         workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type]
     )
-    with storage_access():
+    with guarded_storage_call():
         store_and_count_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
     asset.storage_key = key
     try:
@@ -138,7 +138,7 @@ def _insert(caller: Caller, asset: MediaAsset) -> None:
     asset.save(force_insert=True)
     _record(caller, asset)
     if asset.due_at:
-        wake_after_commit(LOOP_NAME)
+        wake_worker_loop_after_commit(LOOP_NAME)
 
 
 def _record(caller: Caller, asset: MediaAsset, *, dry_run: bool = False) -> None:

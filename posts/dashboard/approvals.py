@@ -9,11 +9,11 @@ from agents.models import Agent
 from posts import selectors, services
 from posts.dashboard.inputs import (
     normalize_newlines_and_nul,
-    page_post_group,
+    post_group_of_workspace,
     submitted_content_version,
     validated_data,
 )
-from posts.dashboard.shown_groups import shown_groups
+from posts.dashboard.shown_groups import prepare_groups_for_display
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -30,7 +30,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
         limit=PER_PAGE,
         cursor=page.request.GET.get("cursor"),
     )
-    shown = shown_groups(page.workspace.id, found.rows)
+    shown = prepare_groups_for_display(page.workspace.id, found.rows)
     agents = Agent.objects.filter(pk__in={group.agent_id for group in found.rows})
     names = dict(agents.values_list("pk", "name"))
     return page.render(
@@ -47,7 +47,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
 @workspace_page("POST", operation="posts.confirm")
 def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that approves a post, unless the post was changed after the page was shown."""
-    group = page_post_group(page, post_group_id)
+    group = post_group_of_workspace(page, post_group_id)
     version = submitted_content_version(page)
     confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version)
     return page.success_redirect_back(
@@ -58,7 +58,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 @workspace_page("POST", operation="posts.reject")
 def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that rejects a post awaiting approval, with an optional reason for the agent."""
-    group = page_post_group(page, post_group_id)
+    group = post_group_of_workspace(page, post_group_id)
     reason = normalize_newlines_and_nul(page.request.POST.get("reason", "")).strip()
     data = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **data)

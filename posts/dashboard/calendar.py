@@ -67,7 +67,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         **chosen_filters(page),
     }
     if view == "day":
-        found = selectors.calendar_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
+        found = selectors.calendar_posts_of_day(limit=PER_PAGE, cursor=parameters.get("cursor"), **query)
         shown: dict[str, Any] = {"posts": found.rows, "next_cursor": found.next_cursor}
     else:
         groups = selectors.first_calendar_posts_per_day(zone=page.zone, per_day=MAX_POSTS_PER_DAY[view], **query)

@@ -16,7 +16,7 @@ from config.api.errors import ApiError, Conflict, InvalidState
 from config.api.uploads import uploaded_files_in_field
 from posts import services
 from posts.dashboard.composer import Composer, error_text
-from posts.dashboard.inputs import page_post_group, submitted_content_version, validated_data
+from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validated_data
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
@@ -37,7 +37,7 @@ def compose(page: WorkspacePage) -> HttpResponse:
 @workspace_page("GET", "POST", operation="posts.update", files=True)
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page with the composer, in which a person edits a draft, a scheduled post or a post awaiting approval."""
-    group = page_post_group(page, post_group_id)
+    group = post_group_of_workspace(page, post_group_id)
     if page.request.method != "POST" and (group.status not in EDITABLE or group.was_attempted):
         raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
     return _respond(page, group)
@@ -46,7 +46,7 @@ def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if not page.may_write:
         return page.render("posts/compose_not_allowed.html")
-    composer = Composer.of(page, group)
+    composer = Composer.from_form_or_group(page, group)
     if page.request.method != "POST":
         return composer.show()
     action, _, subject = page.request.POST.get("action", "").partition(":")
@@ -71,16 +71,16 @@ def _apply_button(composer: Composer, action: str, subject: str) -> None:
         case "upload":
             composer.upload_and_attach_files(uploaded_files_in_field(composer.page.request, "file"))
         case "attach":
-            composer.attach(subject)
+            composer.attach_media(subject)
             composer.library_open = True
         case "library":
             composer.library_cursor, composer.library_open = subject or None, True
         case "leave-out":
-            composer.composition.detach(subject)
+            composer.composition.detach_media(subject)
         case "earlier":
-            composer.composition.move_forward(subject)
+            composer.composition.move_media_forward(subject)
         case "repair":
-            composer.repair(subject)
+            composer.repair_issue(subject)
 
 
 def _save(composer: Composer, how: str) -> HttpResponse:
@@ -109,7 +109,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
 
     Every button but the one for saving also approves a changed post group that awaits approval or is a draft.
     """
-    caller, body = composer.page.caller, dict(composer.composition.body)
+    caller, body = composer.page.caller, dict(composer.composition.request_fields)
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
         return services.create_post(

@@ -107,7 +107,7 @@ class Composer:
     library_open: bool = False
 
     @classmethod
-    def of(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
+    def from_form_or_group(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
         """Build the composer's state from the submitted form, or from the stored post group if no form was submitted.
 
         Without either, the state is empty.
@@ -125,8 +125,8 @@ class Composer:
         composer._drop_deleted_media()
         return composer
 
-    def attach(self, media_id: str) -> None:
-        self.composition.attach(media_id)
+    def attach_media(self, media_id: str) -> None:
+        self.composition.attach_media(media_id)
         self.assets = attached_assets_by_id(self.page.workspace.id, self.composition.media)
         self._drop_deleted_media()
 
@@ -137,15 +137,15 @@ class Composer:
         """
         taken, problems = upload_files_collecting_errors(self.page, files)
         for asset in taken:
-            self.attach(asset.id)
+            self.attach_media(asset.id)
         self.media_problems += problems
 
-    def repair(self, name: str) -> None:
+    def repair_issue(self, name: str) -> None:
         """Correct a validation issue in the composer's content by its suggested repair; do nothing if the issue is gone."""
         issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
-        self.composition.repair(issue)
+        self.composition.repair_issue(issue)
         if issue.field.startswith("targets["):
             self.focus = self.composition.chosen[int(issue.field.removeprefix("targets[").partition("]")[0])]
         self.__dict__.pop("validation", None)
@@ -157,7 +157,7 @@ class Composer:
             return None
         try:
             data = validated_data(
-                ValidatePostSerializer, {**self.composition.body, "workspace_id": self.page.workspace.id}
+                ValidatePostSerializer, {**self.composition.request_fields, "workspace_id": self.page.workspace.id}
             )
             return services.validate_post(caller=self.page.caller, group=self.group, **data)
         except ApiError as error:

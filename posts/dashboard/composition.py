@@ -52,7 +52,7 @@ class Composition:
         )
 
     @property
-    def body(self) -> dict[str, Any]:
+    def request_fields(self) -> dict[str, Any]:
         """Return the composer's content as request fields for POST /posts, PATCH /posts/{id} and POST /posts/validate."""
         return {"text": self.text, "targets": self.targets, "media": self.media}
 
@@ -60,26 +60,26 @@ class Composition:
     def chosen(self) -> list[str]:
         return [target["connected_account_id"] for target in self.targets]
 
-    def attach(self, media_id: str) -> None:
+    def attach_media(self, media_id: str) -> None:
         if media_id not in self._media_ids():
             self.media.append({"media_id": media_id})
 
-    def detach(self, media_id: str) -> None:
+    def detach_media(self, media_id: str) -> None:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
-    def move_forward(self, media_id: str) -> None:
+    def move_media_forward(self, media_id: str) -> None:
         """Move one of the composer's attached media assets one place forward."""
         place = self._media_ids().index(media_id) if media_id in self._media_ids() else 0
         if place:
             self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
 
-    def repair(self, issue: Issue) -> None:
+    def repair_issue(self, issue: Issue) -> None:
         """Correct a validation issue in the composer's content, if its suggested repair is one that a button can make."""
         hint = issue.repair_hint
         if hint is None or not has_repair_button(issue):
             return
         *steps, last = re.findall(r"\w+", hint.field)
-        place: Any = self.body
+        place: Any = self.request_fields
         for step in steps:
             place = place[int(step) if isinstance(place, list) else step]
         if hint.action == REMOVE_MEDIA:

@@ -14,8 +14,8 @@ from posts.attached_media import attached_assets_by_id
 from posts.dashboard.compose import scheduled_for_message
 from posts.dashboard.composition import Composition
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import normalize_newlines_and_nul, page_post_group, validated_data
-from posts.dashboard.shown_groups import ShownGroup, shown_groups
+from posts.dashboard.inputs import normalize_newlines_and_nul, post_group_of_workspace, validated_data
+from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
 from posts.services.update import EDITABLE
@@ -29,8 +29,8 @@ MAX_ROWS = 50  # maximum number of events, and of deliveries
 @workspace_page()
 def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page that shows one post; it reloads itself while the post is being published."""
-    group = page_post_group(page, post_group_id)
-    [shown] = shown_groups(page.workspace.id, [group])
+    group = post_group_of_workspace(page, post_group_id)
+    [shown] = prepare_groups_for_display(page.workspace.id, [group])
     about: dict[str, Any] = {
         "caller": page.caller,
         "workspace_id": page.workspace.id,
@@ -51,7 +51,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 @workspace_page("POST", operation="posts.cancel")
 def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that cancels the post."""
-    group = page_post_group(page, post_group_id)
+    group = post_group_of_workspace(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
     return page.success_redirect("The post was cancelled.", "post", post_group_id=group.id)
 
@@ -59,19 +59,19 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 @workspace_page("POST", operation="posts.retry")
 def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that retries the post's failed targets and, if selected, its unconfirmed targets."""
-    group = page_post_group(page, post_group_id)
+    group = post_group_of_workspace(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
     return page.success_redirect("The post is being sent again.", "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.resolve")
-def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that marks an unconfirmed post target as published or failed, as a person has found out.
 
     A published target may get its URL.
     """
-    group, sent = page_post_group(page, post_group_id), page.request.POST
+    group, sent = post_group_of_workspace(page, post_group_id), page.request.POST
     seen = (
         {"permalink": normalize_newlines_and_nul(sent.get("permalink", "")).strip()}
         if "is-out" in sent
@@ -95,7 +95,7 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
     For an invalid or ambiguous time, it shows the form again.
     """
-    group = page_post_group(page, post_group_id)
+    group = post_group_of_workspace(page, post_group_id)
     schedule = ScheduleForm(page.request.POST, zone=page.zone, at=group.scheduled_at, required=True)
     if not schedule.is_valid():
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
@@ -114,14 +114,14 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
     Deleted media are not copied.
     """
-    group = page_post_group(page, post_group_id)
-    [shown] = shown_groups(page.workspace.id, [group])
+    group = post_group_of_workspace(page, post_group_id)
+    [shown] = prepare_groups_for_display(page.workspace.id, [group])
     content = Composition.of_group(group)
     there = attached_assets_by_id(page.workspace.id, content.media)
     content.media = [each for each in content.media if each["media_id"] in there]
     # A post that was simulated at a real account stays simulated.
     simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
-    body = {**content.body, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
+    body = {**content.request_fields, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
     data = validated_data(CreatePostSerializer, body)
     draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **data))
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)

@@ -101,7 +101,7 @@ def shown_attachments(media: Sequence[Mapping[str, Any]], assets: Mapping[str, M
     return shown
 
 
-def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGroup]:
+def prepare_groups_for_display(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGroup]:
     """Prepare post groups for display on dashboard pages; loads their accounts and media assets with two queries."""
     account_ids = {target.account_id for group in groups for target in group.targets.all()}
     accounts = ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(account_ids)

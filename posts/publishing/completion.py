@@ -15,7 +15,7 @@ from posts.attached_media import end_group_media_protection
 from posts.events import build_outcome_events
 from posts.models import PostGroup, PostTarget
 from posts.states import FINISHED, TargetStatus, group_status_from_targets, statuses_before
-from webhooks.services import NewEvent, emit_events
+from webhooks.services import NewEvent, store_events_with_deliveries
 
 
 def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
@@ -60,7 +60,7 @@ def settle_finished_targets(targets: Sequence[PostTarget], locked: Iterable[Post
         events += build_outcome_events(group, changed, ended=group.status != was)
     changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
     update_rows([FencedUpdate(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
-    emit_events(events)
+    store_events_with_deliveries(events)
     # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
     real = [target for target in targets if not target.sandbox]
     settle_holds(target_ids=[each.pk for each in real if each.status == TargetStatus.PUBLISHED])

@@ -51,7 +51,7 @@ from posts.publishing.decision_types import (
     TokensBeingRenewed,
     TokensRenewed,
 )
-from posts.publishing.segments import add_segment_count_to_message, unconfirmed_action
+from posts.publishing.segments import add_segment_count_to_message, unconfirmed_post_advice
 from posts.states import TargetStatus
 
 MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried again
@@ -194,4 +194,4 @@ def unconfirmed(state: TargetState, message: str, *, in_doubt: bool = True) -> F
 def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> TargetProblem:
     """Return the error of a post target with an unconfirmed outcome; `segments` counts the published posts of a thread."""
     message = add_segment_count_to_message(segments, message, in_doubt=in_doubt)
-    return TargetProblem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_action(segments))
+    return TargetProblem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_post_advice(segments))

@@ -52,9 +52,9 @@ from posts.publishing.decision_types import (
 from posts.publishing.outcomes import (
     LEASE,
     ClaimLost,
+    mark_unconfirmed_as_published,
     postpone_to_turns,
     record_decision,
-    record_late_publication,
     write_step_beginnings,
 )
 from posts.publishing.preconditions import preflight, reserve_turns, stop_decision_if_forbidden
@@ -253,7 +253,7 @@ def _record(attempt: Attempt, decision: Decision) -> None:
     except ClaimLost:
         if not isinstance(decision, Finish) or not decision.published:
             raise
-        retry_while_database_down(attempt.store.run, record_late_publication, attempt.target, decision)
+        retry_while_database_down(attempt.store.run, mark_unconfirmed_as_published, attempt.target, decision)
     except IntegrityError:
         if not isinstance(decision, Finish) or not decision.published:
             raise

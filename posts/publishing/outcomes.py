@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from config import metrics
 from config.api.trace import current_trace_id
-from config.jobs.backoff import scheduled_pause
+from config.jobs.backoff import retry_pause_from_list
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt
@@ -127,7 +127,7 @@ def record_decision(attempt: Attempt, decision: Decision) -> None:
 
 def _retry(attempt: Attempt, decision: Retry) -> None:
     retry_after, schedule = decision.retry_after, settings.PUBLISH_RETRY_SCHEDULE
-    pause = scheduled_pause(schedule, attempt.number, retry_after=retry_after) or timedelta(0)
+    pause = retry_pause_from_list(schedule, attempt.number, retry_after=retry_after) or timedelta(0)
     error = problem_json(decision.problem, auto_fixable=True)
     _write(
         attempt,
@@ -173,7 +173,7 @@ def postpone_to_turns(attempts: Sequence[Attempt]) -> None:
     )
 
 
-def record_late_publication(target: PostTarget, decision: Finish) -> None:
+def mark_unconfirmed_as_published(target: PostTarget, decision: Finish) -> None:
     """Mark an unconfirmed post as published, because the platform answered after another worker had claimed the target."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():

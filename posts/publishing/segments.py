@@ -19,7 +19,7 @@ def add_segment_count_to_message(count: int, message: str, *, in_doubt: bool) ->
     return f"{published} published; {following}: {message}"
 
 
-def unconfirmed_action(count: int) -> str:
+def unconfirmed_post_advice(count: int) -> str:
     """Return the advice to a person about an unconfirmed post or thread: check the account, then resolve or retry."""
     if not count:
         return "Check the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."

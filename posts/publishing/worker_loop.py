@@ -128,7 +128,7 @@ class PublishLoop(WorkerLoop):
                 self._in_progress |= {id(attempt): attempt.target for attempt in attempts}
                 for target in taken:
                     if target.pk not in continuing:
-                        self._shares.end_job(target.account_id, None)
+                        self._shares.record_job_end(target.account_id, None)
         for attempt in attempts:
             self._submit(attempt)
         if len(continuing) < len(claimed):  # others can take the places that became free
@@ -185,7 +185,7 @@ class PublishLoop(WorkerLoop):
         target = attempt.target
         with self._all_ended:
             del self._in_progress[id(attempt)]
-            self._shares.end_job(target.account_id, None if attempt.stop or attempt.fault else seconds)
+            self._shares.record_job_end(target.account_id, None if attempt.stop or attempt.fault else seconds)
             idle = not self._in_progress
             if idle:
                 self._all_ended.notify_all()

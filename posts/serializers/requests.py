@@ -16,7 +16,7 @@ from posts.states import GroupStatus
 MAX_TARGETS, MAX_MEDIA, MAX_TEXT = 50, 20, 100_000
 
 
-class OptionsField(serializers.DictField):
+class PlatformOptionsField(serializers.DictField):
     """A serializer field for a target's platform options; their JSON Schema is part of the platform's capabilities."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
@@ -33,7 +33,7 @@ class TargetInputSerializer(StrictSerializer):
     text = fields.Text(
         required=False, allow_null=True, allow_blank=True, max_length=MAX_TEXT, help_text="Instead of the group's text."
     )
-    options = OptionsField(required=False)
+    options = PlatformOptionsField(required=False)
 
 
 class MediaInputSerializer(StrictSerializer):

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from accounts.platforms.registry import PLATFORMS
 from accounts.serializers.accounts import IssueSerializer
 from billing.serializers import SpendCapSerializer
-from config.api.serializers import preview_of
+from config.api.serializers import dry_run_serializer_class
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import format_timestamp, post_group_json, post_target_json
 from posts.serializers.requests import (
@@ -256,21 +256,29 @@ class PostsOnDaySerializer(SearchedPostsSerializer):
     window = WindowSerializer()
 
 
-CreatePostPreview = preview_of(
+CreatePostPreview = dry_run_serializer_class(
     "PostCreate",
     request=CreatePostSerializer,
     would_create=PlannedGroupSerializer,
     extra={"validation": ValidationSerializer(), "spend_cap": SpendCapSerializer()},
 )
-CreateBatchPreview = preview_of(
+CreateBatchPreview = dry_run_serializer_class(
     "PostBatchCreate",
     request=CreateBatchSerializer,
     would_create=PlannedGroupsSerializer,
     extra={"validations": ValidationSerializer(many=True), "spend_cap": SpendCapSerializer()},
 )
-CancelPostPreview = preview_of("PostCancel", would_update=PostGroupSerializer)
-RetryPostPreview = preview_of("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
-UpdatePostPreview = preview_of("PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer)
-ConfirmPostPreview = preview_of("PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer)
-RejectPostPreview = preview_of("PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer)
-ResolvePostPreview = preview_of("PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer)
+CancelPostPreview = dry_run_serializer_class("PostCancel", would_update=PostGroupSerializer)
+RetryPostPreview = dry_run_serializer_class("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
+UpdatePostPreview = dry_run_serializer_class(
+    "PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer
+)
+ConfirmPostPreview = dry_run_serializer_class(
+    "PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer
+)
+RejectPostPreview = dry_run_serializer_class(
+    "PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer
+)
+ResolvePostPreview = dry_run_serializer_class(
+    "PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer
+)

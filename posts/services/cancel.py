@@ -14,9 +14,9 @@ from posts.models import PostGroup, PostTarget
 from posts.services.changes import (
     audit_group_operation,
     require_publishing_not_begun,
+    stop_all_targets_or_raise,
     stop_unclaimed_targets,
     too_late_error,
-    withdraw_pending_targets,
 )
 from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetStatus, group_status_from_targets
 
@@ -57,7 +57,7 @@ def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status not in CANCELLABLE:
         raise too_late_error(locked)
-    withdraw_pending_targets(locked, cancel=True)
+    stop_all_targets_or_raise(locked, cancel=True)
     written = selectors.groups_with_targets().get(pk=group.pk)
     check_account_allowlist(
         caller, written.account_ids

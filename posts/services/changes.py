@@ -19,7 +19,7 @@ from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 RETRY_CANCELLED = "The retry was cancelled. The attempt before it may have been published."
 
 
-def withdraw_pending_targets(group: PostGroup, *, cancel: bool) -> None:
+def stop_all_targets_or_raise(group: PostGroup, *, cancel: bool) -> None:
     """Stop all pending targets of a post group before it is edited or cancelled, and release the money held for them.
 
     If `cancel` is set, the targets are cancelled. Competes with the publisher for the target rows. Raises InvalidState if the

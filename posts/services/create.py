@@ -18,7 +18,7 @@ from billing.services import hold_costs
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.errors import ApiError, ValidationFailed
 from config.api.scopes import any_of
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts import selectors
 from posts.attached_media import (
     attached_assets_by_id,
@@ -31,7 +31,7 @@ from posts.models import PostGroup, PostTarget
 from posts.planning import WRITE_SCOPES, PostPlan, find_target_accounts, plan_post, resolve_targets
 from posts.states import GroupStatus
 from posts.validation import Validation, validate
-from webhooks.services import emit_events
+from webhooks.services import store_events_with_deliveries
 
 ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
 _REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
@@ -145,7 +145,7 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
     PostTarget.objects.bulk_create([target for plan in plans for target in plan.targets])
     for plan in plans:
         selectors.set_prefetched_targets(plan.group, plan.targets)
-    emit_events([build_group_event(group) for group in groups if group.event_sequence])
+    store_events_with_deliveries([build_group_event(group) for group in groups if group.event_sequence])
     record_entries(
         caller=caller,
         operation=operation,
@@ -156,7 +156,7 @@ def _commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "p
     # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
     _hold_money(plans)
     if any(group.status == GroupStatus.PUBLISHING for group in groups):
-        wake_after_commit("publish")
+        wake_worker_loop_after_commit("publish")
     return groups
 
 

@@ -14,7 +14,7 @@ from billing.services import hold_costs
 from config.api.caller import Caller, check_account_allowlist, missing_or_foreign_id_error
 from config.api.errors import InvalidState
 from config.api.webhook_url import check_webhook_url_syntax
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts import selectors
 from posts.attached_media import attached_assets_by_id, attached_media_from_request, protect_group_media_from_deletion
 from posts.events import emit_group_event
@@ -104,7 +104,7 @@ def _retry(
     if scheduled_at:
         emit_group_event(written)
     audit_group_operation(caller, group, "posts.retry")
-    wake_after_commit("publish")
+    wake_worker_loop_after_commit("publish")
     return written
 
 

@@ -12,13 +12,13 @@ from billing.services import hold_costs
 from config.api.caller import Caller, require_access
 from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_of
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts import selectors
 from posts.attached_media import end_group_media_protection
 from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of_targets, check_schedule, stored_target_inputs, validate_content
-from posts.services.changes import audit_group_operation, withdraw_pending_targets
+from posts.services.changes import audit_group_operation, stop_all_targets_or_raise
 from posts.states import GroupStatus, TargetStatus
 
 REVIEWERS = any_of("posts.publish", "posts.schedule")
@@ -67,7 +67,7 @@ def confirm_post(
         if when:
             emit_group_event(group)
         audit_group_operation(caller, group, "posts.confirm")
-        wake_after_commit("publish")
+        wake_worker_loop_after_commit("publish")
     return group
 
 
@@ -81,7 +81,7 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
         return group
     with transaction.atomic():
         _require_pending_confirmation(PostGroup.objects.select_for_update().get(pk=group.pk))
-        withdraw_pending_targets(group, cancel=True)
+        stop_all_targets_or_raise(group, cancel=True)
         end_group_media_protection(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _reject(group, reason)

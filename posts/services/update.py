@@ -12,7 +12,7 @@ from billing import selectors as billing
 from billing.services import hold_costs, lock_month_counters
 from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts import selectors
 from posts.attached_media import (
     attached_assets_by_id,
@@ -37,8 +37,8 @@ from posts.planning import (
 from posts.services.changes import (
     audit_group_operation,
     require_publishing_not_begun,
+    stop_all_targets_or_raise,
     too_late_error,
-    withdraw_pending_targets,
 )
 from posts.states import CANCELLABLE, GroupStatus
 
@@ -77,7 +77,7 @@ def update_post(
         _emit_events(group, written)
         _record(caller, written, changes)
         if plan.released:
-            wake_after_commit("publish")
+            wake_worker_loop_after_commit("publish")
     return written
 
 
@@ -125,7 +125,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     protect_group_media_from_deletion(plan.group)
     targets, paying = [target.id for target in group.targets.all()], paying_agent_id(caller, group)
     lock_month_counters(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
-    withdraw_pending_targets(locked, cancel=False)
+    stop_all_targets_or_raise(locked, cancel=False)
     _write_targets(group, plan)
     if plan.released and plan.charges:
         hold_costs(workspace_id=group.workspace_id, agent_id=paying, charges=plan.charges, due=plan.due)

@@ -69,7 +69,7 @@ def test_operators_see_processor_events_and_usage_reports(
     payer: Workspace, operator: Client, processor: FakePaymentProcessor, table: str, found_by: str
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
-    services.report_due_usage()
+    services.send_due_usage_reports()
     send_and_process("customer.subscription.created", {**processor.subscribe("cus_9")}, id="evt_77")
     raise_alarm(BillingAlarm.Kind.EVENTS, "evt_77", "It had no effect.")
 

@@ -88,7 +88,7 @@ def test_pending_usage_delays_the_cancellation_by_up_to_an_hour(
     spend(payer, "tgt_1", "tgt_2")
     delete(payer)
     assert end_subscriptions_of_deleted() == 0
-    services.report_due_usage()
+    services.send_due_usage_reports()
     assert end_subscriptions_of_deleted() == 1
 
     assert live["status"] == "canceled"

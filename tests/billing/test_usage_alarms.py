@@ -59,7 +59,7 @@ def test_usage_without_a_paying_subscription_waits_and_raises_an_alarm(
 
     processor.subscribe("cus_9")
     services.reconcile_billing()
-    services.report_due_usage()
+    services.send_due_usage_reports()
 
     assert processor.recorded_cents("cus_9") == 8
     alarm.refresh_from_db()

@@ -32,9 +32,9 @@ def reports() -> list[tuple[str, int, str]]:
 
 
 def report_on(clock: time_machine.Traveller, until: timedelta) -> None:
-    """Run `report_due_usage` whenever a report is due, for a period of time."""
+    """Run `send_due_usage_reports` whenever a report is due, for a period of time."""
     end = datetime.now(UTC) + until
     while (due := UsageReport.objects.filter(due_at__lte=end).order_by("due_at").first()) is not None:
         clock.move_to(max(due.due_at or end, datetime.now(UTC)))
-        services.report_due_usage()
+        services.send_due_usage_reports()
     clock.move_to(end)

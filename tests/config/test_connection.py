@@ -17,7 +17,7 @@ pytestmark = [
 def work() -> int:
     """Run a query as a request or a publishing thread does."""
     close_old_connections()
-    db_connection.skip_recent_health_check()
+    db_connection.skip_health_check_if_fresh()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         return int(cursor.fetchone()[0])

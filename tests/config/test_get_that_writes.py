@@ -12,7 +12,7 @@ from auditlog.models import AuditEntry
 from config.api import fields
 from config.api.errors import Conflict
 from config.api.operation import Call, DryRunReply, Reply, WriteQuery, operation
-from config.api.serializers import preview_of
+from config.api.serializers import dry_run_serializer_class
 from config.api.views import OperationViewSet
 from tests import factories
 from workspaces.models import Workspace
@@ -39,7 +39,7 @@ class StampViewSet(OperationViewSet):
         scope="posts.read",
         query=StampQuery,
         responses={200: StampSerializer},
-        preview=preview_of("Stamp", would_create=StampSerializer),
+        preview=dry_run_serializer_class("Stamp", would_create=StampSerializer),
         idempotent="lease",
     )
     def make(self, call: Call) -> Reply | DryRunReply:

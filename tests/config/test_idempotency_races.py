@@ -18,7 +18,7 @@ from agents.models import Agent, ApiKey
 from auditlog.models import AuditEntry
 from config.api import idempotency
 from config.api.errors import IdempotencyInProgress
-from config.api.idempotency import KeyedRequest, StoredAnswer, run_in_transaction, run_under_lease
+from config.api.idempotency import KeyedRequest, StoredAnswer, run_or_replay_in_transaction, run_under_lease
 from config.api.models import IdempotencyRecord
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
@@ -27,7 +27,7 @@ from tests.fakes.bluesky import FakeBluesky
 from workspaces.models import User, Workspace
 
 in_threads = pytest.mark.django_db(transaction=True)
-SLIP = idempotency.keyed_request(workspace_id="wrk", actor="user:1", operation="a.call", key="1", request=[])
+SLIP = idempotency.build_keyed_request(workspace_id="wrk", actor="user:1", operation="a.call", key="1", request=[])
 
 
 def answer_of(result: str) -> StoredAnswer:
@@ -162,10 +162,10 @@ def test_effect_and_record_are_committed_or_rolled_back_together(transactional_d
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        run_in_transaction(SLIP, work, answer_of)
+        run_or_replay_in_transaction(SLIP, work, answer_of)
 
     assert (AuditEntry.objects.count(), IdempotencyRecord.objects.count()) == (0, 0)
-    assert run_in_transaction(SLIP, lambda: "done", answer_of) == "done"
+    assert run_or_replay_in_transaction(SLIP, lambda: "done", answer_of) == "done"
 
 
 @in_threads
@@ -175,11 +175,11 @@ def test_a_repeat_waits_for_another_transaction_at_most_the_lock_timeout() -> No
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '50ms'")
-            run_in_transaction(ticket, lambda: "done twice", answer_of)
+            run_or_replay_in_transaction(ticket, lambda: "done twice", answer_of)
         finally:
             connection.close()
 
     with transaction.atomic(), ThreadPoolExecutor(1) as threads:
-        run_in_transaction(SLIP, lambda: "done", answer_of)
+        run_or_replay_in_transaction(SLIP, lambda: "done", answer_of)
         with pytest.raises(IdempotencyInProgress):
             threads.submit(repeat, SLIP).result(10)

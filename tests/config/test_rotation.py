@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from config.db import rotation
-from config.db.rotation import RotationResult, encrypted_fields, reencrypt_stored_secrets
+from config.db.rotation import FieldReencryptionResult, encrypted_fields, reencrypt_stored_secrets
 from tests import factories
 from webhooks.models import SigningSecret
 from workspaces.models import Workspace
@@ -71,7 +71,7 @@ def test_an_interrupted_rotation_can_be_continued(settings: Settings, monkeypatc
     rows = accounts(4)
     settings.ENCRYPTION_KEYS = [NEW, OLD]
 
-    def cut_off(done: RotationResult) -> None:
+    def cut_off(done: FieldReencryptionResult) -> None:
         if done.renewed:
             raise KeyboardInterrupt
 

@@ -59,7 +59,7 @@ def _own_app() -> Iterator[None]:
 
 def test_the_loop_is_woken_after_the_commit(transactional_db: None, heard: list[str]) -> None:
     with transaction.atomic():
-        wake_up.wake_after_commit("publish")
+        wake_up.wake_worker_loop_after_commit("publish")
         assert heard == []
 
     assert heard == ["publish"]
@@ -67,14 +67,14 @@ def test_the_loop_is_woken_after_the_commit(transactional_db: None, heard: list[
 
 def test_a_rollback_wakes_no_loop(transactional_db: None, heard: list[str]) -> None:
     with transaction.atomic():
-        wake_up.wake_after_commit("publish")
+        wake_up.wake_worker_loop_after_commit("publish")
         transaction.set_rollback(True)
 
     assert heard == []
 
 
 def test_a_wake_up_for_another_loop_is_ignored(heard: list[str]) -> None:
-    wake_up.wake_now("deliver")
+    wake_up.wake_worker_loop_now("deliver")
 
     assert heard == []
 
@@ -88,7 +88,7 @@ def test_a_wake_up_from_the_broker_wakes_the_loop(heard: list[str]) -> None:
 def test_without_a_broker_no_wake_up_is_sent(settings: Settings) -> None:
     settings.REDIS_URL = ""
 
-    wake_up.wake_now("publish")
+    wake_up.wake_worker_loop_now("publish")
 
     assert sending() == []
 
@@ -97,7 +97,7 @@ def test_without_a_broker_no_wake_up_is_sent(settings: Settings) -> None:
 def test_a_wake_up_is_sent_to_the_workers_task_through_the_broker(settings: Settings) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:6379/0"
     broker = with_broker("memory://wake-test")
-    wake_up.wake_now("deliver")
+    wake_up.wake_worker_loop_now("deliver")
 
     with broker.connection_for_read() as connection:
         queue = connection.SimpleQueue(broker.conf.task_default_queue)
@@ -124,14 +124,14 @@ def test_requests_do_not_wait_for_the_broker_and_failures_pause_sending(
     silent_broker: socket.socket, caplog: pytest.LogCaptureFixture, transactional_db: None
 ) -> None:
     with transaction.atomic():
-        wake_up.wake_after_commit("publish")
-        wake_up.wake_after_commit("publish")
+        wake_up.wake_worker_loop_after_commit("publish")
+        wake_up.wake_worker_loop_after_commit("publish")
     senders = sending()
     silent_broker.accept()[0].close()
     silent_broker.close()
     for thread in senders:
         thread.join(PATIENCE)
-    wake_up.wake_now("publish")
+    wake_up.wake_worker_loop_now("publish")
 
     logged = [record.getMessage() for record in caplog.records if record.name == wake_up.__name__]
     assert (len(senders), len(logged)) == (1, 1)

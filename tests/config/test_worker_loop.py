@@ -84,14 +84,14 @@ def test_the_loop_runs_again_at_once_while_there_is_more_work(begin: Callable[..
 def test_a_wake_up_starts_a_run(begin: Callable[..., Counting]) -> None:
     sleeping = begin()
     assert sleeping.wait_for(1)
-    wake_up.wake_now("counting")
+    wake_up.wake_worker_loop_now("counting")
 
     assert sleeping.wait_for(2)
 
 
 def test_a_wake_up_during_a_run_is_not_lost(begin: Callable[..., Counting]) -> None:
     def wake_during_run() -> bool:
-        wake_up.wake_now("counting")
+        wake_up.wake_worker_loop_now("counting")
         return False
 
     assert begin(wake_during_run).wait_for(2)
@@ -127,6 +127,6 @@ def test_stop_ends_the_loop_and_finishes_work_in_progress(begin: Callable[..., C
     assert running.wait_for(1)
     running.stop_and_wait(PATIENCE)
     rounds = running.count
-    wake_up.wake_now("counting")
+    wake_up.wake_worker_loop_now("counting")
 
     assert (running.alive, running.finished, running.count) == (False, [PATIENCE], rounds)

@@ -109,7 +109,7 @@ def test_a_stored_file_can_be_read_until_it_is_removed(place: str, upload: Path)
 
     assert (read(key), read(key), storage.stored_size(key)) == (CONTENT, CONTENT, len(CONTENT))
     assert upload.read_bytes() == CONTENT
-    assert abs(storage.stored_at(key) - timezone.now()) < timedelta(minutes=1)
+    assert abs(storage.stored_time(key) - timezone.now()) < timedelta(minutes=1)
 
     storage.remove_file(key)
     storage.remove_file(key)

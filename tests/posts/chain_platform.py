@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import segment_texts, thread_option
+from accounts.platforms.chains import thread_option_schema, thread_segment_texts
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Content, Grant, Progress, Published
@@ -24,7 +24,11 @@ class ChainPlatform(ScriptedPlatform):
     capabilities = replace(
         ScriptedPlatform.capabilities,
         thread=RULES,
-        options={"type": "object", "properties": {"thread": thread_option(RULES)}, "additionalProperties": False},
+        options={
+            "type": "object",
+            "properties": {"thread": thread_option_schema(RULES)},
+            "additionalProperties": False,
+        },
     )
     faults: ClassVar[dict[int, PlatformError]]
 
@@ -32,11 +36,11 @@ class ChainPlatform(ScriptedPlatform):
         if progress.phase == "start":
             return progress.next_step("send", {})
         out = len(progress.segments)
-        text = segment_texts(content)[out]
+        text = thread_segment_texts(content)[out]
         type(self).sent.append(replace(content, text=text))
         if fault := type(self).faults.get(out + 1):
             raise fault
-        if out + 1 < len(segment_texts(content)):
+        if out + 1 < len(thread_segment_texts(content)):
             return replace(progress, segments=(*progress.segments, text))
         return publish_content(content)
 

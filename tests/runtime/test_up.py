@@ -22,7 +22,7 @@ import pytest
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from config.runtime.startup import check_address_free, data_dir_lock, join_host_and_port, loopback_host
+from config.runtime.startup import check_address_free, data_dir_lock, host_to_connect_to, join_host_and_port
 
 READY_SECONDS = 60
 STOP_SECONDS = 10
@@ -73,7 +73,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
     ],
 )
 def test_a_wildcard_address_is_reached_through_loopback(host: str, reached_at: str) -> None:
-    assert join_host_and_port(loopback_host(host), 80) == reached_at
+    assert join_host_and_port(host_to_connect_to(host), 80) == reached_at
 
 
 @dataclass

@@ -29,7 +29,7 @@ def emit(workspace: Workspace, url: str | None, **changes: Any) -> Event:
         "url": url,
         "data": {"post_group": {"text": "Grüße 🎈"}},
     }
-    return services.emit_events([services.NewEvent(**{**fields, **changes})])[0]
+    return services.store_events_with_deliveries([services.NewEvent(**{**fields, **changes})])[0]
 
 
 def make_delivery(workspace: Workspace, url: str) -> Delivery:

@@ -85,7 +85,7 @@ def test_many_events_take_two_statements(
         for number in range(50)
     ]
     with django_assert_num_queries(2):
-        services.emit_events(new)
+        services.store_events_with_deliveries(new)
 
     assert Delivery.objects.count() == 50
 

@@ -100,7 +100,7 @@ def test_slow_holders_together_leave_half_of_the_places() -> None:
         takes(shares, *alone(200, f"slow-{number}", f"wrk_{number}"))
 
     assert shares.free_slow_job_slots == 0
-    assert shares.free_job_slots == MAX_IN_FLIGHT - SHARES.slow_together
+    assert shares.free_job_slots_of_worker == MAX_IN_FLIGHT - SHARES.slow_together
 
 
 def test_no_more_places_are_offered_to_slow_holders_than_there_are() -> None:
@@ -108,7 +108,7 @@ def test_no_more_places_are_offered_to_slow_holders_than_there_are() -> None:
     shares = quick(*holders)
     takes(shares, *holders)
 
-    assert (shares.free_job_slots, shares.free_slow_job_slots) == (0, 0)
+    assert (shares.free_job_slots_of_worker, shares.free_slow_job_slots) == (0, 0)
 
 
 def test_a_place_that_is_released_is_free_again() -> None:
@@ -117,7 +117,7 @@ def test_a_place_that_is_released_is_free_again() -> None:
     shares.record_attempt_end(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
 
     assert shares.has_free_place(at("a.com"))
-    assert shares.free_job_slots == MAX_IN_FLIGHT - SHARES.slow + 1
+    assert shares.free_job_slots_of_worker == MAX_IN_FLIGHT - SHARES.slow + 1
 
 
 def test_the_memory_of_quick_holders_is_bounded() -> None:
@@ -271,6 +271,6 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     free_places = shares.free_places_by_quick_holder()
     assert (
         sum(free_places.values())
-        > shares.total_places_of_quick_holders(free_places)
+        > shares.total_free_places_of_quick_holders(free_places)
         == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
     )

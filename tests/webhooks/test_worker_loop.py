@@ -18,7 +18,7 @@ from tests.fakes.receiver import Manner, Receiver
 from tests.webhooks.rows import emit
 from webhooks.host_shares import SENDER_LIMITS, SHARES, SLOW
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services import NewEvent, emit_events
+from webhooks.services import NewEvent, store_events_with_deliveries
 from webhooks.worker_loop import DeliverLoop
 from workspaces.models import Workspace
 
@@ -48,7 +48,7 @@ def event_to(workspace: Workspace, url: str, number: int) -> NewEvent:
 
 
 def emit_to(workspace: Workspace, url: str, count: int) -> None:
-    emit_events(event_to(workspace, url, number) for number in range(count))
+    store_events_with_deliveries(event_to(workspace, url, number) for number in range(count))
 
 
 def test_emitted_events_are_delivered_and_recorded(workspace: Workspace, receiver: Receiver, loop: DeliverLoop) -> None:
@@ -84,7 +84,9 @@ def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
 ) -> None:
     monkeypatch.setattr(async_client, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
     names = name_server(silent)
-    emit_events(event_to(workspace, f"https://h{number}.silent.example.com/", number) for number in range(300))
+    store_events_with_deliveries(
+        event_to(workspace, f"https://h{number}.silent.example.com/", number) for number in range(300)
+    )
     share = SENDER_LIMITS[SLOW] // 2
     names.wait_for(share)
     emit_to(WorkspaceFactory(), receiver.url, 10)

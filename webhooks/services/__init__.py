@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webhooks.services.events import NewEvent, emit_events, store_undelivered_event
-from webhooks.services.replays import replay_deliveries, replay_delivery
+from webhooks.services.events import NewEvent, store_events_with_deliveries, store_undelivered_event
+from webhooks.services.replays import replay_deliveries_as_operator, replay_delivery
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,
     read_signing_secret,

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from config import metrics
 from config.api.caller import WorkspaceStatus
-from config.jobs.backoff import scheduled_pause
+from config.jobs.backoff import retry_pause_from_list
 from config.jobs.due import claim_due
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from webhooks import signing
@@ -109,7 +109,7 @@ def _settled(delivery: Delivery, outcome: AttemptOutcome, now: datetime) -> Deli
     row.last_response_excerpt = outcome.excerpt
     retry_after = min(outcome.retry_after, MAX_RETRY_AFTER_SECONDS)
     failures = row.attempts - row.earlier_attempts
-    pause = scheduled_pause(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
+    pause = retry_pause_from_list(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
     if outcome.verdict is DeliveryVerdict.DELIVERED:
         row.succeed(now)
     elif outcome.verdict is DeliveryVerdict.REFUSED or pause is None:

@@ -39,7 +39,7 @@ class NewEvent:
     at: datetime | None = None
 
 
-def emit_events(new_events: Iterable[NewEvent]) -> list[Event]:
+def store_events_with_deliveries(new_events: Iterable[NewEvent]) -> list[Event]:
     """Store new webhook events with their deliveries in the caller's transaction, with two SQL statements in total.
 
     The workers are woken after the commit.
@@ -56,7 +56,7 @@ def emit_events(new_events: Iterable[NewEvent]) -> list[Event]:
     Event.objects.bulk_create(events)
     if deliveries:
         Delivery.objects.bulk_create(deliveries)
-        wake_up.wake_after_commit(LOOP_NAME)
+        wake_up.wake_worker_loop_after_commit(LOOP_NAME)
     return events
 
 

@@ -50,7 +50,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         delivery.reset_for_replay(now)
         if not dry_run:
             delivery.save()
-            wake_up.wake_after_commit(LOOP_NAME)
+            wake_up.wake_worker_loop_after_commit(LOOP_NAME)
         record_entry(
             caller=caller,
             operation="webhooks.replay",
@@ -63,7 +63,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
     return delivery
 
 
-def replay_deliveries(
+def replay_deliveries_as_operator(
     *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
 ) -> ReplayCounts:
     """Replay webhook deliveries for an operator: those with the given ids, or those that failed for good in a workspace.
@@ -126,7 +126,7 @@ def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
         row.reset_for_replay(now)
     Delivery.objects.bulk_update(rows, REPLAY_FIELDS)
     _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
-    wake_up.wake_after_commit(LOOP_NAME)
+    wake_up.wake_worker_loop_after_commit(LOOP_NAME)
     return rows
 
 

@@ -39,7 +39,7 @@ def invite(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="members.withdraw_invitation")
-def withdraw(page: WorkspacePage, invitation_id: int) -> HttpResponse:
+def withdraw_invitation(page: WorkspacePage, invitation_id: int) -> HttpResponse:
     """Dashboard page: withdraw an invitation to the workspace."""
     services.withdraw_invitation(caller=page.caller, workspace_id=page.workspace.id, invitation_id=invitation_id)
     return page.success_redirect("The invitation is withdrawn. Its link no longer works.", "members")

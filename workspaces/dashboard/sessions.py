@@ -70,7 +70,7 @@ def end_session(request: HttpRequest, user_session_id: int) -> HttpResponse:
 
 @require_POST
 @login_required
-def end_others(request: HttpRequest) -> HttpResponse:
+def end_other_sessions(request: HttpRequest) -> HttpResponse:
     """Dashboard page: end all sign-in sessions of the user except the current one.
 
     The current session continues with a new session key.

@@ -36,7 +36,7 @@ def save_name_and_timezone(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.update_caps")
-def caps(page: WorkspacePage) -> HttpResponse:
+def change_monthly_caps(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: change the workspace's monthly caps from the settings page."""
     form = CapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
@@ -53,7 +53,7 @@ def pause(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.resume")
-def resume(page: WorkspacePage) -> HttpResponse:
+def lift_owner_pause(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: end the owner's pause of the workspace. A pause by an operator of the service stays."""
     workspace = services.lift_callers_pause(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
@@ -66,7 +66,7 @@ def resume(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page(operation="workspaces.export")
-def export(page: WorkspacePage) -> HttpResponse:
+def download_workspace_data(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: download the workspace's data as a JSON file."""
     workspace = services.export_workspace(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
@@ -76,7 +76,7 @@ def export(page: WorkspacePage) -> HttpResponse:
 
 
 @workspace_page("POST", operation="workspaces.delete")
-def delete(page: WorkspacePage) -> HttpResponse:
+def delete_workspace(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: delete the workspace, if the user has typed its name correctly."""
     form = DeletionForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():

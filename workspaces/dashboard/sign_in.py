@@ -183,7 +183,7 @@ def sign_out_of_all_browsers(request: HttpRequest) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
-    verdict = rate_limit.take_from_all(
+    verdict = rate_limit.count_request_in_all(
         rate_limit.Bucket(f"sign-in:{_address_of(request)}", settings.RATE_LIMIT_PER_MINUTE)
     )
     if not verdict.allowed:

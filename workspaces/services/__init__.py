@@ -12,7 +12,7 @@ from workspaces.services.invitations import (
 from workspaces.services.mail import queue_mail
 from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, lock_workspace, remove_member
 from workspaces.services.users import (
-    delete_user,
+    delete_user_and_workspaces,
     end_other_sessions,
     end_session,
     end_sessions,

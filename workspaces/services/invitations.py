@@ -47,7 +47,9 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     address = normalize_email(email)
     if not address:
         raise ValidationFailed.for_field("email", "This is not a valid e-mail address.")
-    verdict = rate_limit.take_from_all(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
+    verdict = rate_limit.count_request_in_all(
+        rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE)
+    )
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
     token = secrets.token_urlsafe(32)
@@ -91,7 +93,7 @@ def get_own_invitation_by_token(*, caller: Caller, token: str) -> Invitation:
 
     Raises InvalidState (no longer open), Forbidden (not the invited user).
     """
-    invitation = selectors.open_invitation(token_sha256=_digest(token))
+    invitation = selectors.find_open_invitation(token_sha256=_digest(token))
     if invitation is None:
         raise InvalidState(
             "This invitation is not valid: it was used, withdrawn or replaced, or its seven days have passed.",

@@ -14,7 +14,7 @@ from django.core.mail import EmailMessage
 from django.utils import timezone
 
 from config.jobs.due import claim_due, claimed_row_queryset
-from config.jobs.wake_up import wake_after_commit
+from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import OutgoingMail
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def queue_mail(*, to: str, subject: str, text: str) -> OutgoingMail:
     """
     content = {"to": to, "subject": " ".join(subject.split()), "text": text}
     mail = OutgoingMail.objects.create(content=content, due_at=timezone.now())
-    wake_after_commit(MAIL_LOOP)
+    wake_worker_loop_after_commit(MAIL_LOOP)
     return mail
 
 

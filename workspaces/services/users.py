@@ -62,7 +62,7 @@ def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]
     return user, list(selectors.active_workspaces_owned_by(user=user))
 
 
-def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple[User, list[Workspace]]:
+def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = False) -> tuple[User, list[Workspace]]:
     """Delete the calling user: erase name, e-mail and identity, and end sessions, tokens and memberships.
 
     Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.

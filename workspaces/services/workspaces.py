@@ -132,7 +132,7 @@ def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_ti
 
     Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
-    workspace = selectors.authorized_workspace(
+    workspace = selectors.workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
     )
     fields = {"name": name, "default_timezone": default_timezone}
@@ -149,7 +149,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
     A cap that is not given does not change. A cap may be lower than what is already spent; it then stops further spending.
     Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
-    workspace = selectors.authorized_workspace(
+    workspace = selectors.workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
     )
     with transaction.atomic():
@@ -161,7 +161,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
 
 def export_workspace(*, caller: Caller, workspace_id: str) -> Workspace:
     """Return the workspace for an export by its owner or by its API keys. Raises ScopeMissing, NotFound, Forbidden."""
-    workspace = selectors.authorized_workspace(
+    workspace = selectors.workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
     )
     _record(caller, "workspaces.export", workspace)
@@ -175,7 +175,7 @@ def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False
     owner and workspace keys. Raises ScopeMissing, NotFound (also if it is already deleted), Forbidden, WorkspacePaused,
     ReauthenticationRequired.
     """
-    workspace = selectors.authorized_workspace(
+    workspace = selectors.workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=True
     )
     require_recent_sign_in(caller)

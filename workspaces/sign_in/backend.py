@@ -59,14 +59,14 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
 
     def oidc_config(self) -> dict[str, Any]:
         try:
-            return provider().document
+            return provider().discovery_document
         except ProviderUnavailable as error:
             raise AuthProviderError(self, str(error), code="unavailable") from error
 
     def find_valid_key(self, id_token: str) -> dict[str, Any] | None:
         """Return the identity provider's key that verifies the ID token of a sign-in."""
         try:
-            return provider().key_of(id_token)
+            return provider().verification_key_of_token(id_token)
         except ProviderUnavailable as error:
             raise AuthProviderError(self, str(error), code="unavailable", stage="token_validation") from error
 

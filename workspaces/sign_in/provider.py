@@ -116,14 +116,14 @@ class OpenIdProvider:
         self._keys = CachedValue(self._fetch_keys)
 
     @property
-    def document(self) -> dict[str, Any]:
+    def discovery_document(self) -> dict[str, Any]:
         """Return the identity provider's configuration (its OpenID discovery document).
 
         Its `issuer` is also that of tokens and users' identities.
         """
         return self._document.get()
 
-    def key_of(self, token: str) -> dict[str, Any] | None:
+    def verification_key_of_token(self, token: str) -> dict[str, Any] | None:
         """Return the OpenID provider's public key (a JWK with `alg`) that verifies the token; None if no key does.
 
         An unknown key id makes it fetch the keys again, at most every RENEWAL_PAUSE. Raises jwt.InvalidTokenError.
@@ -146,7 +146,7 @@ class OpenIdProvider:
         return document
 
     def _fetch_keys(self) -> list[dict[str, Any]]:
-        keys = _fetch(self.document["jwks_uri"]).get("keys")
+        keys = _fetch(self.discovery_document["jwks_uri"]).get("keys")
         if not isinstance(keys, list) or not all(isinstance(key, dict) for key in keys):
             raise ProviderUnavailable("The identity provider's key set cannot be read.")
         return keys

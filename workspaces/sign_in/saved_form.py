@@ -21,7 +21,7 @@ class SavedForm:
     fields: list[tuple[str, str]]
 
 
-def save_form(request: HttpRequest, *, operation: str, came_from: str) -> None:
+def save_form_in_session(request: HttpRequest, *, operation: str, came_from: str) -> None:
     """Save the submitted form in the session, replacing an earlier form. A form that is too large is not saved."""
     own = ("csrfmiddlewaretoken", ORIGIN_FIELD)
     fields = [(name, value) for name, values in request.POST.lists() if name not in own for value in values]

@@ -13,7 +13,7 @@ from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SC
 from accounts.platforms.bluesky.richtext import first_link
 from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
-from accounts.platforms.chains import check_segments, segment_texts
+from accounts.platforms.chains import check_thread_segments, thread_segment_texts
 from accounts.platforms.errors import (
     AccountDisconnected,
     CredentialsRejected,
@@ -79,7 +79,7 @@ class Bluesky(Platform):
             raise ERRORS.repeatable_call_error(error) from error
         except XrpcError as error:
             raise _refused_sign_in(error) from error
-        grant = Grant(credentials=dict(credentials), tokens=opened.tokens(), external_id=opened.did)
+        grant = Grant(credentials=dict(credentials), tokens=opened.tokens_to_store(), external_id=opened.did)
         return AuthorizedAccount(identity=identity, grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
@@ -113,7 +113,7 @@ class Bluesky(Platform):
                 renewed = session.sign_in(service, grant.external_id, grant.credentials["app_password"])
         if renewed.did != grant.external_id:
             raise AccountDisconnected("The credentials open another account than the one that was connected.")
-        return Grant(credentials=grant.credentials, tokens=renewed.tokens(), external_id=grant.external_id)
+        return Grant(credentials=grant.credentials, tokens=renewed.tokens_to_store(), external_id=grant.external_id)
 
     def revoke(self, grant: Grant) -> None:
         """End a disconnected account's login session at its Bluesky server. Raises Transient.
@@ -146,7 +146,7 @@ class Bluesky(Platform):
         if progress.phase == "picture":
             return embeds.upload_card_picture(_server(grant), progress)
         if progress.phase == "start":
-            check_segments(content, CAPABILITIES, "Bluesky")
+            check_thread_segments(content, CAPABILITIES, "Bluesky")
             if content.media:
                 embeds.check_files_fit_one_embed(content.media)
                 return progress.next_step("upload", {"blobs": []})
@@ -174,7 +174,7 @@ class Bluesky(Platform):
         if "record" in state:
             return progress.next_step("put", {**others, "record": {**state["record"], "embed": embed}})
         with ERRORS.repeatable_call_errors():
-            text = segment_texts(content)[len(sent)]
+            text = thread_segment_texts(content)[len(sent)]
             record = feed_post.build_record(_server(grant), text, content.options, embed=embed, thread=sent)
         return progress.next_step("put", {**others, "rkey": self.clock.next(), "record": record})
 
@@ -190,7 +190,7 @@ class Bluesky(Platform):
                 return progress.next_step("upload", {**state, "blobs": [], "rounds": rounds})
             return progress.next_step("picture", {**state, "rounds": rounds})
         sent, note = (*progress.segments, ref), state.get("note", "")
-        if len(sent) >= len(segment_texts(content)):
+        if len(sent) >= len(thread_segment_texts(content)):
             return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
         if not ref["cid"]:  # the next segment refers to this cid
             raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")

@@ -5,7 +5,7 @@ Sources: the lexicons app.bsky.feed.post and app.bsky.embed.*, Bluesky's clients
 
 from __future__ import annotations
 
-from accounts.platforms.chains import thread_option
+from accounts.platforms.chains import thread_option_schema
 from accounts.platforms.counting import grapheme_length, utf8_length
 from accounts.platforms.link_cards import LINK_CARD_OPTION
 from accounts.platforms.operator_setup import OperatorSetup
@@ -64,7 +64,7 @@ CAPABILITIES = Capabilities(
             "maxItems": 3,
         },
         link_card=LINK_CARD_OPTION,
-        thread=thread_option(THREAD),
+        thread=thread_option_schema(THREAD),
     ),
     pace=PostingPace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record
     thread=THREAD,

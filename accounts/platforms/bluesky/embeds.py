@@ -46,7 +46,7 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
     An upload may be repeated. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
     """
-    with file.open() as opened, ERRORS.content_errors("this file"):
+    with file.open() as opened, ERRORS.translating_content_errors("this file"):
         answer = server.upload(
             "com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes
         )

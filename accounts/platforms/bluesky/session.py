@@ -46,7 +46,7 @@ class Session:
     refresh: str
     pds: str
 
-    def tokens(self) -> dict[str, str]:
+    def tokens_to_store(self) -> dict[str, str]:
         """Return what is stored of a Bluesky login session: its tokens and the URL of the account's server."""
         return {"access": self.access, "refresh": self.refresh, "pds": self.pds}
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from django.utils import timezone
 
 from accounts.platforms.bluesky.embeds import blob_in
-from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrors, Xrpc, XrpcError
+from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrorTranslator, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, line_without_tokens, one_line
 from accounts.platforms.processing import check_again_or_give_up
@@ -36,7 +36,7 @@ UNUSABLE = frozenset({"validation_failure", "encoding_failure", "pds_upload_unsu
 SERVICE_FAILED = frozenset({"pds_upload_failure", "generic_failure", ""})
 
 
-class VideoErrors(BlueskyErrors):
+class VideoErrorTranslator(BlueskyErrorTranslator):
     """The translation of errors of Bluesky's video service into PlatformErrors that concern the video."""
 
     unreachable = "Bluesky's video service could not be reached."
@@ -49,10 +49,10 @@ class VideoErrors(BlueskyErrors):
             return ContentRejected(f"Bluesky's video service does not accept the video: {error.reason}")
         if error.status not in (401, 429) and error.status < 500:
             report_unmapped_code(self.name, f"video {error.status} {error.code}")
-        return self.transient(error)
+        return self.transient_error(error)
 
 
-VIDEO_ERRORS = VideoErrors()
+VIDEO_ERRORS = VideoErrorTranslator()
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class Xrpc(JsonClient):
         return content or {}
 
 
-class BlueskyErrors(ErrorTranslator[XrpcError]):
+class BlueskyErrorTranslator(ErrorTranslator[XrpcError]):
     """The translation of XRPC errors of Bluesky servers into exceptions of type PlatformError."""
 
     name = "bluesky"
@@ -106,4 +106,4 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
         return error.status in self.content_statuses
 
 
-ERRORS = BlueskyErrors()
+ERRORS = BlueskyErrorTranslator()

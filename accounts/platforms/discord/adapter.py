@@ -38,7 +38,7 @@ class Discord(Platform):
         """Connect a Discord channel: check the webhook at the URL from the owner. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)
         try:
-            with ERRORS.content_errors("this webhook"):
+            with ERRORS.translating_content_errors("this webhook"):
                 details = _details(hook)
         except (AccountDisconnected, ContentRejected) as error:
             raise CredentialsRejected(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from accounts.platforms.counting import code_points
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import poll_option
+from accounts.platforms.polls import poll_option_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     Capabilities,
@@ -86,7 +86,7 @@ CAPABILITIES = Capabilities(
             },
             suppress_embeds={"type": "boolean", "description": "Whether links have no previews."},
             suppress_notifications={"type": "boolean", "description": "Whether nobody is notified of the message."},
-            poll=poll_option(POLL),
+            poll=poll_option_schema(POLL),
         ),
         "not": {"required": ["thread_id", "thread_name"]},
     },

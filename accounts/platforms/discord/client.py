@@ -108,7 +108,7 @@ def webhook_at(given: str, api_base: str) -> Webhook:
     return Webhook(f"{api_base or API_BASE}/webhooks/{webhook_id}/{token}", token, webhook_id)
 
 
-class DiscordErrors(ErrorTranslator[DiscordError]):
+class DiscordErrorTranslator(ErrorTranslator[DiscordError]):
     """The translation of Discord's API errors into exceptions of type PlatformError."""
 
     name = "discord"
@@ -121,7 +121,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
         if error.code in RATE_LIMIT_CODES:
             return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
         if error.code in TRANSIENT_CODES and error.status != 429:
-            return self.transient(error)
+            return self.transient_error(error)
         if error.code in ACCESS_ENDED_CODES or error.status == 401:
             return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
         if error.status in (403, 404) and error.code and error.code not in BLOCKED_CONTENT_CODES:
@@ -134,7 +134,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
         return error.code in BLOCKED_CONTENT_CODES or error.status in (400, 413)
 
 
-ERRORS = DiscordErrors()
+ERRORS = DiscordErrorTranslator()
 
 
 def _reason(content: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ SLOWEST_UPLOAD = 200_000  # bytes per second
 
 def send(hook: Webhook, guild_id: str, content: Content) -> Published:
     """Send a Discord message. Raises PlatformError, such as OutcomeUnknown if Discord may have published the message."""
-    with ERRORS.publish_errors("this message", final=True):
+    with ERRORS.translating_publish_errors("this message", final=True):
         try:
             saved = _post(hook, content)
         except DiscordError as error:

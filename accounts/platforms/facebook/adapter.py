@@ -54,7 +54,7 @@ class Facebook(MetaPlatform):
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
             authorize_url=f"{versioned_address(self.setting('AUTH_BASE', SITE), self.version())}/dialog/oauth",
-            token_url=f"{self.api()}/oauth/access_token",
+            token_url=f"{self.graph_api_url()}/oauth/access_token",
             scopes=self.scopes(),
         )
 
@@ -64,7 +64,7 @@ class Facebook(MetaPlatform):
         tokens = application.exchange_code(code, redirect_uri, stored)
         try:
             with ERRORS.repeatable_call_errors():
-                return application.connections(self.graph(tokens))
+                return application.fetch_page_connections(self.graph(tokens))
         except (TokenExpired, AccountDisconnected) as error:
             raise CredentialsRejected(error.message) from error
 
@@ -81,7 +81,7 @@ class Facebook(MetaPlatform):
             "Facebook no longer accepts the access to this page: a password, a role or the consent has changed."
         )
 
-    def account(self, grant: Grant) -> FacebookPage:
+    def account_client(self, grant: Grant) -> FacebookPage:
         """Return the connected Facebook page, with Graph API clients that use its token."""
         graph = self.graph(grant.tokens)
         videos = self.setting("VIDEO_API_BASE") or self.setting("API_BASE") or "https://graph-video.facebook.com"
@@ -89,4 +89,4 @@ class Facebook(MetaPlatform):
 
     def graph(self, tokens: Mapping[str, Any]) -> Graph:
         """Return a client of Facebook's Graph API that uses the token of a page or a person."""
-        return Graph(self.api(), tokens["access_token"], self.setting("CLIENT_SECRET"))
+        return Graph(self.graph_api_url(), tokens["access_token"], self.setting("CLIENT_SECRET"))

@@ -59,7 +59,7 @@ def find_possibly_published_post(
 
     Returns NotPublishedProof if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
-    with ERRORS.search_errors("the page's posts", UNREADABLE_LIST_MEANINGS):
+    with ERRORS.translating_search_errors("the page's posts", UNREADABLE_LIST_MEANINGS):
         if kind_of(content) == "photo_story":
             story = _story(page, state["photos"][0])
             return story or NotPublishedProof(

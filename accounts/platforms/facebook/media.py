@@ -79,7 +79,7 @@ def upload_photo(page: FacebookPage, content: Content, progress: Progress) -> Pr
         }
         if file.alt_text:
             fields["alt_text_custom"] = file.alt_text
-        with ERRORS.content_errors(file_name_or_placeholder(file)):
+        with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
             photo = id_of(page.graph.post_multipart(f"/{page.id}/photos", fields, timeout=UPLOAD_SECONDS))
     return next_step(content, progress, {**state, "photos": [*state["photos"], photo]})
 
@@ -93,7 +93,7 @@ def announce_video(page: FacebookPage, content: Content, progress: Progress) -> 
     form = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if kind == "video" else {})
     if kind == "reel" and content.attempt <= MAX_ATTEMPTS_WITH_REEL_CHECK:
         check_reel_limit(page, content.attempt)
-    with ERRORS.content_errors(file_name_or_placeholder(file)):
+    with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
         answer = graph_for_kind(page, kind).post_form(f"/{page.id}/{VIDEO_API_PATHS[kind]}", form)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}
         if kind == "video":
@@ -114,7 +114,7 @@ def send_video(page: FacebookPage, content: Content, progress: Progress) -> Prog
     """
     file, state = content.media[0], progress.state
     try:
-        with ERRORS.content_errors(file_name_or_placeholder(file)):
+        with ERRORS.translating_content_errors(file_name_or_placeholder(file)):
             if "session" in state:
                 return _send_parts(page, file, progress)
             return _send_whole(page, file, content, progress)

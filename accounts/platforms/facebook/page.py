@@ -16,7 +16,7 @@ from typing import Any
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.facebook.capabilities import NEEDED
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty, one_line
-from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.errors import MetaErrorTranslator
 from accounts.platforms.meta.graph import Account, Graph, id_of, listed_objects
 from accounts.platforms.meta.platform import MetaApplication
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity
@@ -29,7 +29,7 @@ PUBLISHING_TASKS = frozenset({"CREATE_CONTENT", "PROFILE_PLUS_CREATE_CONTENT", "
 _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
 
-class FacebookErrors(MetaErrors):
+class FacebookErrorTranslator(MetaErrorTranslator):
     """The translation of Graph API errors about Facebook pages into exceptions of type PlatformError."""
 
     name = "facebook"
@@ -53,7 +53,7 @@ class FacebookErrors(MetaErrors):
     }
 
 
-ERRORS = FacebookErrors()
+ERRORS = FacebookErrorTranslator()
 
 
 class FacebookApplication(MetaApplication):
@@ -74,7 +74,7 @@ class FacebookApplication(MetaApplication):
         extension = {"grant_type": "fb_exchange_token", "fb_exchange_token": short["access_token"]}
         return self.exchange_for_token("GET", self.token_url, {**credentials, **extension})
 
-    def connections(self, person: Graph) -> tuple[AuthorizedAccount, ...]:
+    def fetch_page_connections(self, person: Graph) -> tuple[AuthorizedAccount, ...]:
         """Return a connection to each Facebook page that the logged-in person may publish to.
 
         Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.

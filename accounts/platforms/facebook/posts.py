@@ -47,7 +47,7 @@ def check_and_begin(page: FacebookPage, content: Content, progress: Progress) ->
 def create(page: FacebookPage, content: Content, progress: Progress) -> Progress | Published:
     """Publish the text and the uploaded files as a post of the Facebook page. Raises PlatformError."""
     edge, form = _call(content, progress.state)
-    with ERRORS.publish_errors("this post"):
+    with ERRORS.translating_publish_errors("this post"):
         try:
             answer = media.graph_for_kind(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
         except GraphError as error:

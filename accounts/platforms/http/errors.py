@@ -61,14 +61,14 @@ class ErrorTranslator(Generic[E]):
         """Return a context manager that turns HTTP errors into PlatformErrors, for API calls that are safe to repeat."""
         return self._translated(self.repeatable_call_error)
 
-    def content_errors(self, what: str) -> AbstractContextManager[None]:
+    def translating_content_errors(self, what: str) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for calls that send a post's text or media.
 
         `what` names the content in messages, such as "this image".
         """
         return self._translated(lambda error: self.content_call_error(error, what))
 
-    def publish_errors(self, what: str, *, final: bool = False) -> AbstractContextManager[None]:
+    def translating_publish_errors(self, what: str, *, final: bool = False) -> AbstractContextManager[None]:
         """Return a context manager that turns HTTP errors into PlatformErrors, for the call that publishes a post.
 
         Raises OutcomeUnknown if the call may have had an effect. `final`: the platform cannot be asked about that.
@@ -102,7 +102,7 @@ class ErrorTranslator(Generic[E]):
             report_unmapped_code(self.name, f"{error.status} {error.code}".strip())
         return ContentRejected(f"{self.label} does not accept {what}: {error.reason}")
 
-    def transient(self, error: E) -> Transient:
+    def transient_error(self, error: E) -> Transient:
         """Return the Transient error for a failed HTTP call that may succeed later."""
         return Transient(f"{self.label} answered {error.status}: {error.reason}", retry_after=error.retry_after)
 
@@ -120,8 +120,8 @@ class ErrorTranslator(Generic[E]):
             return RateLimited(f"{self.label}'s rate limit is reached.", retry_after=error.retry_after)
         if error.status == 401:
             return TokenExpired(f"{self.label} no longer accepts the access token.")
-        return self.transient(error) if error.status >= 500 else None
+        return self.transient_error(error) if error.status >= 500 else None
 
     def _undocumented(self, error: E) -> PlatformError:
         report_unmapped_code(self.name, f"{error.status} {error.code}".strip())
-        return self.transient(error)
+        return self.transient_error(error)

@@ -49,9 +49,9 @@ class OAuthPlatform(Platform):
         """Exchange an OAuth code for connections to the platform's accounts. Raises CredentialsRejected, Transient."""
         answer = self.application().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
-        return self.connections(answer, tokens, lambda: self.fetch_identities(tokens))
+        return self.connections_to_identities(answer, tokens, lambda: self.fetch_identities(tokens))
 
-    def connections(
+    def connections_to_identities(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[AuthorizedAccount, ...]:
         """Return connections to all accounts that an OAuth platform's new tokens give access to.

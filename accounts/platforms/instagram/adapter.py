@@ -71,7 +71,7 @@ class Instagram(MetaPlatform):
             authorize_url=f"{site}/oauth/authorize",
             token_url=f"{tokens}/oauth/access_token",
             scopes=self.scopes(),
-            api=unversioned_address(self.api()),
+            api=unversioned_address(self.graph_api_url()),
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:

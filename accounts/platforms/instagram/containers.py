@@ -70,7 +70,7 @@ def check_containers(account: Account, content: Content, progress: Progress) -> 
     """Ask Instagram whether the post's containers (unpublished posts) are ready to be published."""
     pending, state = [], progress.state
     for container in state["pending"]:
-        status, reason = status_of(account, container)
+        status, reason = fetch_container_status(account, container)
         if status == "EXPIRED":
             return restart_containers_step(progress, "the media expired.")
         if status == "ERROR":
@@ -103,7 +103,7 @@ def check_later_or_give_up(progress: Progress, state: State) -> Progress:
     )
 
 
-def status_of(account: Account, container: str) -> tuple[str, str]:
+def fetch_container_status(account: Account, container: str) -> tuple[str, str]:
     """Return the status of an Instagram container (unpublished post), and why it failed. Raises TokenExpired, Transient."""
     with ERRORS.repeatable_call_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
@@ -135,7 +135,7 @@ def _first_state(number: int) -> dict[str, Any]:
 
 
 def _create(account: Account, form: Mapping[str, str], what: str) -> str:
-    with ERRORS.content_errors(what):
+    with ERRORS.translating_content_errors(what):
         return id_of(account.graph.post_form(f"/{account.id}/media", form))
 
 

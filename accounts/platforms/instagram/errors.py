@@ -6,14 +6,14 @@ clients report.
 
 from __future__ import annotations
 
-from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.errors import MetaErrorTranslator
 
 EXPIRED = frozenset({2207006, 2207008, 2207020})  # the container no longer exists, but can be created again
 NOT_READY = 2207027
 DAILY_LIMIT = 2207042
 
 
-class InstagramErrors(MetaErrors):
+class InstagramErrorTranslator(MetaErrorTranslator):
     """The translation of Instagram's API errors into exceptions of type PlatformError."""
 
     name = "instagram"
@@ -32,4 +32,4 @@ class InstagramErrors(MetaErrors):
     }
 
 
-ERRORS = InstagramErrors()
+ERRORS = InstagramErrorTranslator()

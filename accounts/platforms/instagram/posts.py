@@ -39,7 +39,7 @@ COMMENTS = FirstComments(
 
 def publish_container(account: Account, content: Content, progress: Progress) -> Progress | Published:
     """Publish the Instagram post that was prepared as a container (unpublished post). Raises PlatformError."""
-    with ERRORS.publish_errors("this post"):
+    with ERRORS.translating_publish_errors("this post"):
         try:
             answer = account.graph.post_form(
                 f"/{account.id}/media_publish", {"creation_id": progress.state["container"]}
@@ -59,7 +59,7 @@ def find_possibly_published_post(
 
     Raises as `create`.
     """
-    status, _ = containers.status_of(account, progress.state["container"])
+    status, _ = containers.fetch_container_status(account, progress.state["container"])
     if status == "PUBLISHED":
         return _after_publication(account, content, progress)
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
@@ -93,7 +93,7 @@ def _status_after(account: Account, content: Content, container: str, refused: G
     """Return the status of a prepared post that Instagram refused to publish, perhaps because it is already published."""
     is_expired = refused.subcode in EXPIRED
     try:
-        status, _ = containers.status_of(account, container)
+        status, _ = containers.fetch_container_status(account, container)
     except Transient:
         if is_expired and content.attempt == 1:
             return "EXPIRED"

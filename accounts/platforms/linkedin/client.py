@@ -83,7 +83,7 @@ class Api(JsonClient):
         return super().call(method, url, headers={**(versioned if is_rest else {}), **(headers or {})}, **options)
 
 
-class LinkedInErrors(ErrorTranslator[LinkedInError]):
+class LinkedInErrorTranslator(ErrorTranslator[LinkedInError]):
     """The translation of LinkedIn's API errors into exceptions of type PlatformError."""
 
     name = "linkedin"
@@ -111,7 +111,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
         return None
 
 
-ERRORS = LinkedInErrors()
+ERRORS = LinkedInErrorTranslator()
 
 
 def quoted_urn(urn: str) -> str:

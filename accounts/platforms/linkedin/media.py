@@ -49,7 +49,7 @@ def upload_next_file(api: Api, owner: str, files: Files, progress: Progress) -> 
     """
     file = files[len(progress.state["media"])]
     send = _send_video if file.kind == "video" else _send_whole
-    with ERRORS.content_errors(_label(file)), file.open() as opened:
+    with ERRORS.translating_content_errors(_label(file)), file.open() as opened:
         urn = send(api, owner, file, opened)
     return progress.next_step("process", {**progress.state, "pending": urn, "looks": 0})
 
@@ -61,7 +61,7 @@ def check_processing(api: Api, files: Files, progress: Progress) -> Progress:
     """
     state, file = progress.state, files[len(progress.state["media"])]
     ready = next_step(files, progress, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
-    with ERRORS.content_errors(_label(file)):
+    with ERRORS.translating_content_errors(_label(file)):
         try:
             details = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted_urn(state['pending'])}")
         except LinkedInError as error:

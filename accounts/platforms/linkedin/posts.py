@@ -38,7 +38,7 @@ def check_and_begin(author: str, content: Content, progress: Progress) -> Progre
 
 def create(api: Api, author: str, content: Content, progress: Progress) -> Progress | Published:
     """Create the LinkedIn post from its text and the uploaded media. Raises PlatformError."""
-    with ERRORS.publish_errors("the post"):
+    with ERRORS.translating_publish_errors("the post"):
         try:
             response = api.post_json("/rest/posts", _body(author, content, progress.state))
         except LinkedInError as error:
@@ -63,7 +63,7 @@ def comment(api: Api, author: str, content: Content, progress: Progress) -> Publ
     assert post  # noqa: S101 - the step before has published the post
     urn = post.external_id
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
-    with ERRORS.publish_errors("the first comment"):
+    with ERRORS.translating_publish_errors("the first comment"):
         try:
             api.post_json(f"/rest/socialActions/{quoted_urn(urn)}/comments", comment_body)
         except LinkedInError as error:

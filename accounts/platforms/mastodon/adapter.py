@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from accounts.platforms import polls
 from accounts.platforms.base import Platform
-from accounts.platforms.chains import check_segments
+from accounts.platforms.chains import check_thread_segments
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
 from accounts.platforms.http.oauth import scopes_of
 from accounts.platforms.http.responses import UnreadableAnswer, one_line, required_matching_text
@@ -133,11 +133,11 @@ class Mastodon(Platform):
             return statuses.create(server, content, progress)
         with ERRORS.repeatable_call_errors():
             if progress.phase == "upload":
-                return media.upload_next(server, content.media, progress)
+                return media.upload_next_file(server, content.media, progress)
             if progress.phase == "process":
                 return media.check_processing(server, progress)
             limits = capabilities_with_limits(**grant.limits)
-            check_segments(content, limits, "the account's server")
+            check_thread_segments(content, limits, "the account's server")
             polls.check_poll(content, limits, "the account's server")
             return statuses.begin_with_idempotency_key(server, content)
 

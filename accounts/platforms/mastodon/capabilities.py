@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from accounts.platforms.chains import thread_option
+from accounts.platforms.chains import thread_option_schema
 from accounts.platforms.counting import URL_LENGTH, grapheme_length, mastodon_length
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option
+from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import (
@@ -73,7 +73,7 @@ _OPTIONS: dict[str, Any] = {
         "maxLength": 12,
         "pattern": "^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2,3}|[0-9]{3}))?$",
     },
-    "thread": thread_option(THREAD),
+    "thread": thread_option_schema(THREAD),
 }
 _NOT_POSSIBLE = (
     "Pictures and a video cannot be mixed in one post.",
@@ -137,7 +137,7 @@ def capabilities_with_limits(
         retry_safety="verifiable",
         link_preview="platform",
         not_possible=_NOT_POSSIBLE,
-        options=object_schema(**_OPTIONS, poll=poll_option(poll)),
+        options=object_schema(**_OPTIONS, poll=poll_option_schema(poll)),
         pace=PostingPace(seconds=36, burst=300),  # Mastodon accepts 300 posts in three hours
         thread=THREAD,
         poll=poll,

@@ -78,7 +78,7 @@ class Server(JsonClient):
         return entities
 
 
-class MastodonErrors(ErrorTranslator[MastodonError]):
+class MastodonErrorTranslator(ErrorTranslator[MastodonError]):
     """The translation of errors of Mastodon servers into exceptions of type PlatformError."""
 
     name = "mastodon"
@@ -100,7 +100,7 @@ class MastodonErrors(ErrorTranslator[MastodonError]):
         return error.status in self.content_statuses
 
 
-ERRORS = MastodonErrors()
+ERRORS = MastodonErrorTranslator()
 
 
 def entity_id(entity: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any, Literal
 
-from accounts.platforms.chains import segment_texts
+from accounts.platforms.chains import thread_segment_texts
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.mastodon.client import MastodonError, Server, entity_id
@@ -60,7 +60,7 @@ def find_possibly_created_status(
     state, sent, uncertain = progress.state, progress.segments, False
     if state["after"] is None:
         raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)
-    parent, text = sent[-1] if sent else None, segment_texts(content)[len(sent)]
+    parent, text = sent[-1] if sent else None, thread_segment_texts(content)[len(sent)]
     choices = [] if sent else [_letters(choice) for choice in choices_of(content.options)]
     ours = content.options.get("spoiler_text", "") + text
     newer, older = _statuses(server, parent or state["after"])

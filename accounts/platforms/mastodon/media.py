@@ -21,7 +21,7 @@ LONGEST_PAUSE_SECONDS = 60.0
 MAX_CHECKS = 100  # about an hour and a half
 
 
-def upload_next(server: Server, files: tuple[MediaFile, ...], progress: Progress) -> Progress:
+def upload_next_file(server: Server, files: tuple[MediaFile, ...], progress: Progress) -> Progress:
     """Upload the next media file of a Mastodon status.
 
     Without a response the file is uploaded again: nobody sees an unused upload.
@@ -42,14 +42,18 @@ def upload_next(server: Server, files: tuple[MediaFile, ...], progress: Progress
 def check_processing(server: Server, progress: Progress) -> Progress:
     """Ask the Mastodon server whether it has processed the uploaded media.
 
-    Raises as `upload_next`, and Transient if the processing takes too long.
+    Raises as `upload_next_file`, and Transient if the processing takes too long.
     """
-    pending = [identifier for identifier in progress.state["pending"] if status_of(server, identifier) == "processing"]
+    pending = [
+        identifier
+        for identifier in progress.state["pending"]
+        if fetch_processing_status(server, identifier) == "processing"
+    ]
     state = {**progress.state, "pending": pending}
     return _check_later(progress, state) if pending else progress.next_step("create", state)
 
 
-def status_of(server: Server, identifier: str) -> Literal["ready", "processing", "gone"]:
+def fetch_processing_status(server: Server, identifier: str) -> Literal["ready", "processing", "gone"]:
     """Ask the Mastodon server how far it has processed an uploaded media file.
 
     The result is `gone` if a status has used the file, or after a day.
@@ -85,7 +89,7 @@ def _upload(server: Server, file: MediaFile) -> tuple[str, bool]:
     The HTTP status says whether the file is ready, because some servers leave `url` empty.
     """
     name = file.filename or "file"
-    with file.open() as opened, ERRORS.content_errors(name):
+    with file.open() as opened, ERRORS.translating_content_errors(name):
         fields: dict[str, Any] = {"file": (name, opened, file.mime_type)}
         if file.alt_text:
             fields["description"] = file.alt_text

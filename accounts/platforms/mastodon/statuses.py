@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.chains import OPTION as THREAD
-from accounts.platforms.chains import segment_texts
+from accounts.platforms.chains import thread_segment_texts
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, http_url_or_empty
@@ -45,7 +45,7 @@ def create(server: Server, content: Content, progress: Progress) -> Progress | P
     sent, key = progress.segments, progress.state["key"]
     if sent:
         key = f"{key}-{len(sent)}"
-    with ERRORS.publish_errors("this post"):
+    with ERRORS.translating_publish_errors("this post"):
         try:
             status = server.post("/api/v1/statuses", json=_body(content, progress), headers={"Idempotency-Key": key})
             return _next_step(content, progress, status)
@@ -80,7 +80,7 @@ def _newest_status(server: Server) -> str | None:
 
 def _body(content: Content, progress: Progress) -> dict[str, Any]:
     sent = progress.segments
-    text = segment_texts(content)[len(sent)]
+    text = thread_segment_texts(content)[len(sent)]
     if sent:
         options = {name: content.options[name] for name in SEGMENT_OPTIONS if name in content.options}
         return {"status": text, "in_reply_to_id": sent[-1], **options}
@@ -97,7 +97,7 @@ def _next_step(content: Content, progress: Progress, status: Mapping[str, Any]) 
     permalink = (
         progress.state.get("permalink") or http_url_or_empty(status.get("url")) or http_url_or_empty(status.get("uri"))
     )
-    if len(sent) < len(segment_texts(content)):
+    if len(sent) < len(thread_segment_texts(content)):
         state = {**progress.state, "media": [], "permalink": permalink}
         return replace(progress, segments=sent).next_step("create", state)
     return Published(sent[0], permalink)
@@ -113,7 +113,7 @@ def _after_refusal(
     """
     state = progress.state
     with ERRORS.repeatable_call_errors():
-        statuses = {media.status_of(server, identifier) for identifier in state["media"]}
+        statuses = {media.fetch_processing_status(server, identifier) for identifier in state["media"]}
         if "processing" in statuses:
             raise Transient("The server has not finished processing the media.")
         if "gone" in statuses:

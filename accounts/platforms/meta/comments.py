@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown
-from accounts.platforms.meta.errors import Meaning, MetaErrors
+from accounts.platforms.meta.errors import Meaning, MetaErrorTranslator
 from accounts.platforms.meta.graph import Account, id_of, same_text
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
 
@@ -19,7 +19,7 @@ from accounts.platforms.types import CompleteListProof, Content, NotPublishedPro
 class FirstComments:
     """The first comments that an adapter adds to posts at one of Meta's products: creating them, and finding them."""
 
-    errors: MetaErrors
+    errors: MetaErrorTranslator
     text_field: str  # the field with a comment's text
     params: Mapping[str, str]  # parameters of the request that lists the comments below a post
     max_pages: int
@@ -41,7 +41,7 @@ class FirstComments:
         assert post  # noqa: S101 - the step before has published the post
         path, text = f"/{post.external_id}/comments", content.options["first_comment"]
         try:
-            with self.errors.publish_errors("the first comment"):
+            with self.errors.translating_publish_errors("the first comment"):
                 id_of(account.graph.post_form(path, {"message": text}))
         except AccountDisconnected as error:  # an account that may publish is not necessarily allowed to comment
             raise ContentRejected(f"The first comment was not created. {error.message}") from error
@@ -55,7 +55,7 @@ class FirstComments:
         post = progress.published
         assert post  # noqa: S101 - the step before has published the post
         path, text = f"/{post.external_id}/comments", content.options["first_comment"]
-        with self.errors.search_errors("the comments below the post", self.unreadable):
+        with self.errors.translating_search_errors("the comments below the post", self.unreadable):
             for each in account.graph.list_all(path, self.params, max_pages=self.max_pages, too_long=too_long):
                 author = each.get("from")
                 by_account = not isinstance(author, dict) or author.get("id") == account.id

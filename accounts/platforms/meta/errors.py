@@ -46,7 +46,7 @@ _ABOUT_APP = re.compile(
 )
 
 
-class MetaErrors(ErrorTranslator[GraphError]):
+class MetaErrorTranslator(ErrorTranslator[GraphError]):
     """The translation of one Meta product's API errors into PlatformErrors; `meanings` has the product's own codes."""
 
     error = GraphError
@@ -81,7 +81,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return self.meaning_of(error) is not None
 
     @contextmanager
-    def search_errors(self, what: str, unreadable: tuple[Meaning, ...] = ("permission",)) -> Iterator[None]:
+    def translating_search_errors(self, what: str, unreadable: tuple[Meaning, ...] = ("permission",)) -> Iterator[None]:
         """Return a context manager that turns Meta's errors into PlatformErrors during a search for a post or comment.
 
         Raises OutcomeUnknown if the list may not be read.
@@ -113,7 +113,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
             return RateLimited(f"{self.label}'s rate limit is reached: {error.reason}", retry_after=seconds)
         if meaning == "app":
             return ConnectionUnavailable(f"{self.label} does not accept this service's app: {error.reason}")
-        return self.transient(error) if meaning == "transient" else None
+        return self.transient_error(error) if meaning == "transient" else None
 
 
 def daily_limit_pause_seconds(attempt: int) -> float:

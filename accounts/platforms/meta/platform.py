@@ -15,7 +15,7 @@ from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable
 from accounts.platforms.http.oauth import OAuthApplication, scopes_of, wrong_code_error
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import UnreadableAnswer
-from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.errors import MetaErrorTranslator
 from accounts.platforms.meta.graph import VERSION, Account, Graph, GraphError, listed_objects, versioned_address
 from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from config.outbound import OutboundError
@@ -38,21 +38,21 @@ class MetaPlatform(OAuthPlatform):
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Run the step of publishing at a Meta platform that `progress.phase` names, such as an upload."""
-        return self.steps[progress.phase](self.account(grant), content, progress)
+        return self.steps[progress.phase](self.account_client(grant), content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
         """Search the Meta platform for the post that an interrupted attempt may have published."""
-        return self.searches[progress.phase](self.account(grant), content, progress)
+        return self.searches[progress.phase](self.account_client(grant), content, progress)
 
-    def account(self, grant: Grant) -> Account:
+    def account_client(self, grant: Grant) -> Account:
         """Return the connected account at the Meta platform, with a Graph API client."""
         return Account(self.graph(grant.tokens), grant.external_id)
 
     def graph(self, tokens: Mapping[str, Any]) -> Graph:
         """Return a Graph API client of the Meta platform that uses an account's access token."""
-        return Graph(self.api(), tokens["access_token"])
+        return Graph(self.graph_api_url(), tokens["access_token"])
 
-    def api(self) -> str:
+    def graph_api_url(self) -> str:
         """Return the URL of the Meta platform's Graph API, with the version."""
         return versioned_address(self.setting("API_BASE", self.api_base), self.version())
 
@@ -72,7 +72,7 @@ class MetaApplication(OAuthApplication):
     api: str = ""
 
     scope_separator = ","
-    errors: ClassVar[MetaErrors]
+    errors: ClassVar[MetaErrorTranslator]
     grant_prefix: ClassVar[str]  # prefix of the grant types, such as `th` of `th_exchange_token`
     needed: ClassVar[tuple[str, ...]] = ()
 

@@ -64,7 +64,7 @@ class Api(JsonClient):
     requires_objects = True
 
 
-class PinterestErrors(ErrorTranslator[PinterestError]):
+class PinterestErrorTranslator(ErrorTranslator[PinterestError]):
     """The translation of Pinterest's API errors into exceptions of type PlatformError."""
 
     name = "pinterest"
@@ -84,7 +84,7 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
         return None
 
 
-ERRORS = PinterestErrors()
+ERRORS = PinterestErrorTranslator()
 
 
 def id_of(entity: Mapping[str, Any], name: str = "id") -> str:

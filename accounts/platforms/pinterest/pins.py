@@ -40,7 +40,7 @@ def find_board_and_begin(api: Api, content: Content) -> Progress:
 
 def create(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Create the pin at Pinterest. Raises PlatformError; OutcomeUnknown means that the pin may have been created."""
-    with ERRORS.publish_errors("this pin", final=True):
+    with ERRORS.translating_publish_errors("this pin", final=True):
         try:
             pin_id = id_of(_post(api, content, progress.state))
         except PinterestError as error:

@@ -23,12 +23,12 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether
 MAX_CHECKS = 60
 
 
-def upload(api: Api, file: MediaFile, progress: Progress) -> Progress:
+def upload_video(api: Api, file: MediaFile, progress: Progress) -> Progress:
     """Register the video of a pin at Pinterest, and upload the file to the URL in the response.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
-    with ERRORS.content_errors("the video"):
+    with ERRORS.translating_content_errors("the video"):
         announced = api.post("/media", json={"media_type": "video"})
         media_id = id_of(announced, "media_id")
         url, fields = _destination(announced, api.address)

@@ -57,7 +57,7 @@ class WebApi(JsonClient):
         return super().is_success(response) and (json_object_or_none(response) or {}).get("ok") is True
 
 
-class SlackErrors(ErrorTranslator[SlackError]):
+class SlackErrorTranslator(ErrorTranslator[SlackError]):
     """The translation of Slack's API errors into platform errors, mostly by their codes."""
 
     name = "slack"
@@ -101,7 +101,11 @@ class SlackErrors(ErrorTranslator[SlackError]):
         if error.code in self.channel_closed:
             message = f"Slack does not let the {self.client} post to the channel: {error.reason}"
             return AccountDisconnected(message, suggested_action=CHECK_CHANNEL_ADVICE)
-        return self.transient(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
+        return (
+            self.transient_error(error)
+            if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES
+            else None
+        )
 
     def may_have_effect(self, error: SlackError) -> bool:
         """Return whether Slack may have carried out the request although it answered with this error."""
@@ -112,4 +116,4 @@ class SlackErrors(ErrorTranslator[SlackError]):
         return CONTENT_CODES.fullmatch(error.code) is not None
 
 
-ERRORS = SlackErrors()
+ERRORS = SlackErrorTranslator()

@@ -27,7 +27,7 @@ from accounts.platforms.slack.client import (
     RATE_LIMIT_CODES,
     TRANSIENT_CODES,
     SlackError,
-    SlackErrors,
+    SlackErrorTranslator,
     WebApi,
 )
 from accounts.platforms.types import Identity
@@ -51,7 +51,7 @@ _SITE = re.compile(r"https?://[A-Za-z0-9.:-]{1,250}/?")
 _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 
 
-class ExchangeErrors(SlackErrors):
+class CodeExchangeErrorTranslator(SlackErrorTranslator):
     """The translation of Slack's errors in the OAuth code exchange that completes an installation of the Slack app."""
 
     def platform_specific_error(self, error: SlackError) -> PlatformError | None:
@@ -70,7 +70,7 @@ class ExchangeErrors(SlackErrors):
         return wrong_code_error(self.label)
 
 
-EXCHANGE_ERRORS = ExchangeErrors()
+EXCHANGE_ERRORS = CodeExchangeErrorTranslator()
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformE
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, required_matching_text
 from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.slack import webhook
-from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrors, WebApi
+from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrorTranslator, WebApi
 from accounts.platforms.slack.webhook import Webhook
 from accounts.platforms.types import (
     Content,
@@ -56,7 +56,7 @@ _TIMESTAMP = re.compile(r"[0-9]{1,12}\.[0-9]{6}")  # identifies a message, such 
 Channel = Mapping[str, Any]
 
 
-class FileErrors(SlackErrors):
+class FileErrorTranslator(SlackErrorTranslator):
     """The translation of Slack's errors about files in a message, which do not disconnect the account.
 
     Messages of text alone still work.
@@ -77,7 +77,7 @@ class FileErrors(SlackErrors):
         return super().platform_specific_error(error)
 
 
-FILE_ERRORS = FileErrors()
+FILE_ERRORS = FileErrorTranslator()
 
 
 def message_body(content: Content) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def message_body(content: Content) -> dict[str, Any]:
 
 def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
     """Post a Slack message as the app. Raises platform errors: OutcomeUnknown if Slack may have posted the message."""
-    with ERRORS.publish_errors("this message", final=True):
+    with ERRORS.translating_publish_errors("this message", final=True):
         posted = api.post("/chat.postMessage", json={"channel": channel["id"], **message_body(content)})
         timestamp = required_matching_text(posted, "ts", _TIMESTAMP, "timestamp")
     return _published(channel, timestamp, content)
@@ -99,7 +99,7 @@ def send_by_webhook(hook: Webhook, content: Content) -> Published:
 
     Raises the same errors as `send_as_app`.
     """
-    with webhook.ERRORS.publish_errors("this message", final=True):
+    with webhook.ERRORS.translating_publish_errors("this message", final=True):
         hook.post("", json=message_body(content))
     return Published("", "")
 
@@ -108,7 +108,7 @@ def upload_next_file(api: WebApi, channel: Channel, content: Content, progress: 
     """Upload the next file of a Slack message. Raises ContentRejected, AccountDisconnected, Transient."""
     state = progress.state
     file = content.media[len(state["files"])]
-    with FILE_ERRORS.content_errors("this message"):
+    with FILE_ERRORS.translating_content_errors("this message"):
         file_id, address = _announce(api, file)
         _send(address, file)
     uploaded = [*state["files"], file_id]
@@ -126,7 +126,7 @@ def share_files(api: WebApi, channel: Channel, content: Content, progress: Progr
     text = {"initial_comment": escape(content.text, quote=False)} if content.text.strip() else {}
     thread = {"thread_ts": content.options["thread_ts"]} if "thread_ts" in content.options else {}
     body = {"files": files, "channel_id": channel["id"], **text, **thread}
-    with FILE_ERRORS.publish_errors("this message"):
+    with FILE_ERRORS.translating_publish_errors("this message"):
         try:
             api.post("/files.completeUploadExternal", json=body)
         except SlackError as error:

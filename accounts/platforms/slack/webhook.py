@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.responses import NO_REASON
-from accounts.platforms.slack.client import SlackError, SlackErrors
+from accounts.platforms.slack.client import SlackError, SlackErrorTranslator
 from accounts.platforms.types import Identity
 from config.outbound import Response
 
@@ -56,7 +56,7 @@ class Webhook(JsonClient):
         return super().is_success(response) and response.body.strip() == b"ok"
 
 
-class WebhookErrors(SlackErrors):
+class WebhookErrorTranslator(SlackErrorTranslator):
     """The translation of errors of Slack webhooks into platform errors."""
 
     error = WebhookError
@@ -88,7 +88,7 @@ class WebhookErrors(SlackErrors):
         return error.status in (400, 413)
 
 
-ERRORS = WebhookErrors()
+ERRORS = WebhookErrorTranslator()
 
 
 def webhook_at(given: str, api_base: str) -> Webhook:

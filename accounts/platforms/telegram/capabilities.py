@@ -8,7 +8,7 @@ from __future__ import annotations
 from accounts.platforms.counting import code_points, utf16_units
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import poll_option
+from accounts.platforms.polls import poll_option_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import (
     Capabilities,
@@ -97,7 +97,7 @@ CAPABILITIES = Capabilities(
             "minimum": 1,
             "maximum": MAX_ID,
         },
-        poll=poll_option(POLL),
+        poll=poll_option_schema(POLL),
     ),
     # Telegram allows one message a second in a chat, with short bursts, and 20 a minute in a group.
     pace=PostingPace(seconds=3, burst=3),

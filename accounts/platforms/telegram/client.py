@@ -95,7 +95,7 @@ class BotApi(JsonClient):
         return BotApiError(response, self.token)
 
 
-class TelegramErrors(ErrorTranslator[BotApiError]):
+class TelegramErrorTranslator(ErrorTranslator[BotApiError]):
     """The translation of errors of Telegram's Bot API into platform errors.
 
     A response that does not come from the API says nothing about the bot or the post.
@@ -109,7 +109,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
     def platform_specific_error(self, error: BotApiError) -> PlatformError | None:
         """Return the PlatformError for Telegram's errors about the bot or the server; None for other errors."""
         if not error.from_api:
-            return None if error.status in (413, 429) else self.transient(error)
+            return None if error.status in (413, 429) else self.transient_error(error)
         if _ABOUT_A_PART.search(error.reason):
             return OutcomeUnknown(f"Telegram may have sent a part of the album: {error.reason}")
         if error.status in (401, 404):
@@ -143,4 +143,4 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         return error.status == 413 or _ABOUT_THE_POST.search(error.reason) is not None
 
 
-ERRORS = TelegramErrors()
+ERRORS = TelegramErrorTranslator()

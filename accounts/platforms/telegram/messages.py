@@ -113,7 +113,7 @@ def send_request(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Seq
     Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, AccountDisconnected, ContentRejected, and
     TokenExpired if the chat has a new id.
     """
-    with ERRORS.publish_errors("this post"):
+    with ERRORS.translating_publish_errors("this post"):
         try:
             sent = _request(api, chat.id, message, media)
         except BotApiError as error:

@@ -56,7 +56,7 @@ class Threads(MetaPlatform):
 
     def application(self) -> ThreadsApplication:
         """Return the operator's OAuth app at Threads, from the settings."""
-        api = unversioned_address(self.api())
+        api = unversioned_address(self.graph_api_url())
         return ThreadsApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),

@@ -7,7 +7,7 @@ developers.facebook.com/docs/threads (overview, publishing reference, text attac
 
 from __future__ import annotations
 
-from accounts.platforms.chains import thread_option
+from accounts.platforms.chains import thread_option_schema
 from accounts.platforms.counting import threads_length
 from accounts.platforms.links import link_spans
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
@@ -95,7 +95,7 @@ CAPABILITIES = Capabilities(
             "pattern": r"^https?://[^\s]+$",
             "maxLength": 2000,
         },
-        thread=thread_option(THREAD),
+        thread=thread_option_schema(THREAD),
     ),
     pace=PostingPace(seconds=432, burst=50),
     thread=THREAD,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accounts.platforms.chains import segment_texts
+from accounts.platforms.chains import thread_segment_texts
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.graph import Account, GraphError, id_of
@@ -117,7 +117,7 @@ def restart_containers_step(progress: Progress, reason: str) -> Progress:
 
 
 def _create(account: Account, form: Mapping[str, str], what: str) -> str:
-    with ERRORS.content_errors(what):
+    with ERRORS.translating_content_errors(what):
         try:
             return id_of(account.graph.post_form(f"/{account.id}/threads", form))
         except GraphError as error:
@@ -129,7 +129,7 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
 def _segment_form(
     content: Content, files: Sequence[MediaFile], children: Sequence[str], sent: Sequence[str]
 ) -> dict[str, str]:
-    text = segment_texts(content)[len(sent)]
+    text = thread_segment_texts(content)[len(sent)]
     form = {"text": text} if text.strip() else {}
     if sent:
         return {"media_type": "TEXT", **form, "reply_to_id": sent[-1]}

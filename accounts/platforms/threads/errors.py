@@ -5,12 +5,12 @@ Source: developers.facebook.com/docs/threads (troubleshooting); subcodes are tho
 
 from __future__ import annotations
 
-from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.errors import MetaErrorTranslator
 
 UNKNOWN_CONTAINER = 4279009  # also for a while after the container was created
 
 
-class ThreadsErrors(MetaErrors):
+class ThreadsErrors(MetaErrorTranslator):
     """The translation of errors of the Threads API into platform errors."""
 
     name = "threads"

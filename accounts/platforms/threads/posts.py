@@ -14,7 +14,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.platforms.chains import check_segments, segment_texts
+from accounts.platforms.chains import check_thread_segments, thread_segment_texts
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
 from accounts.platforms.meta.graph import Account, GraphError, earliest_post_time, id_of, same_text, time_of
@@ -32,7 +32,7 @@ def check_and_begin(account: Account, content: Content, progress: Progress) -> P
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
     """
-    check_segments(content, CAPABILITIES, "Threads")
+    check_thread_segments(content, CAPABILITIES, "Threads")
     if content.media and "link_attachment" in content.options:
         raise ContentRejected("A Threads post with media shows no link below it; leave `link_attachment` out.")
     attached = content.options.get("link_attachment", "")
@@ -56,7 +56,7 @@ def publish_container(account: Account, content: Content, progress: Progress) ->
 
     Raises platform errors.
     """
-    with ERRORS.publish_errors("this post"):
+    with ERRORS.translating_publish_errors("this post"):
         try:
             form = {"creation_id": progress.state["container"]}
             return _after_segment(
@@ -119,7 +119,7 @@ def _id_of_published(account: Account, content: Content, progress: Progress) -> 
 
     For the last post of a chain this may be the container's id.
     """
-    if progress.segments and len(progress.segments) == len(segment_texts(content)) - 1:
+    if progress.segments and len(progress.segments) == len(thread_segment_texts(content)) - 1:
         return str(progress.state["container"])
     if (found := _find_segment(account, content, progress)) is None:
         raise Transient("Threads has published the post and does not list it yet.")
@@ -132,9 +132,9 @@ def _find_segment(account: Account, content: Content, progress: Progress) -> str
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
     sent = progress.segments
-    text, media_type = segment_texts(content)[len(sent)], _media_type(() if sent else content.media)
+    text, media_type = thread_segment_texts(content)[len(sent)], _media_type(() if sent else content.media)
     edge = "replies" if sent else "threads"
-    with ERRORS.search_errors(f"the profile's {edge}"):
+    with ERRORS.translating_search_errors(f"the profile's {edge}"):
         found = [
             id_of(post)
             for post in _posts_since(account, edge, progress.state["since"])
@@ -177,7 +177,7 @@ def _without_hash(text: Any) -> str:
 def _after_segment(content: Content, progress: Progress, media_id: str) -> Progress:
     """Return the next publishing step of a Threads chain: prepare the next post or, after the last, ask for the URL."""
     sent = (*progress.segments, media_id)
-    if len(sent) < len(segment_texts(content)):
+    if len(sent) < len(thread_segment_texts(content)):
         return replace(progress, segments=sent).next_step("container", {"since": progress.state["since"]})
     # Without the segments, because messages about errors would say that a further one is missing.
     return replace(progress, segments=(), published=Published(sent[0], "")).next_step("permalink", {})

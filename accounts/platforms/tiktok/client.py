@@ -143,7 +143,7 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
             )
         if error.code == BANNED:
             return ContentRejected(f"TikTok does not let the creator post: {error.reason}")
-        return self.transient(error) if error.code in TRANSIENT_ERRORS else None
+        return self.transient_error(error) if error.code in TRANSIENT_ERRORS else None
 
     def rejects_content(self, error: TikTokError) -> bool:
         """Return whether TikTok's error has a name, since most named errors mean that TikTok refuses the content."""

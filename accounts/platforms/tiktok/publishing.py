@@ -53,7 +53,7 @@ class TransferErrors(ErrorTranslator[ApiError]):
         """
         if error.status == 429:
             return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
-        return self.transient(error) if error.status == 401 else None
+        return self.transient_error(error) if error.status == 401 else None
 
     def rejects_content(self, error: ApiError) -> bool:
         """Return whether TikTok's error means that it refuses the bytes of a video's chunk."""
@@ -71,7 +71,7 @@ def check_creator_and_announce(api: Api, content: Content, progress: Progress) -
     announced = progress.state.get("announced", 0)
     if announced >= status.MAX_ANNOUNCEMENTS:
         raise Transient("TikTok repeatedly ends the upload before it is complete.")
-    with ERRORS.content_errors("this post"):
+    with ERRORS.translating_content_errors("this post"):
         creator = posts.fetch_creator_limits(api)
         posts.check_creator_limits(content, creator)
         following = {"username": creator.username, "announced": announced + 1}
@@ -90,7 +90,7 @@ def upload_parts_before_last(api: Api, content: Content, progress: Progress) -> 
     last = min(first + CHUNKS_PER_STEP, count - 1)
     try:
         address = _upload_address(content, state)
-        with TRANSFER_ERRORS.content_errors("the video"), file.open() as opened:
+        with TRANSFER_ERRORS.translating_content_errors("the video"), file.open() as opened:
             for index in range(first, last):
                 _send_chunk(address, file, opened, index)
     except UploadUrlExpired:
@@ -108,7 +108,7 @@ def upload_last_part(api: Api, content: Content, progress: Progress) -> Progress
     [file], state = content.media, progress.state
     try:
         address = _upload_address(content, state)
-        with TRANSFER_ERRORS.publish_errors("the video"), file.open() as opened:
+        with TRANSFER_ERRORS.translating_publish_errors("the video"), file.open() as opened:
             _send_chunk(address, file, opened, state["chunks"])
     except UploadUrlExpired:
         return _start_again(progress)
@@ -120,7 +120,7 @@ def upload_last_part(api: Api, content: Content, progress: Progress) -> Progress
 def publish_photos(api: Api, content: Content, progress: Progress) -> Progress:
     """Ask TikTok to publish photos, which TikTok fetches by URL. Raises OutcomeUnknown if TikTok may publish them."""
     body = posts.photo_body(content, comment_disabled=progress.state["comment_disabled"])
-    with ERRORS.publish_errors("the photos"):
+    with ERRORS.translating_publish_errors("the photos"):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))
     return status.first_status_check_step(progress, publish_id)
 
@@ -219,7 +219,7 @@ def _received(api: Api, content: Content, state: State) -> int | None:
     Raises OutcomeUnknown if TikTok refuses to answer, otherwise as every step.
     """
     try:
-        with ERRORS.content_errors("the question"):
+        with ERRORS.translating_content_errors("the question"):
             current = status.get_status(api, state["publish_id"])
     except ContentRejected as error:
         raise OutcomeUnknown(f"TikTok does not say what became of the video: {error.message}") from error

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 
-from accounts.platforms.chains import thread_option
+from accounts.platforms.chains import thread_option_schema
 from accounts.platforms.counting import URL_LENGTH, code_points, has_linked_url, x_weighted_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
-from accounts.platforms.polls import poll_option
+from accounts.platforms.polls import poll_option_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import (
@@ -105,8 +105,8 @@ CAPABILITIES = Capabilities(
         },
         made_with_ai={"type": "boolean", "description": "Label the post as made with AI."},
         paid_partnership={"type": "boolean", "description": "Label the post as a paid promotion."},
-        thread=thread_option(THREAD),
-        poll=poll_option(POLL),
+        thread=thread_option_schema(THREAD),
+        poll=poll_option_schema(POLL),
     ),
     links_url=has_linked_url,
     # X accepts 100 posts of an account in 15 minutes and 300 in three hours.

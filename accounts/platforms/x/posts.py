@@ -23,7 +23,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms import polls
-from accounts.platforms.chains import check_segments, segment_texts
+from accounts.platforms.chains import check_thread_segments, thread_segment_texts
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
@@ -48,7 +48,7 @@ def check_and_begin(content: Content, progress: Progress) -> Progress:
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
     """
-    check_segments(content, CAPABILITIES, "X")
+    check_thread_segments(content, CAPABILITIES, "X")
     polls.check_poll(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0}
     return media.next_step(content.media, progress, state)
@@ -56,7 +56,7 @@ def check_and_begin(content: Content, progress: Progress) -> Progress:
 
 def create_next_post(api: Api, content: Content, progress: Progress) -> Progress | Published:
     """Create the X post, or the next post of an X thread. Raises platform errors."""
-    with ERRORS.publish_errors("this post"):
+    with ERRORS.translating_publish_errors("this post"):
         try:
             post = data_of(api.post("/2/tweets", json=_body(content, progress)))
             return _after_post(api, content, progress, id_of(post))
@@ -80,7 +80,7 @@ def find_possibly_published_post(
 
 def _body(content: Content, progress: Progress) -> dict[str, Any]:
     sent, state = progress.segments, progress.state
-    text = segment_texts(content)[len(sent)]
+    text = thread_segment_texts(content)[len(sent)]
     body: dict[str, Any] = {"text": text} if text.strip() else {}
     if sent:
         return {**body, "reply": {"in_reply_to_tweet_id": sent[-1]}}
@@ -109,7 +109,7 @@ def _after_refusal(api: Api, content: Content, progress: Progress, refused: XErr
 
 def _after_post(api: Api, content: Content, progress: Progress, post_id: str) -> Progress | Published:
     sent = (*progress.segments, post_id)
-    if len(sent) < len(segment_texts(content)):
+    if len(sent) < len(thread_segment_texts(content)):
         return replace(progress, segments=sent).next_step("create", progress.state)
     # X finds posts by id, so the URL stays valid if the user name changes.
     return Published(sent[0], f"{SITE}/{api.username}/status/{sent[0]}")
@@ -121,7 +121,7 @@ def _earlier_post_id(api: Api, content: Content, progress: Progress) -> str | No
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
     sent, state = progress.segments, progress.state
-    text = segment_texts(content)[len(sent)]
+    text = thread_segment_texts(content)[len(sent)]
     parent, media_ids = (sent[-1], []) if sent else (None, sorted(state["media"]))
     with_poll = parent is None and polls.poll_of(content.options) is not None
     newer = {"since_id": parent} if parent else {"start_time": _start_time(state["since"])}

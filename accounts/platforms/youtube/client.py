@@ -107,7 +107,7 @@ class YouTubeErrors(ErrorTranslator[YouTubeError]):
             return AccountDisconnected(ACCOUNT_ERRORS[error.code])
         if error.code in SERVICE_ERRORS:
             return ConnectionUnavailable(f"Google does not let this service use YouTube's API: {error.reason}")
-        return self.transient(error) if error.status in (408, 409) else None
+        return self.transient_error(error) if error.status in (408, 409) else None
 
     def rejects_content(self, error: YouTubeError) -> bool:
         """Return whether YouTube's error means that it refuses the video."""

@@ -69,7 +69,7 @@ def check_and_open_session(api: Api, content: Content, progress: Progress) -> Pr
     """
     _check(content)
     notify = "true" if content.options.get("notify_subscribers", True) else "false"
-    with ERRORS.content_errors(THE_VIDEO):
+    with ERRORS.translating_content_errors(THE_VIDEO):
         address = open_session(api, content.media[0], _resource(content), {"notifySubscribers": notify})
     opened = {
         "session": encrypt_upload_url(address, key=content.key),
@@ -81,7 +81,7 @@ def check_and_open_session(api: Api, content: Content, progress: Progress) -> Pr
 def upload_pieces_before_last(api: Api, content: Content, progress: Progress) -> Progress:
     """Upload the next pieces of a video to YouTube, except for the last piece, which would create the video."""
     [file] = content.media
-    with ERRORS.content_errors(THE_VIDEO):
+    with ERRORS.translating_content_errors(THE_VIDEO):
         try:
             session = _session(api, content, progress.state)
             uploaded = session.query_progress()
@@ -105,7 +105,7 @@ def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progres
     """
     [file] = content.media
     try:
-        with ERRORS.content_errors(THE_VIDEO):
+        with ERRORS.translating_content_errors(THE_VIDEO):
             session = _session(api, content, progress.state)
             before = session.query_progress()
         if before.video_id or not _is_last_piece(file, before):
@@ -113,7 +113,7 @@ def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progres
         with file.open() as opened:
             opened.seek(before.received)
             piece = opened.read(PIECE_BYTES)
-        with ERRORS.publish_errors(THE_VIDEO):
+        with ERRORS.translating_publish_errors(THE_VIDEO):
             after = session.send_piece(piece, before.received)
     except UploadSessionExpired:
         return _start_again(progress)
@@ -152,7 +152,7 @@ def set_thumbnail(api: Api, content: Content, progress: Progress) -> Progress:
     state, note = progress.state, ""
     tries = state["tries"] + 1
     try:
-        with ERRORS.content_errors("this thumbnail"):
+        with ERRORS.translating_content_errors("this thumbnail"):
             upload_thumbnail_from_url(api, state["video"], content.options["thumbnail_url"])
     except TokenExpired:
         raise

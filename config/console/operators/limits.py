@@ -25,7 +25,7 @@ from django.http import HttpRequest, HttpResponse
 from config import metrics
 from config.api.errors import RateLimited
 from config.console.operators import audit
-from config.jobs.backoff import doubling_pause
+from config.jobs.backoff import doubling_retry_pause
 from workspaces.workspace_page import api_error_page
 
 ADDRESS_LIMIT = 20
@@ -39,14 +39,14 @@ class SignInLimits(AxesDatabaseHandler):
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:
         """Return whether to refuse a sign-in without checking its password, because too many wrong passwords came before."""
-        wait = seconds_to_wait(request, get_client_username(request, credentials) or "")
+        wait = sign_in_wait_seconds(request, get_client_username(request, credentials) or "")
         request.sign_in_wait = wait  # type: ignore[attr-defined]  # for `locked_out_page`
         if wait:
             metrics.OPERATOR_SIGN_INS.labels("refused").inc()
         return wait > 0
 
 
-def seconds_to_wait(request: HttpRequest, name: str) -> int:
+def sign_in_wait_seconds(request: HttpRequest, name: str) -> int:
     """Return how many seconds an operator must wait before the next try to sign in from the request's IP address, or 0."""
     now: datetime = request.axes_attempt_time  # type: ignore[attr-defined]  # set by django-axes, as the address is
     address: str | None = request.axes_ip_address  # type: ignore[attr-defined]
@@ -61,7 +61,7 @@ def seconds_to_wait(request: HttpRequest, name: str) -> int:
     for_name, name_last = _failures(recent.filter(username=name))
     if for_name < NAME_LIMIT or _has_signed_in_from(name, address):
         return 0
-    pause = doubling_pause(for_name - NAME_LIMIT + 1, first=1, longest=MAX_PAUSE_SECONDS)
+    pause = doubling_retry_pause(for_name - NAME_LIMIT + 1, first=1, longest=MAX_PAUSE_SECONDS)
     return _seconds_left(name_last, pause, now)
 
 
@@ -79,7 +79,7 @@ def locked_out_page(
     return page
 
 
-def counted_address(request: HttpRequest) -> str | None:
+def sign_in_limit_address(request: HttpRequest) -> str | None:
     """Return the client's IPv4 address or IPv6 /64 network, for counting failed sign-ins (AXES_CLIENT_IP_CALLABLE)."""
     return _normalized(request.META.get("REMOTE_ADDR", ""))
 

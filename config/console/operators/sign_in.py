@@ -141,7 +141,7 @@ class CodeStep(SecondFactorStep):
         return HttpResponseRedirect(next_page)
 
 
-class SetUpStep(SecondFactorStep):
+class SecondFactorSetUpStep(SecondFactorStep):
     """The sign-in page for an operator who has no second factor yet: sets up the authenticator app, shows recovery codes."""
 
     template_name = "admin/second_factor_set_up.html"

@@ -10,7 +10,7 @@ from agents.serializers import ApiKeySerializer
 from billing.models import BillingAlarm
 from config.api import fields
 from config.api.operation import WriteBody
-from config.api.serializers import PageQuery, StrictList, page_of, preview_of
+from config.api.serializers import PageQuery, StrictList, dry_run_serializer_class, page_serializer_class
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.serializers import DeliverySerializer
 from workspaces.models import Workspace
@@ -80,8 +80,8 @@ class OperatorsWorkspaceEnvelope(serializers.Serializer):
     workspace = OperatorsWorkspaceSerializer()
 
 
-OperatorsWorkspacePage = page_of("OperatorsWorkspacePage", "workspaces", OperatorsWorkspaceSerializer)
-PauseWorkspacePreview = preview_of("OpsWorkspacePause", would_update=OperatorsWorkspaceSerializer)
+OperatorsWorkspacePage = page_serializer_class("OperatorsWorkspacePage", "workspaces", OperatorsWorkspaceSerializer)
+PauseWorkspacePreview = dry_run_serializer_class("OpsWorkspacePause", would_update=OperatorsWorkspaceSerializer)
 
 
 class OperatorsWorkspacesQuery(PageQuery):
@@ -101,7 +101,7 @@ class OperatorsDeliverySerializer(DeliverySerializer):
         fields = (*DeliverySerializer.Meta.fields, "workspace_id")
 
 
-OperatorsDeliveryPage = page_of("OperatorsDeliveryPage", "deliveries", OperatorsDeliverySerializer)
+OperatorsDeliveryPage = page_serializer_class("OperatorsDeliveryPage", "deliveries", OperatorsDeliverySerializer)
 
 
 class OperatorsDeliveriesQuery(PageQuery):
@@ -141,7 +141,9 @@ class ReplayRequestShown(serializers.Serializer):
     workspace_id = serializers.CharField(required=False)
 
 
-ReplayDeliveriesPreview = preview_of("OpsDeliveryReplay", request=ReplayRequestShown, would_update=ReplaysSerializer)
+ReplayDeliveriesPreview = dry_run_serializer_class(
+    "OpsDeliveryReplay", request=ReplayRequestShown, would_update=ReplaysSerializer
+)
 
 
 class RuleSerializer(serializers.Serializer):
@@ -160,7 +162,7 @@ class RetainedSerializer(serializers.Serializer):
     kept = serializers.ListField(child=serializers.CharField(), help_text="Data that no rule deletes.")
 
 
-RunRetentionPreview = preview_of("OpsRetentionRun", would_delete=RetainedSerializer)
+RunRetentionPreview = dry_run_serializer_class("OpsRetentionRun", would_delete=RetainedSerializer)
 
 
 class ReconciledSerializer(serializers.Serializer):
@@ -185,7 +187,7 @@ class ReconcileScopeSerializer(serializers.Serializer):
     workspaces = serializers.IntegerField()
 
 
-ReconcileBillingPreview = preview_of("OpsBillingReconcile", would_update=ReconcileScopeSerializer)
+ReconcileBillingPreview = dry_run_serializer_class("OpsBillingReconcile", would_update=ReconcileScopeSerializer)
 
 
 class RevokeKeySerializer(EitherBody):
@@ -199,4 +201,4 @@ class RevokedKeyEnvelope(serializers.Serializer):
     api_key = ApiKeySerializer()
 
 
-RevokeKeyPreview = preview_of("OpsKeyRevoke", would_update=ApiKeySerializer)
+RevokeKeyPreview = dry_run_serializer_class("OpsKeyRevoke", would_update=ApiKeySerializer)

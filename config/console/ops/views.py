@@ -35,7 +35,7 @@ from config.console.ops.serializers import (
 )
 from config.console.retention import NEVER_DELETED, RetentionReport, run_retention_for_operator
 from webhooks.selectors import list_all_deliveries
-from webhooks.services import replay_deliveries
+from webhooks.services import replay_deliveries_as_operator
 from workspaces.selectors import search_workspaces
 from workspaces.services import lift_callers_pause, pause_workspace
 
@@ -119,7 +119,7 @@ class DeliveriesViewSet(OperatorsViewSet):
         preview=ReplayDeliveriesPreview,
     )
     def replay(self, call: Call) -> Reply | DryRunReply:
-        found = replay_deliveries(caller=call.caller, dry_run=call.dry_run, **call.data)
+        found = replay_deliveries_as_operator(caller=call.caller, dry_run=call.dry_run, **call.data)
         return DryRunReply(call.data, found, "would_update") if call.dry_run else Reply(found)
 
 
@@ -153,7 +153,7 @@ class BillingViewSet(OperatorsViewSet):
         return Reply({"reconciliation": found})
 
 
-class KeysViewSet(OperatorsViewSet):
+class ApiKeysViewSet(OperatorsViewSet):
     @operation(
         "ops.revoke_key",
         summary="Stop an API key at once, by its token or its id",

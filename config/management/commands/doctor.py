@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.console.doctor import Level, diagnose
+from config.console.doctor import FindingLevel, diagnose
 
 
 class Command(BaseCommand):
@@ -18,10 +18,14 @@ class Command(BaseCommand):
     requires_system_checks = []  # it runs them as one of its own checks
 
     def handle(self, *args: Any, **options: Any) -> None:
-        styles = {Level.OK: self.style.SUCCESS, Level.WARNING: self.style.WARNING, Level.FAULT: self.style.ERROR}
+        styles = {
+            FindingLevel.OK: self.style.SUCCESS,
+            FindingLevel.WARNING: self.style.WARNING,
+            FindingLevel.FAULT: self.style.ERROR,
+        }
         faults = 0
         for finding in diagnose():
-            faults += finding.level is Level.FAULT
+            faults += finding.level is FindingLevel.FAULT
             mark = styles[finding.level](f"{finding.level:<8}")
             self.stdout.write(f"{mark} {finding.what:<15} {finding.found}")
             if finding.todo:

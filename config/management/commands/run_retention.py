@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.console.retention import NEVER_DELETED, SCHEDULED_RUN_SECONDS, count_expired, run_retention
+from config.console.retention import NEVER_DELETED, SCHEDULED_RUN_SECONDS, count_expired_rows_by_rule, run_retention
 
 
 class Command(BaseCommand):
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, dry_run: bool, seconds: float, **options: Any) -> None:
-        found = count_expired() if dry_run else run_retention(seconds=seconds, report=self.stderr.write)
+        found = count_expired_rows_by_rule() if dry_run else run_retention(seconds=seconds, report=self.stderr.write)
         for name, rows in found.rows.items():
             self.stdout.write(f"{rows:>12,}  {name}")
         for line in NEVER_DELETED:

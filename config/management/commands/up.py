@@ -17,7 +17,7 @@ from django.db import OperationalError, connections
 
 from config.jobs.models import Heartbeat
 from config.runtime.demo import Demo, create_or_find_demo_workspace, print_welcome
-from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, join_host_and_port, loopback_host
+from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, host_to_connect_to, join_host_and_port
 from config.runtime.supervisor import Child, Supervisor
 
 READY_SECONDS = 60
@@ -43,7 +43,7 @@ class Command(BaseCommand):
                 signal.signal(number, supervisor.request_stop)
             demo = self._prepare_database(base_url)
             try:
-                self._run(supervisor, demo, host=loopback_host(host), port=port, base_url=base_url)
+                self._run(supervisor, demo, host=host_to_connect_to(host), port=port, base_url=base_url)
             finally:
                 supervisor.stop()
         self._say("Stopped.")
@@ -101,7 +101,7 @@ def _prepare_environment(host: str, port: int) -> str:
     os.environ["DATA_DIR"] = str(settings.DATA_DIR)
     if settings.PRODUCTION:
         return settings.BASE_URL
-    base_url = os.environ.get("BASE_URL") or f"http://{join_host_and_port(loopback_host(host), port)}"
+    base_url = os.environ.get("BASE_URL") or f"http://{join_host_and_port(host_to_connect_to(host), port)}"
     os.environ["BASE_URL"] = base_url
     return base_url.rstrip("/")
 

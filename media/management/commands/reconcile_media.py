@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.api.errors import ServiceUnavailable
-from media.services import find_orphans, recount_usage, remove_files_without_row
+from media.services import find_orphaned_and_missing_files, recount_usage, remove_files_without_row
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, remove: bool, **options: Any) -> None:
         try:
-            files, assets = find_orphans(self._report_progress)
+            files, assets = find_orphaned_and_missing_files(self._report_progress)
             for key in files:
                 self.stdout.write(f"file without a row: {key}")
             for media_id in assets:

@@ -8,7 +8,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accounts.platforms.counting import clusters, nfc_normalized
+from accounts.platforms.counting import grapheme_clusters, nfc_normalized
 from accounts.platforms.links import any_word_pattern
 
 FLAGS = ["🇩", "🇪"]
@@ -39,7 +39,7 @@ mark_runs = st.lists(st.sampled_from(MARKS), min_size=30, max_size=90).map(lambd
 @settings(derandomize=True, deadline=None, max_examples=2000)
 @given(texts)
 def test_clusters_are_those_of_the_regex_module(text: str) -> None:
-    assert clusters(text) == regex.findall(r"\X", text)
+    assert grapheme_clusters(text) == regex.findall(r"\X", text)
 
 
 @settings(derandomize=True, deadline=None, max_examples=1000)

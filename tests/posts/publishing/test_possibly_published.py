@@ -154,7 +154,7 @@ def test_a_result_of_a_worker_that_lost_its_claim_resolves_the_target(
     clock.shift(LEASE)
     run_until_idle()  # another worker, which does not know the outcome
 
-    outcomes.record_late_publication(worker, Finish(TargetStatus.PUBLISHED, False, published=published))
+    outcomes.mark_unconfirmed_as_published(worker, Finish(TargetStatus.PUBLISHED, False, published=published))
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["external_id"], target["error"]) == ("published", published.external_id, None)

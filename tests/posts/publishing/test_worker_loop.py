@@ -101,7 +101,7 @@ def test_a_database_error_in_a_claim_does_not_leak_the_accounts_places(
     with pytest.raises(OperationalError):
         loop.run_once()
 
-    assert loop._shares.total == 0
+    assert loop._shares.running_job_count == 0
 
 
 def test_stopped_targets_are_written_by_the_threads_and_free_their_places(
@@ -113,7 +113,7 @@ def test_stopped_targets_are_written_by_the_threads_and_free_their_places(
     loop.start()
     wait_until(lambda: PostTarget.objects.filter(status="failed").count() == SHARES.slow + 2)
 
-    wait_until(lambda: loop._shares.total == 0)
+    wait_until(lambda: loop._shares.running_job_count == 0)
     assert scripted.sent == []
 
 

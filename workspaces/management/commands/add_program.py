@@ -29,7 +29,7 @@ class Command(BaseCommand):
         if not settings.OIDC_ISSUER or not settings.OIDC_ALLOW_CLIENT_CREDENTIALS:
             raise CommandError("Set OIDC_ISSUER and OIDC_ALLOW_CLIENT_CREDENTIALS=true first.")
         try:
-            identity = identity_from_claims(provider().document["issuer"], {"sub": subject, "name": name})
+            identity = identity_from_claims(provider().discovery_document["issuer"], {"sub": subject, "name": name})
         except (ProviderUnavailable, InvalidSubject) as error:
             raise CommandError(str(error)) from error
         existing = selectors.user_of_identity(issuer=identity.issuer, subject=subject)

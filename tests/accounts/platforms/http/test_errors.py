@@ -51,8 +51,8 @@ def test_each_error_is_translated_by_the_kind_of_call(
 ) -> None:
     contexts = (
         ERRORS.repeatable_call_errors(),
-        ERRORS.content_errors("this"),
-        ERRORS.publish_errors("this", final=True),
+        ERRORS.translating_content_errors("this"),
+        ERRORS.translating_publish_errors("this", final=True),
     )
     for context, expected in zip(contexts, (read, sent, published), strict=True):
         with pytest.raises(PlatformError) as caught, context:

@@ -18,7 +18,7 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.facebook.page import ERRORS as FACEBOOK
 from accounts.platforms.instagram.errors import ERRORS as INSTAGRAM
-from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.errors import MetaErrorTranslator
 from accounts.platforms.meta.graph import GraphError
 from accounts.platforms.threads.errors import ERRORS as THREADS
 from config.outbound import Response
@@ -29,9 +29,9 @@ from tests.fakes.meta import business_usage
 PRODUCTS = (FACEBOOK, INSTAGRAM, THREADS)
 
 
-def error_of(errors: MetaErrors, answer: Answer) -> PlatformError:
+def error_of(errors: MetaErrorTranslator, answer: Answer) -> PlatformError:
     """The error that a publishing call raises for this response."""
-    with pytest.raises(PlatformError) as caught, errors.publish_errors("this post"):
+    with pytest.raises(PlatformError) as caught, errors.translating_publish_errors("this post"):
         raise GraphError(Response(answer.status, answer.headers, answer.body))
     return caught.value
 
@@ -60,7 +60,7 @@ def error_of(errors: MetaErrors, answer: Answer) -> PlatformError:
     ],
 )
 def test_a_code_that_all_products_share_has_the_same_meaning(
-    errors: MetaErrors, answer: Answer, expected: type[PlatformError]
+    errors: MetaErrorTranslator, answer: Answer, expected: type[PlatformError]
 ) -> None:
     raised = error_of(errors, answer)
 
@@ -85,7 +85,7 @@ def test_a_code_that_all_products_share_has_the_same_meaning(
     ],
 )
 def test_a_code_of_one_product_has_its_own_meaning(
-    errors: MetaErrors, answer: Answer, expected: type[PlatformError]
+    errors: MetaErrorTranslator, answer: Answer, expected: type[PlatformError]
 ) -> None:
     assert type(error_of(errors, answer)) is expected
 
