@@ -27,7 +27,7 @@ from config.api.caller import (
 from config.api.errors import AgentModeForbids, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
-from config.api.webhook_url import check_webhook_url_syntax
+from config.api.webhook_url import check_webhook_url_without_lookup
 from config.db.ids import new_id
 from media.models import MediaAsset
 from posts.attached_media import AttachedMedia, attached_assets_by_id, attached_media_from_request
@@ -89,10 +89,9 @@ def plan_post(
     wanted = GroupStatus.DRAFT if draft else GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     status = initial_status_for_caller(caller, wanted)
     check_schedule(scheduled_at)
-    check_webhook_url_syntax(webhook_url)
-    attached = attached_media_from_request(
-        media, attached_assets_by_id(workspace_id, media) if assets is None else assets
-    )
+    check_webhook_url_without_lookup(webhook_url)
+    assets = attached_assets_by_id(workspace_id, media) if assets is None else assets
+    attached = attached_media_from_request(media, assets)
     inputs = resolve_targets(caller, accounts, text, targets, sandbox, attached)
     validation = validate_content(inputs, draft=draft)
     group = PostGroup(

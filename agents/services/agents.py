@@ -17,7 +17,7 @@ from agents.services.keys import IssuedKey, default_expiry, forbid_agent_callers
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, WorkspaceStatus, require_access, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
-from config.api.webhook_url import check_webhook_url_syntax
+from config.api.webhook_url import check_webhook_url_without_lookup
 from workspaces.models import Member
 from workspaces.services import lock_workspace
 
@@ -49,7 +49,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     if not Member.objects.filter(workspace_id=workspace_id, user_id=fields["owner_user_id"], role="owner").exists():
         raise ValidationFailed.for_field("owner_user_id", "This user does not own the workspace.", "not_found")
     _check_rate_limit(fields.get("rate_limit_per_minute"))
-    check_webhook_url_syntax(fields.get("webhook_url"))
+    check_webhook_url_without_lookup(fields.get("webhook_url"))
     token = None if dry_run else tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     created = AgentWithClaimToken(
         Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_TOKEN_LIFETIME
@@ -132,7 +132,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
     forbid_agent_callers(caller)
     _check_rate_limit(changes.get("rate_limit_per_minute"))
     _require_changeable(caller, agent, changes)
-    check_webhook_url_syntax(changes.get("webhook_url"))
+    check_webhook_url_without_lookup(changes.get("webhook_url"))
     with transaction.atomic():
         agent = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
         _require_changeable(caller, agent, changes)

@@ -202,7 +202,7 @@ class Base64FileField(serializers.Field):
             raise errors.PayloadTooLarge(
                 f"A file in base64 may have {MAX_BASE64_FILE_BYTES:,} bytes.", suggested_action="Send it as a form."
             )
-        upload: CompleteUpload = self.context["spool"].store(content, "")
+        upload: CompleteUpload = self.context["spool"].write_temp_file(content, "")
         return upload
 
 

@@ -34,7 +34,7 @@ class WebhookUrl(Text):
     def to_internal_value(self, data: Any) -> str:
         url = super().to_internal_value(data)
         self.run_validators(url)
-        check_webhook_url_syntax(url)
+        check_webhook_url_without_lookup(url)
         urls = _read_urls.get()
         if urls is not None:
             urls.add(url)
@@ -52,7 +52,7 @@ def collect_validated_webhook_urls() -> Iterator[set[str]]:
         _read_urls.reset(token)
 
 
-def check_webhook_url_syntax(url: str | None) -> None:
+def check_webhook_url_without_lookup(url: str | None) -> None:
     """Check the syntax of a webhook URL without a DNS lookup, because a transaction must not wait for the network."""
     if url is not None:
         with _refused_as_webhook_url():

@@ -13,7 +13,7 @@ from billing import selectors as billing
 from billing.services import hold_costs
 from config.api.caller import Caller, check_account_allowlist, missing_or_foreign_id_error
 from config.api.errors import InvalidState
-from config.api.webhook_url import check_webhook_url_syntax
+from config.api.webhook_url import check_webhook_url_without_lookup
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts import selectors
 from posts.attached_media import attached_assets_by_id, attached_media_from_request, protect_group_media_from_deletion
@@ -45,7 +45,7 @@ def retry_post(
         raise missing_or_foreign_id_error("workspace_id", "workspace")
     refuse_agent_needing_approval(caller)
     check_schedule(scheduled_at)
-    check_webhook_url_syntax(webhook_url)
+    check_webhook_url_without_lookup(webhook_url)
     retried = _targets_to_retry(caller, group, include_unconfirmed)
     due = scheduled_at or timezone.now()
     attached_media_from_request(group.media, attached_assets_by_id(group.workspace_id, group.media))

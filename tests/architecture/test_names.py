@@ -1,10 +1,11 @@
-"""Rules for names: no vague module names, one model for each id prefix, platforms named only in their folder."""
+"""Rules for names: no vague modules, one model for each id prefix, platforms in their folder, docstrings up to date."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections import Counter
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ from tests.architecture.sources import ROOT, python_files
 SAYS_NOTHING = re.compile(r"utils?|helpers?|common|managers?|data|misc|stuff|base_utils|tools?", re.IGNORECASE)
 # The id prefixes of the public API.
 PREFIXES = {"usr", "wrk", "agt", "key", "acc", "med", "pgr", "tgt", "evt", "dlv", "log", "use", "con"}
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+IN_BACKTICKS = r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`"
+# Atoms of QuickTime files, and a type of column.
+NAMES_OF_FORMATS = {"hdlr", "ilst", "loci", "mdia", "trex", "udta", "varchar"}
 PLATFORM_MODULES = Path("accounts/platforms")
 # The same words in another meaning: Celery's pool of threads.
 OTHER_MEANINGS = {(Path("config/management/commands/up.py"), "threads")}
@@ -56,3 +61,36 @@ def test_templates_name_no_platform(template: Path) -> None:
     quoted = set(re.findall(r"""["']([a-z]+)["']""", template.read_text()))
 
     assert quoted & set(PLATFORMS) == set()
+
+
+def test_docstrings_name_only_what_exists() -> None:
+    """An identifier in backticks is a name or a string of the code, so that a rename reaches the docstrings."""
+    known = _words_of_other_files()
+    quoted: dict[str, Path] = {}
+    for path in python_files():
+        tree = ast.parse((ROOT / path).read_text())
+        docstrings = {
+            id(node.body[0].value): ast.get_docstring(node) or ""
+            for node in ast.walk(tree)
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None
+            if isinstance(node.body[0], ast.Expr)
+        }
+        known |= {*path.with_suffix("").parts, *_identifiers(tree, docstrings.keys())}
+        quoted |= {name: path for text in docstrings.values() for name in re.findall(IN_BACKTICKS, text)}
+
+    missing = {name: str(path) for name, path in quoted.items() if not known.issuperset(name.split("."))}
+    assert missing.keys() - NAMES_OF_FORMATS == set(), missing
+
+
+def _identifiers(tree: ast.AST, docstrings: Container[int]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "arg", "name", "module"):
+            if isinstance(name := getattr(node, field, None), str):
+                yield from name.split(".")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from re.findall(r"\w+", node.value)
+
+
+def _words_of_other_files() -> set[str]:
+    texts = [*(ROOT / "templates").rglob("*.html"), ROOT / "pyproject.toml", ROOT / "compose.yaml"]
+    return {word for path in texts for word in re.findall(r"\w+", path.read_text())}

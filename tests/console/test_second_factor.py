@@ -256,7 +256,7 @@ def test_the_command_refuses_a_name_that_is_not_an_operators(operator_user: User
 def test_unused_second_factors_are_deleted(operator_user: User, clock: time_machine.Traveller) -> None:
     rule, former = AbandonedSecondFactorsRule(), User.objects.create_superuser("former", PASSWORD)
     for user in (operator_user, former):
-        SecondFactor.create_or_replace_unconfirmed(user).confirm()
+        SecondFactor.create_or_replace_unconfirmed(user).mark_confirmed_and_issue_codes()
     SecondFactor.create_or_replace_unconfirmed(User.objects.create_superuser("third", PASSWORD))
     User.objects.filter(pk=former.pk).update(is_staff=False)
     assert (rule.count(), rule.purge(10)) == (1, 1)

@@ -180,7 +180,7 @@ def test_children_end_with_a_supervisor_that_is_killed(lifeline: Lifeline) -> No
     program = """
 import sys
 from config.runtime.supervisor import Child, Supervisor
-Supervisor([Child("web", [sys.executable, "-c", *sys.argv[1:]])]).watch()
+Supervisor([Child("web", [sys.executable, "-c", *sys.argv[1:]])]).keep_children_running()
 """
     supervisor = subprocess.Popen([sys.executable, "-c", program, POLITE, lifeline.path])
     select.select([lifeline.descriptor], [], [], BOUND_SECONDS)

@@ -165,7 +165,7 @@ class SecondFactorSetUpStep(SecondFactorStep):
         device = self.verified_second_factor(form, confirmed=False, pk=self._device().pk)
         if device is None:
             return self.form_invalid(form)
-        codes = device.confirm()
+        codes = device.mark_confirmed_and_issue_codes()
         audit.record_own_change(self.request, self.user, "operators.set_up_second_factor")
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         shown = {**admin.site.each_context(self.request), "title": "Recovery codes", "codes": codes}
