@@ -11,7 +11,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 class ExpiredConnectionAttempts(ExpiredRows):
-    """The retention rule that deletes expired OAuth connection attempts.
+    """The retention rule that deletes OAuth connection attempts that have expired or whose workspace was deleted.
 
     A periodic task also deletes them each minute, because they contain encrypted secrets.
     """

@@ -73,7 +73,7 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
 
 
 def connections_and_billing_features() -> dict[str, Any]:
-    """Return the platforms whose accounts can be connected to this service, and the billing features that it has."""
+    """Return the methods of connecting an account to each platform, available or not, and the service's billing features."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 

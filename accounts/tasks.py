@@ -21,5 +21,5 @@ def refresh_tokens_ahead() -> int:
 
 @shared_task
 def purge_connection_attempts() -> int:
-    """Celery task that deletes OAuth connection attempts that have expired."""
+    """Celery task that deletes OAuth connection attempts that have expired or whose workspace was deleted."""
     return purge_attempts()

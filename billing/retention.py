@@ -33,7 +33,10 @@ class FinishedProcessorEvents(ExpiredRows):
 
 
 class DeletedWorkspaceCustomerIds(ExpiredRows):
-    """The retention rule that clears a deleted workspace's Stripe customer id when its subscription has ended."""
+    """The retention rule that clears the Stripe customer ids of purged workspaces and deletes their stored subscriptions.
+
+    A workspace whose subscription may still be running at Stripe waits until it is cancelled.
+    """
 
     name = "processor_customers"
 

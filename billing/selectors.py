@@ -29,7 +29,7 @@ def check_charges(
 ) -> SpendCapStatus:
     """Check charges against all caps; returns the workspace's spend cap and its spending including these charges.
 
-    Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold`: SpendCapExceeded,
+    Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold_costs`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
     """
     return check_charges_by_due_time(

@@ -101,7 +101,10 @@ class AgentUsageSerializer(UsageSerializer):
 
 
 class ProjectedBillSerializer(serializers.Serializer):
-    """The API representation of a month's projected bill in cents. In free beta nothing is invoiced."""
+    """The API representation of a bill for a month's usage so far, in cents, without the fixed price of a plan.
+
+    The free credit is the one in the request. In free beta nothing is invoiced.
+    """
 
     usage_cents = serializers.IntegerField(help_text="What published targets cost.")
     free_credit_cents = serializers.IntegerField()

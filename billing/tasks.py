@@ -15,5 +15,8 @@ def end_subscriptions_of_deleted() -> int:
 
 @shared_task
 def reconcile_at_night() -> None:
-    """Celery task, called every hour: compare billing with the payment processor once a night."""
+    """Celery task, called every hour: reconcile billing with the payment processor at night or after an incomplete run.
+
+    It updates subscriptions, and raises alarms for other differences.
+    """
     services.reconcile_if_night_or_incomplete()

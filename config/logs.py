@@ -28,7 +28,7 @@ def without_secrets(text: str) -> str:
 
 
 class LineFormatter(logging.Formatter):
-    """The log formatter that writes plain text for people."""
+    """The log formatter that writes plain text for people, in which tokens are hidden."""
 
     def format(self, record: logging.LogRecord) -> str:
         return without_secrets(super().format(record))

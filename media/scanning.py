@@ -48,7 +48,10 @@ _LIMITS = "Heuristics.Limits.Exceeded"
 
 @dataclass(frozen=True)
 class PassedMalwareScan:
-    """The result of a malware scan that found nothing: the status, and the scanner's version as in `ClamAV 1.4.3/27654`."""
+    """The result for an upload in which no malware was found; `not_scanned` if the service has no scanner.
+
+    `engine` is the scanner's version, such as `ClamAV 1.4.3/27654`; it is empty without a scanner.
+    """
 
     status: Literal["clean", "not_scanned"]
     engine: str = ""

@@ -242,7 +242,7 @@ def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
 
 
 def refuse_agent_needing_approval(caller: Caller) -> None:
-    """Raise AgentModeForbids if a calling agent needs a person's approval to publish posts; dry runs are allowed."""
+    """Raise AgentModeForbids if a calling agent needs a person's approval to publish; an agent in dry_run mode passes."""
     if caller.agent_id and caller.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN):
         raise AgentModeForbids(
             "This agent may not publish without a person's approval.",

@@ -17,7 +17,10 @@ from workspaces.retention import workspaces_to_purge
 
 
 class PurgedWorkspacePosts(ExpiredRows):
-    """The retention rule that deletes the finished posts of purged workspaces and releases money still held for them."""
+    """The retention rule that deletes the finished posts of purged workspaces and releases money still held for them.
+
+    Money is held for targets whose outcome was never confirmed.
+    """
 
     name = "post_groups"
 

@@ -47,8 +47,8 @@ class ConnectForm(forms.Form):
 class ConnectionMethod:
     """A method of connecting an account to a platform (credentials or OAuth), as the connect page shows it.
 
-    `obstacle` is the reason why the method is unavailable now, and `setup` what the operator then has to do
-    (selectors.operator_setup).
+    `obstacle` is the reason why the method is unavailable now, or None. `setup` is what the method requires from the
+    account's owner and from the operator (selectors.connection_method_requirements).
     """
 
     name: str

@@ -38,7 +38,10 @@ def platform(name: str) -> Platform:
 
 @cache
 def adapter_or_simulator(name: str, *, sandbox: bool) -> Platform:
-    """Return the adapter that publishes for a platform; for sandbox accounts and sandbox posts, the simulator."""
+    """Return the adapter through which a platform is called; for sandbox accounts and sandbox posts, the simulator.
+
+    Raises KeyError if no platform has this name.
+    """
     return Sandbox(platform(name)) if sandbox else platform(name)
 
 

@@ -251,7 +251,7 @@ class Progress:
     published: Published | None = None
 
     def next_step(self, phase: str, state: State, *, ready_at: datetime | None = None) -> Progress:
-        """Return the progress before the next publishing step; keeps what is published or accepted."""
+        """Return the progress of publishing a post with a new next step; keeps what is already published or accepted."""
         return replace(self, phase=phase, state=state, ready_at=ready_at)
 
     def stored(self) -> dict[str, Any]:

@@ -190,7 +190,7 @@ class BillingCapabilitiesSerializer(serializers.Serializer):
 
 
 class ServiceCapabilitiesSerializer(serializers.Serializer):
-    """The capabilities of this service: the platforms that can be connected, and its billing."""
+    """The capabilities of this service: the methods of connecting each platform, available or not, and its billing."""
 
     account_connections = AccountConnectionSerializer(many=True)
     billing = BillingCapabilitiesSerializer()

@@ -96,7 +96,10 @@ def find_unexpired_attempt(state: str) -> ConnectionAttempt | None:
 
 
 def was_exchanged_with(attempt: ConnectionAttempt, code: str) -> bool:
-    """Return whether the OAuth connection attempt was completed with this authorization code."""
+    """Return whether this authorization code was sent to the platform for the OAuth connection attempt.
+
+    The exchange may still be running or may have failed. A temporary failure does not count.
+    """
     return secrets.compare_digest(attempt.code_sha256, _digest(code))
 
 

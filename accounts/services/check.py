@@ -27,9 +27,10 @@ FIRST_CHECK_SECONDS = OUTBOUND_SECONDS / 2
 def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     """Check the credentials of a connected account with its platform, and return the updated account.
 
-    The account becomes needs_reauth if the platform rejects the credentials. If no encryption key decrypts the stored
-    credentials, it becomes needs_reauth without a call to the platform, and a person has to connect it again.
-    Raises NotFound, ScopeMissing, PlatformFault (the platform could not be asked; nothing is changed), RateLimited.
+    If they work, the account becomes active and gets its current names and limits. Expired tokens are renewed first. The
+    account becomes needs_reauth if the platform rejects the credentials, or if no encryption key decrypts them. A
+    disconnected account is returned unchanged. Raises NotFound, ScopeMissing, RateLimited, and PlatformFault or
+    ConnectionUnavailable if the platform could not be asked; then at most the tokens have changed.
     """
     account = selectors.get_accessible_account(caller=caller, account_id=account_id, scope="accounts.read", write=False)
     if account.status == ConnectedAccount.Status.DISCONNECTED:

@@ -52,10 +52,10 @@ def complete_connection(
 ) -> ConnectedAccount | AccountChoices:
     """Complete an OAuth connection: exchange the code, and connect the account or return the accounts to choose from.
 
-    Returns the attached account, or the accounts to choose from. Choices are returned if the login has several accounts and
-    `choice` is None. A dry run calls no platform and uses nothing up. Raises ScopeMissing, WorkspacePaused, OAuthStateInvalid
-    (also for the state of another caller), ValidationFailed (choice), CredentialsRejected, ConnectionUnavailable,
-    PlatformFault.
+    Choices are returned if the login has several accounts and `choice` is None. A dry run calls no platform, uses nothing up
+    and returns an unsaved account without an identity. Raises ScopeMissing, Forbidden, NotFound (the caller lost access to
+    the workspace), WorkspacePaused, OAuthStateInvalid (also for the state of another caller), ValidationFailed (choice),
+    CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited.
     """
     if caller.workspace_id:
         require_access(caller, caller.workspace_id, SCOPE)
@@ -73,10 +73,11 @@ def complete_connection(
 
 
 def exchange_code_for_choices(*, caller: Caller, state: str, code: str) -> AttachedAccountOrChoices:
-    """Return the accounts from which a person, on return from OAuth, may choose one to connect to the workspace.
+    """Exchange the authorization code with which a browser returns from OAuth; return the accounts to choose from.
 
-    Attaches nothing. Raises OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right),
-    WorkspacePaused, CredentialsRejected, ConnectionUnavailable, PlatformFault.
+    Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
+    OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right), WorkspacePaused, CredentialsRejected,
+    ConnectionUnavailable, PlatformFault, RateLimited.
     """
     attempt = find_unexpired_attempt(state)
     if attempt is None or not code:
@@ -88,9 +89,10 @@ def exchange_code_for_choices(*, caller: Caller, state: str, code: str) -> Attac
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
-    """Connect to the workspace the account that a person chose from several after OAuth.
+    """Connect to the workspace the account that a person chose or confirmed after OAuth, and return it.
 
-    Raises ValidationFailed (choice), and the errors of `exchange_code_for_choices`.
+    If the login's only account is already attached, returns that account, whatever `choice` is. Raises ValidationFailed
+    (choice), and the errors of `exchange_code_for_choices`.
     """
     returned = exchange_code_for_choices(caller=caller, state=state, code=code)
     return returned.attached or _attach(caller, returned.attempt, returned.connections, choice)

@@ -38,9 +38,10 @@ class AgentWithClaimToken:
 def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **fields: Any) -> AgentWithClaimToken:
     """Register an agent of the workspace and issue the claim token that the agent exchanges for an API key.
 
-    `fields` are the create-agent fields of SPEC.md. Raises ScopeMissing (also for a granted scope that the caller lacks),
-    Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, rate_limit_per_minute),
-    WebhookUrlNotAllowed, Conflict (MAX_LIVE_AGENTS), WorkspacePaused.
+    `fields` are values for fields of the Agent model; `owner_user_id`, `name`, `scopes` and `default_mode` are required.
+    Raises ScopeMissing (also for a granted scope that the caller lacks), Forbidden (an agent), ReauthenticationRequired,
+    ValidationFailed (owner_user_id, rate_limit_per_minute), WebhookUrlNotAllowed, Conflict (MAX_LIVE_AGENTS),
+    WorkspacePaused.
     """
     require_access(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agent_callers(caller)

@@ -30,7 +30,11 @@ def _no_progress(line: str) -> None:
 
 @dataclass(frozen=True)
 class ReconciliationResult:
-    """The result of a billing reconciliation: the numbers of changed subscriptions, usage differences and wrong counters."""
+    """The result of a billing reconciliation: workspaces checked, subscriptions changed, usage differences, wrong counters.
+
+    `drifting_months` counts the wrong counters. `complete` is False if the payment processor did not answer; the first three
+    numbers may then be too low. In a dry run, `workspaces` counts those to check.
+    """
 
     workspaces: int = 0
     subscriptions_changed: int = 0
@@ -96,9 +100,10 @@ def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> Reconcil
 
 
 def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int]:
-    """Update all subscriptions from the payment processor; returns how many subscriptions were checked and how many changed.
+    """Update subscriptions from the payment processor; returns how many workspaces were checked and how many changed.
 
-    Raises BillingUnavailable.
+    Checks the workspaces that are customers there and not deleted. A customer that the processor does not know raises an
+    alarm. Raises BillingUnavailable.
     """
     checked = changed = 0
     last = ""

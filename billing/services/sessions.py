@@ -38,7 +38,9 @@ def create_checkout_or_portal_session(
 def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> CheckoutOrPortalPage:
     """Create a portal page at the payment processor, where the customer sees invoices and changes payment methods.
 
-    Raises the errors of `create_checkout_or_portal_session`.
+    A workspace that is no customer there becomes one. A dry run creates nothing and returns a page without id and URL.
+    Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
+    (workspace_id).
     """
     workspace = _require_billing_access(caller, workspace_id)
     session = CheckoutOrPortalPage(None, None)

@@ -34,8 +34,10 @@ class ConcurrentUpdateError(Exception):
 def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
     """Fetch a customer's subscriptions from the payment processor and save the main one; returns whether it changed.
 
-    If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one.
-    Raises BillingUnavailable, NotAtProcessor, ConcurrentUpdateError; then nothing has changed.
+    If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one. It also sets
+    how long audit entries are kept, makes waiting usage reports due if the subscription pays for them, and raises or resolves
+    the alarm about several running subscriptions. Raises BillingUnavailable, NotAtProcessor, ConcurrentUpdateError; then at
+    most an empty row was created.
     """
     for _ in range(MAX_TRIES):
         row, _ = Subscription.objects.get_or_create(workspace_id=workspace_id)

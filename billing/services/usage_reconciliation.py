@@ -21,10 +21,11 @@ Status = UsageReport.Status
 
 
 def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
-    """Compare each customer's reported usage with the payment processor's sum; returns for how many customers they differ.
+    """Compare customers' reported usage of 35 days with the payment processor's sums; returns how many customers differ.
 
-    First settles the usage reports of unknown outcome by the processor's sums. Each difference raises an alarm. Raises
-    BillingUnavailable.
+    Customers with unsent or very recent reports are left out. First settles the usage reports of unknown outcome by the
+    processor's sums. Each difference raises an alarm. If the processor has no active meter, all customers count as different.
+    Raises BillingUnavailable.
     """
     end = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     start = end - timedelta(days=COMPARED_DAYS)

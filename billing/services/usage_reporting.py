@@ -43,7 +43,11 @@ _MONTH = attrgetter("workspace_id", "month")
 
 @dataclass(frozen=True)
 class UsageReportRunResult:
-    """The result of one run of sending usage reports: how many reports it took, and how many of them got no answer."""
+    """The result of one run of sending usage reports: how many it claimed, and how many the processor did not serve.
+
+    `claimed` includes reports that were postponed or given up. `unanswered`: the payment processor did not answer, could not
+    be reached, or refuses all requests.
+    """
 
     claimed: int
     unanswered: int
@@ -90,7 +94,11 @@ def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) 
 
 
 def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunResult:
-    """Send the due usage reports to the payment processor in parallel, outside of database transactions."""
+    """Claim up to `limit` due usage reports and send them to the payment processor in parallel.
+
+    Reports that are too old are given up, and reports that no subscription pays for are postponed. The processor is called
+    outside of database transactions.
+    """
     claimed = _claim(limit)
     begun = _prepare(claimed)
     if not begun:

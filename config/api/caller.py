@@ -104,8 +104,9 @@ def system_caller(workspace_id: str | None = None, *, retention_tier: str = "fre
 
 
 def operator_caller(ip: str | None = None) -> Caller:
-    """Return the Caller object for an operator's request with ADMIN_TOKEN, which may use only the operators' API.
+    """Return the Caller object for an operator, who acts with ADMIN_TOKEN, in the console or by a command.
 
+    It has no workspace and no scopes, so it may call only services for operators; the console adds both where it needs them.
     Its audit entries are stored for the longest retention period.
     """
     return Caller(

@@ -40,7 +40,7 @@ class Text(serializers.CharField):
 
 
 class Name(Text):
-    """A serializer field for a name that people read: 1 to 200 characters, not only spaces."""
+    """A serializer field for a name that people read, stored without spaces at its ends; by default 1 to 200 characters."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"max_length": 200, **kwargs})

@@ -68,7 +68,11 @@ def build_keyed_request(*, workspace_id: str, actor: str, operation: str, key: s
 def run_or_replay_in_transaction(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer]
 ) -> Any:
-    """Run a request and store its response in one transaction; if its Idempotency-Key was used, return the stored record."""
+    """Run a request and store its response in one transaction; if its Idempotency-Key was used, return the stored record.
+
+    Raises IdempotencyInProgress if the first request with the key still runs in lease mode, or has not ended within the lock
+    time-out of the database (10 s).
+    """
     with transaction.atomic():
         record = _claim(keyed, lease_until=None)
         if record is not None:
@@ -83,7 +87,11 @@ def run_or_replay_in_transaction(
 def run_under_lease(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
-    """Run a slow request outside a transaction; concurrent requests with the same Idempotency-Key wait for its response."""
+    """Run a slow request outside a transaction, once for its Idempotency-Key, and store its response.
+
+    A second request with the key waits for that response for at most 10 s, and returns the stored record. It raises
+    IdempotencyInProgress if there is none by then. If the first request fails or its lease expires, the second one runs.
+    """
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         lease_until = timezone.now() + lease

@@ -133,7 +133,10 @@ class BodyLimitMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """Refuse a request whose Content-Length is too large, and limit the size of a body that is still being received."""
+        """Refuse a request whose Content-Length is too large, and limit the size of a body that is still being received.
+
+        Pages that take files are not refused by their Content-Length: they show the error themselves, in HTML.
+        """
         page_takes_files = getattr(view, "takes_files", False)  # the page refuses long bodies itself, in HTML
         takes_files = page_takes_files or request.path == "/media"
         limit = max_upload_body_bytes(request.content_type or "") if takes_files else MAX_BODY_BYTES

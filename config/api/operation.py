@@ -94,7 +94,7 @@ class Operation:
         return WriteQuery if self.preview and self.query is QuerySerializer else self.query
 
     def method_may_write(self, method: str) -> bool:
-        """Return whether requests to an API operation by this HTTP method may change data."""
+        """Return whether requests to an API operation by this HTTP method count as writes; False for public operations."""
         return self.writes and not self.public and (method not in SAFE_METHODS or self.preview is not None)
 
 

@@ -150,5 +150,8 @@ def rate_limiter_for_url(url: str) -> SharedLimiter | LocalLimiter:
 
 
 def count_request_in_all(*buckets: Bucket) -> RateLimitVerdict:
-    """Count one request in all these rate limit buckets; if any bucket is full, count it in none and refuse the request."""
+    """Count one request in all these rate limit buckets, or in none if one is full; return whether it is allowed.
+
+    Raises nothing: the caller has to refuse the request.
+    """
     return rate_limiter_for_url(settings.REDIS_URL).count_request(*buckets)

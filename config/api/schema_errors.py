@@ -71,7 +71,7 @@ _EXAMPLE_DETAILS = {
 
 
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
-    """Return the error codes that an API operation can return, in the order in which it checks a request."""
+    """Return the error codes, each once, that requests to an API operation by this HTTP method can get."""
     writes = declared.method_may_write(method)
     if declared.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()

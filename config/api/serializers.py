@@ -59,7 +59,10 @@ class StrictList(serializers.ListField):
 
 
 class QuerySerializer(StrictSerializer):
-    """A serializer for the query parameters of a URL; it refuses a parameter that is given twice."""
+    """The base serializer for the query parameters of a URL, which refuses unknown parameters.
+
+    A parameter that is given twice is refused earlier, by `validated_query` (operation_input.py).
+    """
 
 
 class WriteBody(StrictSerializer):

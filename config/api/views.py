@@ -32,7 +32,7 @@ _building_threads = WebThreadLimit(settings.WEB_THREADS // 4)
 
 
 class OperationViewSet(ViewSet):
-    """The base class of all API views; each request to it is authenticated and rate-limited first."""
+    """The base class of all API views, which authenticates and rate-limits each request unless the operation is public."""
 
     http_method_names = ["get", "head", "post", "patch", "delete"]
 
@@ -92,7 +92,10 @@ def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
 
 
 def get_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorate a plain Django view so that it answers GET and HEAD only, and others with METHOD_NOT_ALLOWED."""
+    """Decorate a plain Django view so that it answers GET and HEAD only, and others with METHOD_NOT_ALLOWED.
+
+    The view is exempt from CSRF checks, so that other methods get this error and not one about CSRF.
+    """
 
     @csrf_exempt
     @functools.wraps(view)

@@ -1,6 +1,7 @@
 """The serializer field for webhook URLs in request bodies, and the checks of such a URL.
 
-`WebhookUrl` fields check the syntax. The host names are resolved together once the whole body is validated.
+`WebhookUrl` fields check what the URL itself shows. Its host is looked up later, with those of all other webhook URLs in the
+body, once the whole body is validated.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _read_urls: ContextVar[set[str] | None] = ContextVar("read_webhook_urls", defaul
 
 
 class WebhookUrl(Text):
-    """A serializer field for a webhook URL in a request body. Raises WebhookUrlNotAllowed for a forbidden URL."""
+    """A serializer field for a webhook URL, which checks the URL without a DNS lookup. Raises WebhookUrlNotAllowed."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_LENGTH, **kwargs)
@@ -53,7 +54,10 @@ def collect_validated_webhook_urls() -> Iterator[set[str]]:
 
 
 def check_webhook_url_without_lookup(url: str | None) -> None:
-    """Check the syntax of a webhook URL without a DNS lookup, because a transaction must not wait for the network."""
+    """Check a webhook URL, if there is one, without a DNS lookup. Raises WebhookUrlNotAllowed.
+
+    A transaction must not wait for the network, so the addresses of a host name are checked elsewhere (check_webhook_hosts).
+    """
     if url is not None:
         with _refused_as_webhook_url():
             check_url_without_lookup(url)

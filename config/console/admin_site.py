@@ -135,7 +135,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: after confirmation, run the nightly comparison of billing with the payment processor at once."""
+        """Admin page: after confirmation, compare billing with the payment processor at once and update subscriptions."""
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_for_operator(caller=signed_in_operator_caller(request))

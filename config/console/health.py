@@ -1,4 +1,4 @@
-"""Health checks for load balancers: /healthz (the process answers) and /readyz (database and workers work).
+"""Health checks for load balancers: /healthz (the process answers) and /readyz (posts and webhooks are sent).
 
 /readyz fails only when posts or their events are delayed. Billing queues and alarms are reported by /ops/status and
 /metrics instead, because a service with those problems still publishes and must stay in its load balancer.
@@ -27,7 +27,10 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 @get_only
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer the health check /readyz: 200 if database and workers are fine, else 503, with the result of each check."""
+    """Answer /readyz with 200 if the database and the worker loops `publish` and `deliver` are fine, else with 503.
+
+    The response has the result of each check. Other worker loops are not checked.
+    """
     now = timezone.now()
     try:
         beats = status.last_heartbeats_by_name()

@@ -31,7 +31,8 @@ NEVER_DELETED = (
 class RetentionReport:
     """The result of a retention run: by rule, how many rows were deleted or, in a dry run, would be deleted.
 
-    `complete`: no deletable row is left. `faults`: the rules that failed.
+    `complete`: no deletable row is left; a dry run does not check this and is always complete. `faults`: the rules that
+    failed.
     """
 
     rows: dict[str, int] = field(default_factory=dict)

@@ -39,7 +39,10 @@ MAX_COUNTED_ROWS = 10_000
 
 @dataclass(frozen=True)
 class QueueStatus:
-    """The status of one queue of background jobs: how many are due, how late they are, and whether a worker is alive."""
+    """The status of one queue of background jobs: how many are due, how late they are, and whether a worker is alive.
+
+    The count of due jobs stops at 10,000 (MAX_COUNTED_ROWS).
+    """
 
     duty: str
     due: int

@@ -117,7 +117,7 @@ def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpRespon
 
 @workspace_page("POST", operation="agents.rotate_key")
 def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: create a new API key for an agent and show the key, which is not shown again."""
+    """Dashboard page: create a new API key for an agent and show it once; the old key works for KEY_OVERLAP_HOURS more."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     issued: list[services.RotatedKey] = []
 

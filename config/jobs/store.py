@@ -33,24 +33,24 @@ class Store:
     """Writes to the database in the calling thread and on its own connection."""
 
     def start(self) -> None:
-        """Start the store's thread, if it has one."""
+        """Start the thread that writes to the database for other threads; do nothing if the store has no thread."""
 
     def stop(self, seconds: float) -> None:
-        """Stop the store's thread after all pending writes; wait up to `seconds` for it."""
+        """Stop the thread that writes to the database, if any, after all pending writes; wait up to `seconds` for it."""
 
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
-        """Write one item with a function that writes many, and return the item's result. Raises the database's error."""
+        """Write one item to the database by calling `write_all`, and return its result. Raises the database's error."""
         return write_all([item])[0]
 
     def write_many(self, write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-        """Write items in one batch in the calling thread, or one by one if the batch fails.
+        """Write items to the database in one batch in the calling thread, or one by one if the batch fails.
 
         The result of a failed item is its exception. Raises OperationalError, InterfaceError if the database is down.
         """
         return write_all_or_each(write_all, items) if items else ()
 
     def run(self, call: Callable[..., Result], *args: Any, **named: Any) -> Result:
-        """Call a function that uses the database briefly, and return its result."""
+        """Call a function that uses the database briefly, in the thread that writes to it, and return the result."""
         return call(*args, **named)
 
 

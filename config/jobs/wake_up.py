@@ -34,7 +34,7 @@ def set_wake_function(loop: str, waker: Callable[[], None] | None) -> None:
 
 
 def wake_worker_loop_after_commit(loop: str) -> None:
-    """Wake up a worker loop (`publish` or `deliver`) as soon as the current transaction has committed."""
+    """Wake up a worker loop, such as `publish` or `mail`, as soon as the current transaction has committed."""
     transaction.on_commit(lambda: wake_worker_loop_now(loop), robust=True)
 
 

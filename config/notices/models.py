@@ -64,12 +64,12 @@ class Digest(models.Model):
         return f"{self.kind} of {self.workspace_id}"
 
     def schedule(self, now: datetime) -> None:
-        """Set the time of the next digest e-mail: now, or when the pause after the last e-mail ends."""
+        """Set the time of the next digest e-mail unless it is set: now, or when the pause after the last e-mail ends."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
     def record_due_result(self, now: datetime, *, sent: bool) -> None:
-        """Record that the due digest e-mail was sent or, if `sent` is False, that there was nothing to send."""
+        """Record that the due digest e-mail was sent, and choose the pause after it; if not `sent`, only clear `due_at`."""
         self.due_at = None
         if sent:
             goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause

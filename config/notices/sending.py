@@ -74,7 +74,11 @@ def _store_notices(kind: NoticeKind, occurrences: Sequence[EventNeedingNotice]) 
 
 
 def send_next_digest() -> bool:
-    """Send the most overdue digest e-mail, or schedule a retry if that fails; return False if no digest is due."""
+    """Queue the e-mails of the most overdue digest, or schedule a retry if that fails; return False if there is none.
+
+    It also returns False if other workers handle all due digests. If nothing is left to report, or nobody wants the digest,
+    its notices are settled without an e-mail, and it returns True.
+    """
     due = _due_digests()
     digest_id = due.values_list("pk", flat=True).first()  # reading first takes no write lock
     if digest_id is None:

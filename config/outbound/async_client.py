@@ -1,9 +1,10 @@
 """The asynchronous HTTP client for webhook deliveries, which sends hundreds of POST requests in one thread.
 
-Each post resolves its host and checks every address. The session's resolver returns those checked addresses, so that the
+Each request resolves its host and checks every address. The session's resolver returns those checked addresses, so that the
 checked address is the one connected to; the address is checked again when the socket is created.
 Connections stay open for a second, because TLS handshakes are the largest cost at a busy receiver. A connection is reused
-only by a post that has checked its address. If the server closes it at that moment, the post is sent again on a new one.
+only by a request that has checked its address. If the server closes it at that moment, the request is sent again on a new
+one.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class HttpPostResponse:
 def create_session(*, connections: int) -> aiohttp.ClientSession:
     """Return a new asynchronous HTTP client (an aiohttp session) with at most `connections` open connections.
 
-    Waiting for a free connection counts against a post's time-out, so do not run more posts than that at once.
+    Waiting for a free connection counts against the time-out of a POST request, so do not send more requests at once.
     """
     connector = _Connector(
         limit=connections,

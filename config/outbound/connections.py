@@ -36,7 +36,7 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings 
 
 @dataclass
 class Exchange:
-    """One request and its response on an outbound connection: the deadline, the size limits and the progress."""
+    """One request and its response on an outbound connection: the deadline, the limit on the size, and the progress."""
 
     deadline: float  # time.monotonic()
     readable: int  # bytes of the answer that may still be read, headers and framing included
@@ -139,7 +139,7 @@ class CheckedAddressConnection(HTTPConnection):
 
 
 class CheckedAddressTLSConnection(CheckedAddressConnection, HTTPSConnection):
-    """An outbound HTTPS connection for one request, which checks that the certificate is valid for the host's name."""
+    """An outbound HTTPS connection for one request, which goes only to checked IP addresses and checks the certificate."""
 
     def __init__(self, destination: Destination, exchange: Exchange) -> None:
         super().__init__(destination, exchange, ssl_context=tls_context())

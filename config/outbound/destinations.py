@@ -66,7 +66,11 @@ class Destination:
 
 
 def check_url_without_lookup(url: str) -> Destination:
-    """Check the syntax of a URL without network access, and return its destination. Raises DestinationNotAllowed."""
+    """Check the syntax, scheme, host and port of a URL without network access. Raises DestinationNotAllowed.
+
+    It refuses http, ports below 1024 other than 443, IP addresses that are not public, and names that are not public domain
+    names. Loopback hosts are exempt if OUTBOUND_ALLOW_LOOPBACK is set. Returns the destination.
+    """
     if len(url) > MAX_URL_LENGTH:
         raise DestinationNotAllowed(f"The URL is longer than {MAX_URL_LENGTH} characters.")
     if not _PRINTABLE.fullmatch(url):

@@ -31,7 +31,7 @@ PERMISSIONS = ", ".join(
 
 
 class SecurityHeadersMiddleware(MiddlewareMixin):
-    """The middleware that adds the security headers to every response, except those that its view has set."""
+    """The middleware that adds Content-Security-Policy and Permissions-Policy to every response that lacks them."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         is_page = response.get("Content-Type", "").startswith("text/html")

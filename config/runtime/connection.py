@@ -121,7 +121,7 @@ class AnswerWriter:
 
 
 class UploadSlots:
-    """Limits how many uploads the web server receives at once, in total and for each workspace."""
+    """Limits how many uploads the web worker receives at once, in total and for each workspace or caller."""
 
     def __init__(self, total: int = 32, each: int = 8) -> None:
         self._total, self._each = total, each
@@ -227,7 +227,10 @@ class Connection:
         self._arrived += self.body.feed(rest)
 
     def set_wsgi_headers(self) -> None:
-        """Prepare the request's headers for the application: WSGI needs a Content-Length even for a chunked body."""
+        """Prepare a request for the application: its Content-Length, and whether its answer ends the connection.
+
+        WSGI needs a Content-Length even for a chunked body.
+        """
         if not self.request or not self.body:
             return
         if self._chunked:

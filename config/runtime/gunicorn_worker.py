@@ -1,4 +1,4 @@
-"""A gunicorn worker whose main loop does all reading and writing, so that slow clients occupy no threads.
+"""A gunicorn worker whose main loop serves slow clients, so that they rarely occupy threads.
 
 A request is processed in three steps:
 
@@ -54,7 +54,7 @@ class BodyNeeded:
 
 
 class BufferedThreadWorker(ThreadWorker):
-    """gunicorn's ThreadWorker, but its main loop does all reading and writing; config/gunicorn.py selects this class."""
+    """gunicorn's ThreadWorker, but its main loop receives requests, and sends what threads could not send at once."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -76,7 +76,10 @@ class BufferedThreadWorker(ThreadWorker):
     # Opening and closing connections (main loop).
 
     def accept(self, listener: socket.socket) -> None:
-        """Accept a client's connection; if there are too many, close the connection that has been idle for longest."""
+        """Accept a client's connection; from 90 % of the limit on, first close another that waits for its client's request.
+
+        Of the others whose body the application has not begun to read, it closes the one that has waited for longest.
+        """
         try:
             client, address = listener.accept()
         except OSError:  # the client disconnected, or another process accepted it

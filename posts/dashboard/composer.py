@@ -152,7 +152,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """Validate the composer's content like POST /posts/validate; None if no account is chosen or an API error occurs."""
+        """Return the result of validating the composer's content; None if no account is chosen or an API error occurs."""
         if not self.composition.targets:
             return None
         try:

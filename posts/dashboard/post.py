@@ -69,7 +69,7 @@ def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpRespons
 def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that marks an unconfirmed post target as published or failed, as a person has found out.
 
-    A published target may get its URL.
+    To mark a target as published, the person must enter the post's URL.
     """
     group, sent = post_group_of_workspace(page, post_group_id), page.request.POST
     seen = (

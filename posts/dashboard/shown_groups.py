@@ -19,7 +19,10 @@ from posts.models import PostGroup, PostTarget
 
 @dataclass(frozen=True)
 class AttachedAsset:
-    """A media asset attached to a post, as the dashboard shows it; `asset` is None if the media asset was deleted."""
+    """A media asset that is attached to a post or offered for it, as the dashboard shows it.
+
+    `asset` is None if the asset was deleted.
+    """
 
     media_id: str
     asset: MediaAsset | None

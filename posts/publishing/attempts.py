@@ -79,7 +79,7 @@ class Attempt:
 
     @property
     def state(self) -> TargetState:
-        """Return what is known about the target before its next publishing step, as the input of a decision."""
+        """Return what is known about a post target before its next publishing step, as the input of a decision."""
         return TargetState(
             retry_safety=self.adapter.capabilities.retry_safety,
             publishes=self.progress.phase in self.adapter.irreversible,
@@ -94,6 +94,6 @@ class Attempt:
         )
 
     def count(self) -> None:
-        """Count this attempt, unless it only continues one that the platform was still processing."""
+        """Count an attempt to publish a post, unless it only continues one that the platform was still processing."""
         if self.target.status != TargetStatus.PROCESSING:
             self.number, self.total = self.number + 1, self.total + 1

@@ -139,9 +139,9 @@ class RenewTokens:
 
 @dataclass(frozen=True)
 class Postpone:
-    """The decision to postpone a post target until the time `until`, before an attempt to publish it begins.
+    """The decision to postpone publishing a post until the time `until`, without changing anything else about it.
 
-    Any worker may claim the target then.
+    Any worker may claim the target then. It is taken before an attempt begins, and after an unexpected error.
     """
 
     until: datetime

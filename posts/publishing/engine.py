@@ -64,7 +64,7 @@ UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 
 
 def targets_with_related_rows() -> QuerySet[PostTarget]:
-    """Return all post targets together with the groups, workspaces and accounts that publishing needs."""
+    """Return a queryset of all post targets, which also loads the groups, workspaces and accounts that publishing needs."""
     return PostTarget.objects.select_related("group__workspace", "account")
 
 
@@ -97,9 +97,10 @@ def continue_attempt(attempt: Attempt) -> None:
 
 @contextmanager
 def _logged_errors(attempt: Attempt) -> Iterator[None]:
-    """Run a part of an attempt to publish a post; for an exception, log the error and postpone the post.
+    """Return a context manager for a part of publishing a post, which logs exceptions and then postpones the post.
 
-    When the database fails, the claim's lease expires and another worker continues.
+    It does not postpone a post whose claim was lost. When the database fails, the claim's lease expires and another worker
+    continues.
     """
     target = attempt.target
     start_trace(target.group.trace_id)
@@ -117,7 +118,7 @@ def _logged_errors(attempt: Attempt) -> Iterator[None]:
 
 
 def _prepare(attempt: Attempt) -> None:
-    """Decrypt the account's credentials and find the post's media; `fault` of the attempt is the error, if any."""
+    """Decrypt the account's credentials and find the post's media for an attempt to publish; set `fault` if that fails."""
     in_doubt = attempt.state.in_doubt
     attempt.count()
     try:
@@ -145,7 +146,7 @@ def _commit_first_steps(attempts: Sequence[Attempt], store: Store) -> list[Attem
 
 
 def _take_steps(attempt: Attempt) -> Decision:
-    """Take publishing steps at the platform until the post is finished or has to wait; returns this decision."""
+    """Publish a post at its platform step by step until it is finished or has to wait; returns that decision."""
     while True:
         fact = attempt.fault or (_search(attempt) if attempt.state.must_search else _step(attempt))
         decision = decide(attempt.state, fact)
@@ -244,7 +245,7 @@ def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
 
 
 def _record(attempt: Attempt, decision: Decision) -> None:
-    """Store the engine's decision about a post.
+    """Write the publisher's decision about a post to the database; retry while the database is down.
 
     If the claim was lost or the post is another target's, store what is true instead.
     """

@@ -1,7 +1,7 @@
 """Writes the publisher's decisions to the rows of post targets.
 
-For finished targets, completion.py adds money, group status and events. Every write is guarded by the claim's fence;
-ClaimLost means that another worker took over and nothing was written.
+For finished targets, completion.py adds money, group status and events. Every write is guarded by the claim's fence; if it
+writes nothing, most likely because another worker took over, ClaimLost is raised.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ _ANSWERED: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # writt
 
 
 class ClaimLost(Exception):
-    """Raised if this worker cannot write a post target's outcome because another worker has claimed the target since."""
+    """Raised if a worker may not write to a post target any more: another one has claimed it, or it has changed status.
+
+    Nothing was written.
+    """
 
 
 def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
@@ -88,7 +91,7 @@ def _progress(attempt: Attempt) -> dict[str, Any]:
 
 
 def record_decision(attempt: Attempt, decision: Decision) -> None:
-    """Write a decision about a post to its target's row. Raises ClaimLost if another worker has claimed the target.
+    """Write a decision about a post to its target's row. Raises ClaimLost if this worker may not write it any more.
 
     Raises IntegrityError if the published post already belongs to another target.
     """

@@ -56,7 +56,8 @@ def validate_post(
 ) -> Validation:
     """Validate a post's content against the platforms of its targets, without creating the post.
 
-    `group` is the stored group that the content will replace, if any. Raises what `create_post` raises, but ContentInvalid.
+    `group` is the stored group that the content will replace, if any. Invalid content is in the result and raises nothing.
+    Raises ScopeMissing, ValidationFailed (workspace_id, media, targets), AccountNotAllowed.
     """
     chosen = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")

@@ -143,9 +143,9 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
 
 
 def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Find or create the user that the identity provider's ID token names. The social-auth library calls this at sign-in.
+    """Create or update the user that the identity provider's ID token names, and record the sign-in.
 
-    Raises InvalidSubject, Forbidden (a closed account).
+    The social-auth library calls this at each sign-in. Raises InvalidSubject, Forbidden (a closed account).
     """
     claims = backend.id_token or {}
     sources = (claims, backend.userinfo)

@@ -24,10 +24,10 @@ from workspaces.sign_in.oidc_claims import OidcIdentity
 
 
 def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
-    """Sign in the user that the identity provider names. Creates the user, or updates name, e-mail and operator status.
+    """Create or update the user that the identity provider names, and record the user's sign-in in the audit log.
 
-    `staff` says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a
-    closed account.
+    The caller begins the session. Name, e-mail and operator status are updated, but an empty name changes nothing. `staff`
+    says whether the provider makes the user an operator; False removes that status. Raises Forbidden for a closed account.
     """
     person = selectors.user_of_identity(issuer=identity.issuer, subject=identity.subject) or _create(identity)
     if not person.is_active:

@@ -91,7 +91,7 @@ def operator_session_expired(request: HttpRequest, last_used_at: datetime) -> bo
 
 
 def sessions_of(user: User) -> list[UserSession]:
-    """Return the user's open sign-in sessions, most recently used first."""
+    """Return the valid ones of a user's 100 most recently used sign-in sessions, most recently used first."""
     rows = UserSession.objects.filter(user=user, session__expire_date__gt=timezone.now()).select_related("session")
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
     return [

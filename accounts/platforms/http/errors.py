@@ -86,7 +86,7 @@ class ErrorTranslator(Generic[E]):
         return self._translated(translate)
 
     def repeatable_call_error(self, error: OutboundError | E) -> PlatformError:
-        """Return the PlatformError for the HTTP error of a call that sent no content, such as a call that reads."""
+        """Return the PlatformError for the HTTP error of an API call that is safe to repeat, such as a call that reads."""
         if isinstance(error, OutboundError):
             return Transient(self.unreachable or f"{self.label} could not be reached.")
         return self._meaning(error) or self._undocumented(error)

@@ -77,7 +77,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
         return error.status >= 500 or self.meaning_of(error) == "transient"
 
     def is_documented(self, error: GraphError) -> bool:
-        """Return whether the adapter knows the meaning of a Meta error's codes; the operator is told of unknown codes."""
+        """Return whether the adapter knows what a Meta error means, by its codes, text or status; others are reported."""
         return self.meaning_of(error) is not None
 
     @contextmanager

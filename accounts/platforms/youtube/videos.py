@@ -122,7 +122,11 @@ def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progres
 
 
 def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Find out whether an interrupted attempt has created the YouTube video; return proof if it has not."""
+    """Find out whether an interrupted attempt has created the YouTube video; return proof if it has not.
+
+    Raises OutcomeUnknown if YouTube no longer knows the upload or refuses to describe it, TokenExpired, AccountDisconnected,
+    ConnectionUnavailable, Transient.
+    """
     with ERRORS.repeatable_call_errors():
         try:
             uploaded = _session(api, content, progress.state).query_progress()

@@ -61,7 +61,7 @@ def failed_sign_ins_since(user: User, since: datetime | None) -> int:
 
 
 def recent_sign_in_addresses(name: str) -> list[str]:
-    """Return the IP addresses from which an operator signed in during the last 30 days, from the audit log."""
+    """Return the IP addresses of an operator's latest 200 sign-ins of the last 30 days, from the audit log."""
     user = User.objects.filter(username=name, is_staff=True).only("pk").first()
     if user is None:
         return []

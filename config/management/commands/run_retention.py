@@ -10,7 +10,7 @@ from config.console.retention import NEVER_DELETED, SCHEDULED_RUN_SECONDS, count
 
 
 class Command(BaseCommand):
-    """The command `manage.py run_retention`, which prints the number of deleted rows of each retention rule."""
+    """The command `manage.py run_retention`, which deletes expired rows, or only counts them, and prints their numbers."""
 
     help = "Deletes expired rows: purged workspaces, old audit entries, deliveries, idempotency records and others."
 

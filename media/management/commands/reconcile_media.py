@@ -13,7 +13,7 @@ from media.services import find_orphaned_and_missing_files, recount_usage, remov
 class Command(BaseCommand):
     """The command that lists stored media files without a database row and assets without a file.
 
-    It also corrects the quota counters.
+    With --remove, it deletes the files without a row. It always corrects the quota counters.
     """
 
     help = "Lists stored files without a media asset and media assets without a file, and recounts the usage of each library."
