@@ -11,7 +11,7 @@ from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
 from config.api import fields
 from config.api.caller import AgentMode
-from config.api.operation import WriteBody
+from config.api.operation import BodyWithDryRun
 from config.api.scopes import SCOPE_CHOICES
 from config.api.serializers import (
     PageQuery,
@@ -74,7 +74,7 @@ class AgentsQuery(PageQuery):
     workspace_id = fields.Identifier("wrk", help_text="Whose agents.")
 
 
-class CreateAgentSerializer(WriteBody):
+class CreateAgentSerializer(BodyWithDryRun):
     """The API request to register an agent."""
 
     workspace_id = fields.Identifier("wrk")
@@ -102,7 +102,7 @@ class AgentCreatedSerializer(AgentEnvelope):
     claim_expires_at = serializers.DateTimeField()
 
 
-class UpdateAgentSerializer(WriteBody):
+class UpdateAgentSerializer(BodyWithDryRun):
     """The API request to change an agent. Fields that the request leaves out do not change; null removes a setting."""
 
     name = fields.Name(required=False)
@@ -198,7 +198,7 @@ class NetworkField(fields.Text):
             raise serializers.ValidationError(str(error), code="invalid") from error
 
 
-class CreateApiKeySerializer(WriteBody):
+class CreateApiKeySerializer(BodyWithDryRun):
     """The API request to create a workspace API key."""
 
     workspace_id = fields.Identifier("wrk")

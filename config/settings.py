@@ -134,7 +134,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = read_secret("REDIS_URL")
 EMBEDDED = SQLITE and not REDIS_URL  # one web process and one worker process on this machine, nothing else
 
-# Celery carries wake-ups and periodic tasks; the queue is in the database (config/jobs/due.py).
+# Celery carries wake-ups and periodic tasks; the queue is in the database (config/jobs/claims.py).
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {

@@ -1,6 +1,6 @@
 """Models of post groups and of post targets; a target is one account that a post group is published to.
 
-A target is also a row that the publisher claims when it is due (config/jobs/due.py).
+A target is also a row that the publisher claims when it is due (config/jobs/claims.py).
 """
 
 from __future__ import annotations

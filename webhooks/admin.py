@@ -68,7 +68,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         TRACE: lambda word: Q(event__post_group_id__in=_groups_of(word)),
     }
     narrows = {"tgt": "event__target_id"}
-    actions = ("replay", "replay_dead_letters")
+    actions = ("replay", "replay_all_dead_letters_of_workspaces")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
         return super().get_queryset(request).defer("event__payload")
@@ -85,7 +85,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
     @requires_confirmation(
         "All dead letters of the workspaces of the selected deliveries are sent again, not only the selected ones."
     )
-    def replay_dead_letters(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+    def replay_all_dead_letters_of_workspaces(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         for workspace_id in sorted(set(queryset.values_list("workspace_id", flat=True))):
             self._replay(request, workspace_id=workspace_id)
 

@@ -86,7 +86,7 @@ class HostShares(FairShares):
                 free_places[holder] = free
         return free_places
 
-    def total_free_places_of_quick_holders(self, free_places: Mapping[str, int]) -> int:
+    def max_new_attempts_to_quick_hosts(self, free_places: Mapping[str, int]) -> int:
         """Return how many more webhook attempts may begin in total to hosts that answer fast.
 
         `free_places` are the numbers for each pair of workspace and host.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from config.jobs.due import SearchPauses, release_claims
+from config.jobs.claims import SearchPauses, release_claims
 from config.jobs.worker_loop import WorkerLoop
 from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, workspace_and_host_key
 from webhooks.models import Delivery
@@ -77,7 +77,7 @@ class DeliverLoop(WorkerLoop):
         """Claim due webhook deliveries as far as the fair shares allow: first those to fast hosts, then the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
         free_places = self._shares.free_places_by_quick_holder()
-        limit = min(CLAIM_QUICK, self._shares.total_free_places_of_quick_holders(free_places))
+        limit = min(CLAIM_QUICK, self._shares.max_new_attempts_to_quick_hosts(free_places))
         quick = deliveries.claim_deliveries(
             rows.filter(holder__in=free_places), limit=limit, due_rows_found=self._found
         )

@@ -25,7 +25,7 @@ from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscr
 from billing.subscription_state import SubscriptionEvent, parse_subscription_event
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
-from config.jobs.due import claim_due, claimed_row_queryset
+from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.processor_customers import customer_ids_of, save_customer_id_if_unset, workspace_id_of_customer
 

@@ -24,7 +24,7 @@ from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
 from billing.plans import has_payment_processor
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
-from config.jobs.due import claim_due, claimed_row_queryset, release_claims
+from config.jobs.claims import claim_due, claimed_row_queryset, release_claims
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import Workspace
 from workspaces.processor_customers import customer_ids_of

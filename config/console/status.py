@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from billing.models import BillingAlarm, ProcessorEvent, UsageReport
 from config.db.models import DueRow
-from config.jobs.due import unclaimed_due_rows
+from config.jobs.claims import unclaimed_due_rows
 from config.jobs.models import Heartbeat
 from media.models import MediaAsset
 from posts.models import PostTarget

@@ -1,6 +1,6 @@
 """Updates of many rows by one SQL statement, which skips rows that another worker has claimed meanwhile.
 
-A worker that claims a row gets a fence, the number of that claim (config/jobs/due.py). When another worker has claimed the
+A worker that claims a row gets a fence, the number of that claim (config/jobs/claims.py). When another worker has claimed the
 row since, the numbers differ and the other worker's values remain. One statement for each row would cost several
 times the CPU. The SQL is written by hand because the ORM's `bulk_update` cannot check a fence for each row; a test compares
 it with `claimed_row_queryset(...).update(...)`.

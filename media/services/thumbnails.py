@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from config.jobs.due import claim_due, claimed_row_queryset
+from config.jobs.claims import claim_due, claimed_row_queryset
 from media import selectors, storage
 from media.models import MediaAsset
 from media.services.pending import (

@@ -16,7 +16,7 @@ from accounts.platforms import errors
 from accounts.platforms.base import START, Platform
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
-from config.jobs.store import Store
+from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostTarget
 from posts.publishing.decision_types import Decision, TargetState
 from posts.states import TargetStatus
@@ -34,7 +34,7 @@ class Attempt:
     """
 
     target: PostTarget
-    store: Store
+    writer: DatabaseWriter
     progress: Progress
     number: int
     total: int
@@ -50,14 +50,14 @@ class Attempt:
     began: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of_claimed(cls, target: PostTarget, store: Store) -> Attempt:
+    def of_claimed(cls, target: PostTarget, writer: DatabaseWriter) -> Attempt:
         """Return the attempt to publish a claimed post target, with what its row says about earlier attempts.
 
         A target that was being published when it was claimed counts the worker that had claimed it before as dead.
         """
         return cls(
             target,
-            store,
+            writer,
             target.publishing_progress if target.phase else START,
             number=target.round_attempts,
             total=target.attempts,

@@ -1,6 +1,6 @@
 """The engine that publishes claimed posts: it calls the platform step by step, and records the outcomes.
 
-1. `claim_due` (config/jobs/due.py) leases due post targets to this worker, called by the worker loop (worker_loop.py).
+1. `claim_due` (config/jobs/claims.py) leases due post targets to this worker, called by the worker loop (worker_loop.py).
 2. `preflight` (preconditions.py) ends or postpones those that must not be published now.
 3. `begin_attempts` commits that the first step of each begins; `_take_steps` runs the steps at the platform, outside any
    transaction. The result of a step, or its error, is a fact.
@@ -32,7 +32,7 @@ from config.api.trace import set_trace_actor, start_trace
 from config.db.connection import close_connection_before_waiting
 from config.db.encryption import SealedValueError
 from config.db.outage import DATABASE_ERRORS, retry_while_database_down
-from config.jobs.store import Store
+from config.jobs.database_writer import DatabaseWriter
 from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
@@ -43,7 +43,6 @@ from posts.publishing.decision_types import (
     Finish,
     PostNotFoundAtPlatform,
     PostOfOtherTarget,
-    Postpone,
     RenewTokens,
     TakeStep,
     TokensBeingRenewed,
@@ -53,6 +52,7 @@ from posts.publishing.outcomes import (
     LEASE,
     ClaimLost,
     mark_unconfirmed_as_published,
+    postpone,
     postpone_to_turns,
     record_decision,
     write_step_beginnings,
@@ -68,41 +68,43 @@ def targets_with_related_rows() -> QuerySet[PostTarget]:
     return PostTarget.objects.select_related("group__workspace", "account")
 
 
-def begin_attempts(targets: Sequence[PostTarget], store: Store) -> list[Attempt]:
+def begin_attempts(targets: Sequence[PostTarget], writer: DatabaseWriter) -> list[Attempt]:
     """Begin to publish post targets that this worker has claimed; returns the attempts to continue.
 
     Posts that have to wait for their account's turn are postponed. For the others, credentials and media are prepared and
     the first steps committed. Raises OperationalError, InterfaceError if the database is down; no attempt has begun then.
     """
-    attempts = [Attempt.of_claimed(target, store) for target in targets]
     checked = []
-    for attempt in attempts:
-        with _logged_errors(attempt):
+    for target in targets:
+        with _logged_errors(target, writer):
+            attempt = Attempt.of_claimed(target, writer)
             attempt.stop = preflight(attempt)
             checked.append(attempt)
     allowed = [attempt for attempt in checked if not attempt.stop]
     waiting = reserve_turns(allowed)
     postpone_to_turns(waiting)
-    ready = [attempt for attempt in allowed if attempt not in waiting]
-    for attempt in ready:
-        _prepare(attempt)
-    return [attempt for attempt in checked if attempt.stop] + _commit_first_steps(ready, store)
+    ready = []
+    for attempt in allowed:
+        if attempt not in waiting:
+            with _logged_errors(attempt.target, writer):
+                _prepare(attempt)
+                ready.append(attempt)
+    return [attempt for attempt in checked if attempt.stop] + _commit_first_steps(ready, writer)
 
 
 def continue_attempt(attempt: Attempt) -> None:
     """Publish a post until it is finished or has to wait; errors are logged, not raised."""
-    with _logged_errors(attempt):
+    with _logged_errors(attempt.target, attempt.writer):
         _record(attempt, attempt.stop or _take_steps(attempt))
 
 
 @contextmanager
-def _logged_errors(attempt: Attempt) -> Iterator[None]:
+def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]:
     """Return a context manager for a part of publishing a post, which logs exceptions and then postpones the post.
 
     It does not postpone a post whose claim was lost. When the database fails, the claim's lease expires and another worker
     continues.
     """
-    target = attempt.target
     start_trace(target.group.trace_id)
     set_trace_actor(system_caller(target.group.workspace_id))
     try:
@@ -114,7 +116,7 @@ def _logged_errors(attempt: Attempt) -> Iterator[None]:
     except Exception:
         logger.exception("%s cannot be published by this service.", target.id)
         with suppress(ClaimLost, Error):
-            record_decision(attempt, Postpone(timezone.now() + UNEXPECTED_ERROR_PAUSE))
+            postpone(target, writer, until=timezone.now() + UNEXPECTED_ERROR_PAUSE)
 
 
 def _prepare(attempt: Attempt) -> None:
@@ -132,11 +134,11 @@ def _prepare(attempt: Attempt) -> None:
         attempt.fault = errors.OutcomeUnknown(unknown, final=True) if in_doubt else errors.ContentRejected(str(fault))
 
 
-def _commit_first_steps(attempts: Sequence[Attempt], store: Store) -> list[Attempt]:
-    results = retry_while_database_down(store.write_many, write_step_beginnings, attempts)
+def _commit_first_steps(attempts: Sequence[Attempt], writer: DatabaseWriter) -> list[Attempt]:
+    results = retry_while_database_down(writer.write_many, write_step_beginnings, attempts)
     begun = []
     for attempt, result in zip(attempts, results, strict=True):
-        with _logged_errors(attempt):
+        with _logged_errors(attempt.target, writer):
             if isinstance(result, Exception):
                 raise result
             if not result:
@@ -164,7 +166,7 @@ def _take_steps(attempt: Attempt) -> Decision:
             attempt.last_try_at = None
         if stop := _stop_before(attempt, decision):
             return stop
-        if not retry_while_database_down(attempt.store.write, write_step_beginnings, attempt):
+        if not retry_while_database_down(attempt.writer.write, write_step_beginnings, attempt):
             raise ClaimLost
 
 
@@ -222,7 +224,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
     """Mark the account after an error that concerns all of its posts: refused tokens or a rate limit."""
     if attempt.target.sandbox:
         return
-    account_id, run = attempt.target.account_id, attempt.store.run
+    account_id, run = attempt.target.account_id, attempt.writer.run
     if isinstance(error, errors.AccountDisconnected):
         retry_while_database_down(run, mark_needs_reauth_unless_renewed, account_id=account_id, stale=attempt.grant)
     if isinstance(error, errors.RateLimited) and error.retry_after:
@@ -239,8 +241,8 @@ def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
     if not step.sends_again and (not long or state.in_doubt or not state.publishes or state.published):
         return None
     if long:
-        attempt.store.run(target.group.workspace.refresh_from_db, fields=["status"])
-        attempt.store.run(target.account.refresh_from_db, fields=["status"])
+        attempt.writer.run(target.group.workspace.refresh_from_db, fields=["status"])
+        attempt.writer.run(target.account.refresh_from_db, fields=["status"])
     return stop_decision_if_forbidden(attempt, untried=step.sends_again and state.attempt == 1)
 
 
@@ -254,7 +256,7 @@ def _record(attempt: Attempt, decision: Decision) -> None:
     except ClaimLost:
         if not isinstance(decision, Finish) or not decision.published:
             raise
-        retry_while_database_down(attempt.store.run, mark_unconfirmed_as_published, attempt.target, decision)
+        retry_while_database_down(attempt.writer.run, mark_unconfirmed_as_published, attempt.target, decision)
     except IntegrityError:
         if not isinstance(decision, Finish) or not decision.published:
             raise

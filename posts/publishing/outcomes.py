@@ -18,6 +18,7 @@ from django.utils import timezone
 from config import metrics
 from config.api.trace import current_trace_id
 from config.jobs.backoff import retry_pause_from_list
+from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt
@@ -98,11 +99,12 @@ def record_decision(attempt: Attempt, decision: Decision) -> None:
     target = attempt.target
     match decision:
         case Postpone():
-            _write(attempt, due_at=decision.until, lease_until=None)
+            postpone(target, attempt.writer, until=decision.until)
         case AwaitPlatform(progress):
             attempt.progress, attempt.maybe_sent = progress, decision.maybe_sent
             _write(
-                attempt,
+                target,
+                attempt.writer,
                 status=TargetStatus.PROCESSING,
                 **_progress(attempt),
                 due_at=progress.ready_at,
@@ -112,7 +114,8 @@ def record_decision(attempt: Attempt, decision: Decision) -> None:
             )
         case RetryUncounted():
             _write(
-                attempt,
+                target,
+                attempt.writer,
                 status=TargetStatus.RETRYING,
                 due_at=decision.at,
                 lease_until=None,
@@ -133,7 +136,8 @@ def _retry(attempt: Attempt, decision: Retry) -> None:
     pause = retry_pause_from_list(schedule, attempt.number, retry_after=retry_after) or timedelta(0)
     error = problem_json(decision.problem, auto_fixable=True)
     _write(
-        attempt,
+        attempt.target,
+        attempt.writer,
         status=TargetStatus.RETRYING,
         due_at=timezone.now() + pause,
         lease_until=None,
@@ -153,7 +157,7 @@ def _finish(attempt: Attempt, decision: Finish) -> None:
         **_ANSWERED,
         **_final_values(decision),
     }
-    if not attempt.store.write(write_final_outcomes, (attempt.target, changes)):
+    if not attempt.writer.write(write_final_outcomes, (attempt.target, changes)):
         raise ClaimLost
     _count(attempt.target, decision.status, changes["error"])
 
@@ -164,6 +168,11 @@ def _final_values(decision: Finish) -> dict[str, Any]:
     if post := decision.published:
         values |= {"external_id": post.external_id, "permalink": post.permalink, "published_at": timezone.now()}
     return values
+
+
+def postpone(target: PostTarget, writer: DatabaseWriter, *, until: datetime) -> None:
+    """Release this worker's claim of a post target, which any worker may claim again at the time `until`; raise ClaimLost."""
+    _write(target, writer, due_at=until, lease_until=None)
 
 
 def postpone_to_turns(attempts: Sequence[Attempt]) -> None:
@@ -192,11 +201,11 @@ def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) ->
     metrics.OUTCOMES.labels(platform, outcome, error["code"] if error else "").inc()
 
 
-def _write(attempt: Attempt, **changes: Any) -> None:
+def _write(target: PostTarget, writer: DatabaseWriter, **changes: Any) -> None:
     """Update a post target's row; raise ClaimLost if another worker has claimed it or its status forbids the change."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
     changes["updated_at"] = timezone.now()
-    if not attempt.store.write(update_rows, FencedUpdate(attempt.target, changes, states)):
+    if not writer.write(update_rows, FencedUpdate(target, changes, states)):
         raise ClaimLost
 
 

@@ -99,6 +99,7 @@ def reserve_turns(attempts: Sequence[Attempt]) -> list[Attempt]:
     wanted = [(attempt.target.account_id, pace) for attempt, pace in without_turn]
     for (attempt, _), turn_at in zip(without_turn, reserve_publishing_times(wanted) if wanted else (), strict=True):
         attempt.turn_at = turn_at
+    now = timezone.now()  # later than a turn that was reserved for at once
     return [attempt for attempt, _ in paced if attempt.turn_at and attempt.turn_at > now]
 
 

@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from config import metrics
 from config.db.connection import close_connection_before_waiting
-from config.jobs.due import SearchPauses, claim_due, release_claims, unclaimed_due_rows
+from config.jobs.claims import SearchPauses, claim_due, release_claims, unclaimed_due_rows
+from config.jobs.database_writer import BatchingDatabaseWriter, DatabaseWriter
 from config.jobs.fair_shares import FairShares, ShareLimits
-from config.jobs.store import BatchingStore, Store
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
@@ -42,16 +42,16 @@ MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a cla
 class PublishLoop(WorkerLoop):
     """The publishing worker's loop, which claims no more due post targets than the worker has free threads.
 
-    A target frees its place when it ends, and wakes the loop when many places are free. `pool` runs the attempts and `store`
+    A target frees its place when it ends, and wakes the loop when many places are free. `pool` runs the attempts and `writer`
     writes their outcomes: threads and one writer thread, unless others are given.
     """
 
     name = "publish"
 
-    def __init__(self, pool: Executor | None = None, store: Store | None = None) -> None:
+    def __init__(self, pool: Executor | None = None, writer: DatabaseWriter | None = None) -> None:
         super().__init__()
         self._pool = pool or ThreadPoolExecutor(THREADS, thread_name_prefix="publish")
-        self._store = store or BatchingStore()
+        self._writer = writer or BatchingDatabaseWriter()
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._shares = FairShares(SHARES)
@@ -63,7 +63,7 @@ class PublishLoop(WorkerLoop):
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        self._store.start()
+        self._writer.start()
         threading.Thread(target=self._keep_leases, name="publish-leases", daemon=True).start()
         super().start()
 
@@ -90,7 +90,7 @@ class PublishLoop(WorkerLoop):
             ended = self._all_ended.wait_for(lambda: not self._in_progress, timeout=seconds)
         if ended and not hangs:
             self._pool.shutdown(wait=False)
-            self._store.stop(seconds)
+            self._writer.stop(seconds)
             self._stopped.set()
 
     def _platforms_with_due(self) -> list[str]:
@@ -140,7 +140,7 @@ class PublishLoop(WorkerLoop):
         pks = set() if self.stopping else {target.pk for target in taken}
         release_claims([target for target in claimed if target.pk not in pks])
         begun = [target for target in taken if target.pk in pks]
-        return copy_context().run(begin_attempts, begun, self._store)  # a copy: each target sets the trace context
+        return copy_context().run(begin_attempts, begun, self._writer)  # a copy: each target sets the trace context
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
         """Claim due post targets of a platform: first those of accounts that publish quickly, then the others."""

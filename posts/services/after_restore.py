@@ -18,8 +18,8 @@ from auditlog.models import AuditEntry
 from auditlog.services import record_entry
 from config.api.caller import WorkspaceStatus, operator_caller
 from config.api.trace import start_trace
-from config.jobs.due import claim_due
-from config.jobs.store import Store
+from config.jobs.claims import claim_due
+from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision import unconfirmed
@@ -70,7 +70,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     The money stays held and events are sent. Targets claimed by a worker are skipped. An interrupted run can be repeated.
     `report` is called with the number done so far.
     """
-    done, store = 0, Store()
+    done, writer = 0, DatabaseWriter()
     while claimed := claim_due(
         _possibly_published(targets_with_related_rows(), stopped_at), limit=BATCH_SIZE, lease=LEASE
     ):
@@ -80,7 +80,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
             state = TargetState(
                 "at_most_once", publishes=True, published=done_so_far.published, segments=len(done_so_far.segments)
             )
-            record_decision(Attempt.of_claimed(target, store), unconfirmed(state, MESSAGE))
+            record_decision(Attempt.of_claimed(target, writer), unconfirmed(state, MESSAGE))
         done += len(claimed)
         report(done)
     start_trace()

@@ -17,7 +17,7 @@ from accounts.models import ConnectedAccount
 from auditlog.selectors import entries_of
 from billing.month_usage import bill_of, usage_of
 from config.api.caller import Caller, system_caller
-from config.jobs.due import claim_due
+from config.jobs.claims import claim_due
 from posts.publishing.engine import targets_with_related_rows
 from posts.publishing.outcomes import LEASE
 from posts.selectors import get_post_group, scheduled_posts_of_day, search_posts

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.jobs.due import claimed_row_queryset
+from config.jobs.claims import claimed_row_queryset
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.states import TargetStatus, statuses_before

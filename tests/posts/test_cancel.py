@@ -13,7 +13,7 @@ from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import LedgerEntry, MonthCounter
-from config.jobs.due import claim_due
+from config.jobs.claims import claim_due
 from posts.models import PostTarget
 from posts.publishing.outcomes import LEASE
 from tests.at_once import at_once

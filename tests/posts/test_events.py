@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from config.jobs.due import claim_due
+from config.jobs.claims import claim_due
 from posts.models import PostTarget
 from posts.publishing.outcomes import LEASE
 from tests.at_once import at_once

@@ -11,7 +11,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
-from config.jobs.due import claim_due
+from config.jobs.claims import claim_due
 from posts.publishing.engine import targets_with_related_rows
 from posts.publishing.outcomes import LEASE
 from tests.conftest import ApiClient

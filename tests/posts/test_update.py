@@ -10,7 +10,7 @@ from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import MonthCounter
-from config.jobs.due import claim_due
+from config.jobs.claims import claim_due
 from posts.models import PostTarget
 from posts.publishing.outcomes import LEASE
 from tests.conftest import ApiClient

@@ -9,7 +9,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import DayCounter, LedgerEntry, MonthCounter
-from config.jobs.due import claim_due
+from config.jobs.claims import claim_due
 from posts.models import PostTarget
 from posts.publishing.outcomes import LEASE
 from tests.config.test_errors import assert_envelope

@@ -63,7 +63,7 @@ def test_chosen_deliveries_are_replayed(workspace: Workspace, operator: Client) 
 
 def test_all_dead_letters_of_the_workspaces_are_replayed(workspace: Workspace, operator: Client) -> None:
     one, other, foreign = dead(workspace), dead(workspace), dead(factories.WorkspaceFactory.create())
-    [message] = act(operator, "replay_dead_letters", one)
+    [message] = act(operator, "replay_all_dead_letters_of_workspaces", one)
 
     assert message.startswith(f"Replayed of {workspace.id}: 2.")
     assert statuses(one, other, foreign) == ["pending", "pending", "dead_letter"]

@@ -9,7 +9,7 @@ import time_machine
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from config.api.caller import WorkspaceStatus
-from config.jobs.due import claim_due, release_claims
+from config.jobs.claims import claim_due, release_claims
 from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Manner, Receiver, answer_with, redirect_to

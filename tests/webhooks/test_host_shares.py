@@ -271,6 +271,6 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     free_places = shares.free_places_by_quick_holder()
     assert (
         sum(free_places.values())
-        > shares.total_free_places_of_quick_holders(free_places)
+        > shares.max_new_attempts_to_quick_hosts(free_places)
         == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
     )

@@ -13,7 +13,7 @@ from django.utils import timezone
 from config import metrics
 from config.api.caller import WorkspaceStatus
 from config.jobs.backoff import retry_pause_from_list
-from config.jobs.due import claim_due
+from config.jobs.claims import claim_due
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from webhooks import signing
 from webhooks.models import Delivery

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.mail import EmailMessage
 from django.utils import timezone
 
-from config.jobs.due import claim_due, claimed_row_queryset
+from config.jobs.claims import claim_due, claimed_row_queryset
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import OutgoingMail
 

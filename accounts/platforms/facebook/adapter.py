@@ -38,7 +38,7 @@ class Facebook(MetaPlatform):
     api_base = "https://graph.facebook.com"
     default_scopes = SCOPES
     steps = {
-        "start": posts.check_and_begin,
+        "start": posts.check_content_and_begin,
         "photo": media.upload_photo,
         "open": media.announce_video,
         "send": media.send_video,

@@ -38,7 +38,7 @@ MAX_UPLOAD_AGE = timedelta(hours=20)  # Facebook deletes unpublished uploads aft
 DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebook
 
 
-def check_and_begin(page: FacebookPage, content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(page: FacebookPage, content: Content, progress: Progress) -> Progress:
     """Begin to publish a Facebook post: check its content, and store the start time. Raises ContentRejected."""
     check_content(content)
     return media.next_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})

@@ -32,7 +32,7 @@ MAX_STORY_SECONDS = 60
 _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 
-def check_and_begin(account: Account, content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(account: Account, content: Content, progress: Progress) -> Progress:
     """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
     _check(content)
     return progress.next_step("container", _first_state(1))

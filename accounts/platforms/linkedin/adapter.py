@@ -127,7 +127,7 @@ class LinkedIn(OAuthPlatform):
         """Take the next step of a LinkedIn publication: upload a file, create the post, or add its first comment."""
         author = grant.external_id
         if progress.phase == "start":
-            return posts.check_and_begin(author, content, progress)
+            return posts.check_content_and_begin(author, content, progress)
         api = self._api(grant.tokens)
         if progress.phase == "upload":
             return media.upload_next_file(api, author, content.media, progress)

@@ -27,7 +27,7 @@ _ELEMENT = re.compile(
 )
 
 
-def check_and_begin(author: str, content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(author: str, content: Content, progress: Progress) -> Progress:
     """Begin to publish a LinkedIn post. Raises ContentRejected for a combination of options that is not possible."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")

@@ -46,7 +46,7 @@ class Threads(MetaPlatform):
     api_base = "https://graph.threads.net"
     default_scopes = SCOPES
     steps = {
-        "start": posts.check_and_begin,
+        "start": posts.check_content_and_begin,
         "container": containers.create_next_container,
         "wait": posts.check_segment_containers,
         "publish": posts.publish_container,

@@ -69,7 +69,7 @@ class X(OAuthPlatform):
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the next step of an X publication: upload a media file, or create the post or the next post of a thread."""
         if progress.phase == "start":
-            return posts.check_and_begin(content, progress)
+            return posts.check_content_and_begin(content, progress)
         if progress.phase == "create":
             return posts.create_next_post(self._api(grant), content, progress)
         return media.STEPS[progress.phase](self._api(grant), content.media, progress)

@@ -43,7 +43,7 @@ FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
-def check_and_begin(content: Content, progress: Progress) -> Progress:
+def check_content_and_begin(content: Content, progress: Progress) -> Progress:
     """Begin to publish an X post: check its thread and poll, and return the first publishing step.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.

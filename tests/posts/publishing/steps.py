@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from accounts.platforms.types import Progress, Published
-from config.jobs.due import claim_due
+from config.jobs.claims import claim_due
+from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, update_rows
-from config.jobs.store import Store
 from posts.attached_media import adapter_media_files
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
@@ -26,7 +26,7 @@ def take_up() -> PostTarget:
 
 def begin(target: PostTarget) -> None:
     """Commit that the target's next step begins; a first step counts as an attempt."""
-    attempt = Attempt.of_claimed(target, Store())
+    attempt = Attempt.of_claimed(target, DatabaseWriter())
     if target.phase:
         attempt.worker_losses = target.worker_losses
     else:
@@ -37,7 +37,7 @@ def begin(target: PostTarget) -> None:
 
 def do(target: PostTarget) -> Progress | Published:
     """Take the step that was begun; the result is not stored."""
-    attempt = Attempt.of_claimed(target, Store())
+    attempt = Attempt.of_claimed(target, DatabaseWriter())
     attempt.media = adapter_media_files(target.group)
     return attempt.adapter.publish(target.account.grant(), attempt.content, attempt.progress)
 
@@ -53,7 +53,7 @@ def take_first_step(target: PostTarget) -> None:
 
 def record(target: PostTarget, decision: Decision) -> None:
     """Write a decision about a claimed target."""
-    record_decision(Attempt.of_claimed(target, Store()), decision)
+    record_decision(Attempt.of_claimed(target, DatabaseWriter()), decision)
 
 
 def await_platform(target: PostTarget, progress: Progress) -> None:
@@ -64,5 +64,5 @@ def await_platform(target: PostTarget, progress: Progress) -> None:
 
 def finish(target: PostTarget, fact: Fact) -> None:
     """Write what the publisher decides after this fact, for a target without attempts left."""
-    attempt = Attempt.of_claimed(target, Store())
+    attempt = Attempt.of_claimed(target, DatabaseWriter())
     record_decision(attempt, decide(replace(attempt.state, unanswered=False, attempts_left=False), fact))

@@ -173,3 +173,13 @@ def test_a_retry_waits_for_a_turn_of_its_own(
     run_until_idle()
 
     assert len(paced.sent) - sent == 2
+
+
+def test_a_target_whose_turn_has_come_is_published_by_its_first_claim(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform]
+) -> None:
+    """With a clock that goes on between the reservation of the turn and the decision."""
+    group = create(api, telegram_account)
+
+    assert run_until_idle() == 1
+    assert read(api, group)["status"] == "published"

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from django.db.models import Sum
 
-from config.jobs.due import unclaimed_due_rows
-from config.jobs.store import Store, WriteAll
+from config.jobs.claims import unclaimed_due_rows
+from config.jobs.database_writer import DatabaseWriter, WriteAll
 from posts.models import PostTarget
 from posts.publishing.engine import begin_attempts, continue_attempt
 from posts.publishing.worker_loop import PublishLoop
@@ -25,8 +25,8 @@ class WorkerKilled(BaseException):
     """The worker dies here: nothing after this is done, and no error is handled."""
 
 
-class DyingStore(Store):
-    """A store whose worker dies at one of its writes, counted from 0: before it is committed, or after that.
+class DyingWriter(DatabaseWriter):
+    """A writer whose worker dies at one of its writes, counted from 0: before it is committed, or after that.
 
     Before a write, the step that the attempt has taken is done, but nobody knows its result. After a write, the next step is
     begun, but the platform has not been called.
@@ -36,10 +36,10 @@ class DyingStore(Store):
         self._left, self._committed = number, committed
 
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
-        return self._until_death(lambda: super(DyingStore, self).write(write_all, item))
+        return self._until_death(lambda: super(DyingWriter, self).write(write_all, item))
 
     def write_many(self, write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-        return self._until_death(lambda: super(DyingStore, self).write_many(write_all, items)) if items else ()
+        return self._until_death(lambda: super(DyingWriter, self).write_many(write_all, items)) if items else ()
 
     def _until_death(self, write: Callable[[], Any]) -> Any:
         self._left -= 1
@@ -59,9 +59,9 @@ class InlinePool(Executor):
         return done
 
 
-def run_until_idle(store: Store | None = None) -> int:
+def run_until_idle(writer: DatabaseWriter | None = None) -> int:
     """Run the publishing loop until no unclaimed target is due; returns the number of claims that it made."""
-    loop, before = PublishLoop(InlinePool(), store or Store()), _claims()
+    loop, before = PublishLoop(InlinePool(), writer or DatabaseWriter()), _claims()
     for _ in range(MAX_RUNS):
         if not unclaimed_due_rows(PostTarget.objects.all()).exists():
             return _claims() - before
@@ -71,12 +71,12 @@ def run_until_idle(store: Store | None = None) -> int:
 
 def killed_at_write(number: int, clock: Any, *, committed: bool) -> bool:
     """Run a worker that dies at one of its writes; False if it publishes the post before it comes to that."""
-    store = DyingStore(number, committed=committed)
+    writer = DyingWriter(number, committed=committed)
     while due := PostTarget.objects.filter(due_at__isnull=False).first():
         assert due.due_at is not None
         clock.move_to(max(due.due_at, datetime.now(UTC)))
         try:
-            run_until_idle(store)
+            run_until_idle(writer)
         except WorkerKilled:
             return True
     return False
@@ -84,7 +84,7 @@ def killed_at_write(number: int, clock: Any, *, committed: bool) -> bool:
 
 def publish_claimed(target: PostTarget) -> None:
     """Publish a target as the worker that has claimed it."""
-    for attempt in begin_attempts([target], Store()):
+    for attempt in begin_attempts([target], DatabaseWriter()):
         continue_attempt(attempt)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
 from django.db.models import QuerySet
 
-from config.jobs.due import claim_due, claimed_row_queryset, release_claims, unclaimed_due_rows
+from config.jobs.claims import claim_due, claimed_row_queryset, release_claims, unclaimed_due_rows
 from posts.models import PostGroup, PostTarget
 from tests import factories
 from tests.at_once import at_once
@@ -129,3 +130,21 @@ def test_no_row_is_claimed_by_two_workers(clock: Any) -> None:
 
     assert sorted(pk for mine in claims for pk in mine) == sorted(rows().values_list("pk", flat=True))
     assert set(rows().values_list("fence", flat=True)) == {1}
+
+
+def test_a_row_that_another_worker_claims_before_it_is_loaded_is_left_to_that_worker(db: None, clock: Any) -> None:
+    """A worker may sleep between claiming a row and loading it, longer than its lease."""
+    lost, kept = make(0, 1)
+    clock.shift(1)
+    statements: list[str] = []
+
+    def claim_again_before_loading(execute: Any, sql: str, *arguments: Any) -> Any:
+        statements.append(sql)
+        if len(statements) > 1 and "RETURNING" in statements[-2]:
+            rows().filter(pk=lost.pk).update(fence=2)
+        return execute(sql, *arguments)
+
+    with connection.execute_wrapper(claim_again_before_loading):
+        claimed = claim()
+
+    assert (rows().get(pk=lost.pk).fence, [row.pk for row in claimed]) == (2, [kept.pk])

@@ -67,23 +67,25 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows
     if limit <= 0 or not (due_rows_found or unclaimed_due_rows(queryset, now=now).exists()):
         return []
     free = unclaimed_due_rows(queryset, now=now).order_by("due_at").select_related(None).values("pk")[:limit]
-    pks = _claim(queryset.model, free, now + lease)
-    return list(queryset.filter(pk__in=pks).order_by("due_at", "pk")) if pks else []
+    fences = _claim(queryset.model, free, now + lease)
+    rows = queryset.filter(pk__in=fences).order_by("due_at", "pk") if fences else ()
+    # If this worker slept between the two statements, another one may have claimed a row since.
+    return [row for row in rows if row.fence == fences[row.pk]]
 
 
-def _claim(model: type[DueRow], free: QuerySet[Any, Any], lease_until: datetime) -> list[str]:
-    """Set the lease and the next fence of the rows that a query finds, by one statement; return their primary keys."""
+def _claim(model: type[DueRow], free: QuerySet[Any, Any], lease_until: datetime) -> dict[str, int]:
+    """Set the lease and the next fence of the rows that a query finds, by one statement; return the fences by primary key."""
     table, key = (connection.ops.quote_name(str(name)) for name in (model._meta.db_table, model._meta.pk.column))
     found, parameters = free.query.sql_with_params()
     lock = f"FOR UPDATE OF {table} SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
     statement = (  # all names are the models' own; the query's only column is called pk
         f"WITH free AS MATERIALIZED ({found} {lock}) UPDATE {table} SET fence = fence + 1, lease_until = %s "  # noqa: S608
-        f"WHERE {key} IN (SELECT free.pk FROM free) RETURNING {key}"
+        f"WHERE {key} IN (SELECT free.pk FROM free) RETURNING {key}, fence"
     )
     lease = model._meta.get_field("lease_until").get_db_prep_save(lease_until, connection)
     with connection.cursor() as cursor:
         cursor.execute(statement, [*parameters, lease])
-        return [pk for (pk,) in cursor.fetchall()]
+        return dict(cursor.fetchall())
 
 
 def claimed_row_queryset(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:

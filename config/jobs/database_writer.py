@@ -1,8 +1,8 @@
-"""Stores: how a worker's threads write to the database, each for itself or together through one thread and connection.
+"""Database writers: a worker's threads write to the database each for itself, or together through one connection.
 
-A `Store` writes in the calling thread, as commands and tests do. A worker with many threads uses a `BatchingStore`: its
-writer thread combines writes that arrive while it is busy into as few statements as possible. Transactions then get cheaper
-under load, and a platform that hangs holds threads but no connections.
+A `DatabaseWriter` writes in the calling thread, as commands and tests do. A worker with many threads uses a
+`BatchingDatabaseWriter`, whose own thread combines writes that arrive while it is busy into as few statements as possible.
+Transactions then get cheaper under load, and a platform that hangs holds threads but no connections.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ MAX_BATCH_SIZE = 100
 GATHER_SECONDS, GATHER_AFTER_SECONDS = 0.02, 0.25
 
 
-class Store:
+class DatabaseWriter:
     """Writes to the database in the calling thread and on its own connection."""
 
     def start(self) -> None:
-        """Start the thread that writes to the database for other threads; do nothing if the store has no thread."""
+        """Start the thread that writes to the database for other threads; do nothing if the writer has no thread."""
 
     def stop(self, seconds: float) -> None:
         """Stop the thread that writes to the database, if any, after all pending writes; wait up to `seconds` for it."""
@@ -63,14 +63,14 @@ class WriteRequest:
     result: Future[Any] = field(default_factory=Future)
 
 
-class BatchingStore(Store):
-    """A store whose writer thread writes to the database for many other threads, in batches."""
+class BatchingDatabaseWriter(DatabaseWriter):
+    """A writer whose thread writes to the database for many other threads, in batches."""
 
     def __init__(self) -> None:
         self._requests: SimpleQueue[WriteRequest | None] = SimpleQueue()
         self._batch_ended_at = float("-inf")
         self._stopping = False
-        self._thread = threading.Thread(target=self._loop, name="store", daemon=True)
+        self._thread = threading.Thread(target=self._loop, name="database-writer", daemon=True)
 
     def start(self) -> None:
         self._thread.start()

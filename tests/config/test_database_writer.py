@@ -1,4 +1,4 @@
-"""The store thread batches concurrent writes and returns each result to its caller."""
+"""The writer thread batches concurrent writes and returns each result to its caller."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from django.db import IntegrityError, OperationalError
 
 from config.api.trace import current_trace_id, start_trace
-from config.jobs import store as store_module
-from config.jobs.store import BatchingStore, Store, write_all_or_each
+from config.jobs import database_writer as writer_module
+from config.jobs.database_writer import BatchingDatabaseWriter, DatabaseWriter, write_all_or_each
 
 SECONDS = 30
 
@@ -45,21 +45,21 @@ def journal() -> Journal:
 
 
 @pytest.fixture
-def store() -> Iterator[BatchingStore]:
-    made = BatchingStore()
+def writer() -> Iterator[BatchingDatabaseWriter]:
+    made = BatchingDatabaseWriter()
     made.start()
     yield made
     made.stop(SECONDS)
 
 
-def behind_another(journal: Journal, store: BatchingStore, numbers: list[int]) -> list[Future[bool]]:
+def behind_another(journal: Journal, writer: BatchingDatabaseWriter, numbers: list[int]) -> list[Future[bool]]:
     """Write these numbers, all submitted while 2 was being written."""
     journal.go_on.clear()
     with ThreadPoolExecutor(1 + len(numbers)) as threads:
-        first = threads.submit(store.write, journal.write_all, 2)
+        first = threads.submit(writer.write, journal.write_all, 2)
         assert journal.writing.wait(SECONDS)
-        others = [threads.submit(store.write, journal.write_all, number) for number in numbers]
-        while store._requests.qsize() < len(numbers):
+        others = [threads.submit(writer.write, journal.write_all, number) for number in numbers]
+        while writer._requests.qsize() < len(numbers):
             threading.Event().wait(0.001)
         journal.go_on.set()
         wait([first, *others], SECONDS)
@@ -68,45 +68,47 @@ def behind_another(journal: Journal, store: BatchingStore, numbers: list[int]) -
 
 
 def test_a_plain_store_writes_in_the_calling_thread(journal: Journal) -> None:
-    assert [Store().write(journal.write_all, number) for number in (2, 3)] == [True, False]
+    assert [DatabaseWriter().write(journal.write_all, number) for number in (2, 3)] == [True, False]
     assert (journal.batches, journal.writers) == ([[2], [3]], {threading.get_ident()})
 
 
-def test_items_that_arrive_during_a_write_are_written_together(journal: Journal, store: BatchingStore) -> None:
-    others = behind_another(journal, store, [4, 5, 6])
+def test_items_that_arrive_during_a_write_are_written_together(
+    journal: Journal, writer: BatchingDatabaseWriter
+) -> None:
+    others = behind_another(journal, writer, [4, 5, 6])
 
     assert [other.result() for other in others] == [True, False, True]
     assert journal.batches == [[2], [4, 5, 6]]
     assert len(journal.writers) == 1
 
 
-def test_an_item_that_cannot_be_written_fails_alone(journal: Journal, store: BatchingStore) -> None:
-    good, bad = behind_another(journal, store, [4, -1])
+def test_an_item_that_cannot_be_written_fails_alone(journal: Journal, writer: BatchingDatabaseWriter) -> None:
+    good, bad = behind_another(journal, writer, [4, -1])
 
     assert good.result() is True
     assert isinstance(bad.exception(), IntegrityError)
 
 
 def test_all_callers_get_the_error_when_the_database_is_down_and_the_writer_continues(
-    journal: Journal, store: BatchingStore, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, writer: BatchingDatabaseWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_module, "_database_answers", lambda: False)
-    others = behind_another(journal, store, [4, 0])
+    monkeypatch.setattr(writer_module, "_database_answers", lambda: False)
+    others = behind_another(journal, writer, [4, 0])
 
     assert [type(other.exception()) for other in others] == [OperationalError] * 2
     assert len(journal.batches) == 2
-    assert store.write(journal.write_all, 8) is True
+    assert writer.write(journal.write_all, 8) is True
 
 
 @pytest.fixture
 def database_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The database is up; errors it raises come from locks held by others."""
-    monkeypatch.setattr(store_module, "_database_answers", lambda: True)
+    monkeypatch.setattr(writer_module, "_database_answers", lambda: True)
 
 
 @pytest.mark.usefixtures("database_is_up")
-def test_an_item_whose_row_is_locked_fails_alone(journal: Journal, store: BatchingStore) -> None:
-    *good, locked = behind_another(journal, store, [4, 5, 0])
+def test_an_item_whose_row_is_locked_fails_alone(journal: Journal, writer: BatchingDatabaseWriter) -> None:
+    *good, locked = behind_another(journal, writer, [4, 5, 0])
 
     assert [each.result() for each in good] == [True, False]
     assert isinstance(locked.exception(), OperationalError)
@@ -118,33 +120,33 @@ def test_a_lock_that_all_items_need_is_not_waited_for_by_each(journal: Journal) 
     assert len(journal.batches) == 1 + 2
 
 
-def test_a_call_runs_alone_on_the_writers_thread(journal: Journal, store: BatchingStore) -> None:
+def test_a_call_runs_alone_on_the_writers_thread(journal: Journal, writer: BatchingDatabaseWriter) -> None:
     with ThreadPoolExecutor(2) as threads:
-        written_by = {threads.submit(store.run, threading.get_ident).result() for _ in range(3)}
-        fault = threads.submit(store.run, int, "x").exception()
+        written_by = {threads.submit(writer.run, threading.get_ident).result() for _ in range(3)}
+        fault = threads.submit(writer.run, int, "x").exception()
 
-    assert written_by == {store._thread.ident}
+    assert written_by == {writer._thread.ident}
     assert isinstance(fault, ValueError)
 
 
-def test_a_call_has_the_callers_trace(store: BatchingStore) -> None:
+def test_a_call_has_the_callers_trace(writer: BatchingDatabaseWriter) -> None:
     def traces() -> tuple[str, str]:
         start_trace("a" * 32)
-        return current_trace_id(), store.run(current_trace_id)
+        return current_trace_id(), writer.run(current_trace_id)
 
     with ThreadPoolExecutor(1) as threads:
         assert threads.submit(traces).result() == ("a" * 32, "a" * 32)
 
 
 def test_stopping_completes_pending_writes(journal: Journal) -> None:
-    store = BatchingStore()
+    writer = BatchingDatabaseWriter()
     journal.go_on.clear()
     with ThreadPoolExecutor(3) as threads:
-        asked = [threads.submit(store.write, journal.write_all, number) for number in (2, 4)]
-        while store._requests.qsize() < 2:
+        asked = [threads.submit(writer.write, journal.write_all, number) for number in (2, 4)]
+        while writer._requests.qsize() < 2:
             threading.Event().wait(0.001)
-        store.start()
-        stopping = threads.submit(store.stop, SECONDS)
+        writer.start()
+        stopping = threads.submit(writer.stop, SECONDS)
         journal.go_on.set()
         stopping.result(SECONDS)
 
