@@ -78,9 +78,7 @@ class ConnectedAccount(TimestampedModel):
 
     def grant(self) -> Grant:
         """Return the decrypted credentials and OAuth tokens of the account. Raises SealedValueError if decryption fails."""
-        return Grant(
-            self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits
-        )
+        return Grant(self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits)
 
 
 class ConnectionAttempt(TimestampedModel):

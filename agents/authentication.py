@@ -111,9 +111,7 @@ def _claim_caller(token: str) -> Caller:
 
     That operation checks whether the token has expired or was used.
     """
-    claim = (
-        ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.token_digest(token)).first()
-    )
+    claim = ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.token_digest(token)).first()
     if claim is None:
         raise Unauthenticated("This token is not one of this service's.")
     workspace = claim.agent.workspace

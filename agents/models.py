@@ -84,9 +84,7 @@ class ApiKey(TimestampedModel):
 
     class Meta:
         indexes = [
-            models.Index(
-                fields=["new_network_at"], condition=models.Q(new_network_at__isnull=False), name="key_new_network"
-            )
+            models.Index(fields=["new_network_at"], condition=models.Q(new_network_at__isnull=False), name="key_new_network")
         ]
 
     def __str__(self) -> str:

@@ -10,10 +10,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 MAX_ALLOWED_NETWORKS = 20  # maximum number of networks in one key's list
-IPV4_PREFIX_LENGTH, IPV6_PREFIX_LENGTH = (
-    24,
-    48,
-)  # prefix lengths of `seen_networks`
+IPV4_PREFIX_LENGTH, IPV6_PREFIX_LENGTH = (24, 48)  # prefix lengths of `seen_networks`
 
 
 def parse_network(text: str) -> str:

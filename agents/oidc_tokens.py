@@ -165,6 +165,4 @@ def _is_client_credentials(claims: Mapping[str, Any]) -> bool:
 
 
 def _invalid_token(message: str) -> Unauthenticated:
-    return Unauthenticated(
-        message, suggested_action="Get a new access token for this service from the identity provider."
-    )
+    return Unauthenticated(message, suggested_action="Get a new access token for this service from the identity provider.")

@@ -13,13 +13,7 @@ from config.api import fields
 from config.api.caller import AgentMode
 from config.api.operation import BodyWithDryRun
 from config.api.scopes import SCOPE_CHOICES
-from config.api.serializers import (
-    PageQuery,
-    StrictList,
-    StrictSerializer,
-    dry_run_serializer_class,
-    page_serializer_class,
-)
+from config.api.serializers import PageQuery, StrictList, StrictSerializer, dry_run_serializer_class, page_serializer_class
 from config.api.webhook_url import WebhookUrl
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
@@ -132,9 +126,7 @@ class UpdateAgentSerializer(BodyWithDryRun):
         return {name: value for name, value in super().to_representation(instance).items() if name in instance}
 
 
-UpdateAgentPreview = dry_run_serializer_class(
-    "AgentUpdate", request=UpdateAgentSerializer, would_update=AgentSerializer
-)
+UpdateAgentPreview = dry_run_serializer_class("AgentUpdate", request=UpdateAgentSerializer, would_update=AgentSerializer)
 
 
 class RevokedAgentEnvelope(serializers.Serializer):
@@ -142,9 +134,7 @@ class RevokedAgentEnvelope(serializers.Serializer):
 
 
 RevokeAgentPreview = dry_run_serializer_class("AgentRevoke", would_update=AgentSerializer)
-CreateAgentPreview = dry_run_serializer_class(
-    "AgentCreate", request=CreateAgentSerializer, would_create=AgentSerializer
-)
+CreateAgentPreview = dry_run_serializer_class("AgentCreate", request=CreateAgentSerializer, would_create=AgentSerializer)
 
 
 class ApiKeySerializer(serializers.ModelSerializer):
@@ -255,8 +245,6 @@ class ApiKeysQuery(PageQuery):
     workspace_id = fields.Identifier("wrk", help_text="Whose keys.")
 
 
-CreateApiKeyPreview = dry_run_serializer_class(
-    "ApiKeyCreate", request=CreateApiKeySerializer, would_create=ApiKeySerializer
-)
+CreateApiKeyPreview = dry_run_serializer_class("ApiKeyCreate", request=CreateApiKeySerializer, would_create=ApiKeySerializer)
 RevokeApiKeyPreview = dry_run_serializer_class("ApiKeyRevoke", would_update=ApiKeySerializer)
 RotateKeyPreview = dry_run_serializer_class("AgentRotateKey", would_create=ApiKeySerializer)

@@ -12,10 +12,7 @@ PAGES = "dashboard/workspaces/<str:workspace_id>/api-keys"
 urlpatterns = [
     path("agents", AgentViewSet.as_view({"get": "list", "post": "create"})),
     path("agents/claim", AgentViewSet.as_view({"post": "claim"})),
-    path(
-        "agents/<str:agent_id>",
-        AgentViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
-    ),
+    path("agents/<str:agent_id>", AgentViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
     path("agents/<str:agent_id>/rotate-key", AgentViewSet.as_view({"post": "rotate_key"})),
     path("agents/<str:agent_id>/logs", AgentViewSet.as_view({"get": "logs"})),
     path("auth/api-keys", ApiKeyViewSet.as_view({"get": "list", "post": "create"})),

@@ -199,10 +199,7 @@ class ApiKeyViewSet(OperationViewSet):
         responses={200: ApiKeyEnvelope},
         preview=RevokeApiKeyPreview,
         idempotent="transaction",
-        errors=(
-            "REAUTHENTICATION_REQUIRED",
-            "FORBIDDEN",
-        ),
+        errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN"),
     )
     def destroy(self, call: Call, api_key_id: str) -> Reply | DryRunReply:
         key = services.revoke_api_key(caller=call.caller, api_key_id=api_key_id, dry_run=call.dry_run)

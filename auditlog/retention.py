@@ -13,12 +13,7 @@ from django.utils import timezone
 from auditlog.models import AuditEntry, RetentionTier
 from config.db.retention import ExpiredRows
 
-RETENTION_DAYS = {
-    RetentionTier.FREE: 30,
-    RetentionTier.PRO: 90,
-    RetentionTier.SCALE: 365,
-    RetentionTier.ENTERPRISE: 2555,
-}
+RETENTION_DAYS = {RetentionTier.FREE: 30, RetentionTier.PRO: 90, RetentionTier.SCALE: 365, RetentionTier.ENTERPRISE: 2555}
 
 
 class ExpiredAuditEntries(ExpiredRows):
@@ -39,6 +34,4 @@ class ExpiredAuditEntries(ExpiredRows):
 def _expired_conditions() -> list[dict[str, Any]]:
     """Return, for each retention tier, the `filter()` arguments that match the tier's expired audit entries."""
     now = timezone.now()
-    return [
-        {"retention_tier": tier, "created_at__lt": now - timedelta(days=days)} for tier, days in RETENTION_DAYS.items()
-    ]
+    return [{"retention_tier": tier, "created_at__lt": now - timedelta(days=days)} for tier, days in RETENTION_DAYS.items()]

@@ -13,12 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from django.utils import timezone
 
-from billing.errors import (
-    PaymentMethodRequired,
-    PostsPerDayCapExceeded,
-    SocialUrlPostCapExceeded,
-    SpendCapExceeded,
-)
+from billing.errors import PaymentMethodRequired, PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
 from billing.models import LedgerEntry, MonthCounter
 from billing.prices import PublishingCharge
 from config.api.fields import INT64

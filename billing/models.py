@@ -128,16 +128,12 @@ class LedgerEntry(models.Model):
         indexes = [
             # Spent amounts by day. Holds and releases, which are most of the rows, are not in the index.
             models.Index(
-                fields=["workspace_id", "month", "day", "kind", "cents"],
-                condition=SPENT_ENTRIES,
-                name="ledger_spent",
+                fields=["workspace_id", "month", "day", "kind", "cents"], condition=SPENT_ENTRIES, name="ledger_spent"
             )
         ]
         constraints = [
             models.UniqueConstraint(fields=["target_id", "round", "kind"], name="ledger_entry_once"),
-            models.CheckConstraint(
-                condition=Q(kind__in=["hold", "settle", "release", "adjust"]), name="ledger_entry_kind"
-            ),
+            models.CheckConstraint(condition=Q(kind__in=["hold", "settle", "release", "adjust"]), name="ledger_entry_kind"),
             models.CheckConstraint(
                 condition=Q(kind="adjust") | Q(cents__gte=0, url_posts__gte=0), name="ledger_entry_not_negative"
             ),
@@ -172,9 +168,7 @@ class ProcessorEvent(DueRow):
     outcome = models.CharField(max_length=10, choices=Outcome.choices, blank=True, editable=False)
 
     class Meta:
-        indexes = [
-            models.Index(fields=["due_at", "event_id"], condition=Q(due_at__isnull=False), name="processor_event_due")
-        ]
+        indexes = [models.Index(fields=["due_at", "event_id"], condition=Q(due_at__isnull=False), name="processor_event_due")]
 
     def __str__(self) -> str:
         return f"{self.type} ({self.event_id})"
@@ -289,9 +283,7 @@ class BillingAlarm(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["kind", "subject"], condition=Q(resolved_at=None), name="billing_alarm_open_once"
-            )
+            models.UniqueConstraint(fields=["kind", "subject"], condition=Q(resolved_at=None), name="billing_alarm_open_once")
         ]
 
     def __str__(self) -> str:

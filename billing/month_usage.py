@@ -48,12 +48,7 @@ class MonthBill:
     @property
     def projected_bill(self) -> dict[str, Any]:
         used, free = self.spend_cap.spent_cents, self.spend_cap.free_credit_cents
-        return {
-            "usage_cents": used,
-            "free_credit_cents": free,
-            "amount_due_cents": max(0, used - free),
-            "currency": "USD",
-        }
+        return {"usage_cents": used, "free_credit_cents": free, "amount_due_cents": max(0, used - free), "currency": "USD"}
 
 
 @dataclass(frozen=True)
@@ -99,9 +94,7 @@ def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, 
     require_access(caller, workspace_id, "usage.read", write=False)
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
-    return MonthBill(
-        workspace_id, UtcMonth.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id)
-    )
+    return MonthBill(workspace_id, UtcMonth.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id))
 
 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:

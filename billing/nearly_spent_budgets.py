@@ -47,9 +47,7 @@ def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None 
     uses = []
     for counter in counters:
         limit = _limit(workspaces[counter.holder_id], pays=counter.holder_id in paying)
-        uses.append(
-            WorkspaceBudgetUse(counter.holder_id, counter.month, counter.held_cents + counter.settled_cents, limit)
-        )
+        uses.append(WorkspaceBudgetUse(counter.holder_id, counter.month, counter.held_cents + counter.settled_cents, limit))
     return [use for use in uses if use.used_percent >= percent]
 
 

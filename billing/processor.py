@@ -110,8 +110,7 @@ def create_customer(workspace_id: str, name: str) -> str:
     """Create the workspace's customer at the payment processor. A repeated call within a day returns the same customer id."""
     with _processor_client() as client:
         customer = client.v1.customers.create(
-            {"name": name, "metadata": {"workspace_id": workspace_id}},
-            {"idempotency_key": f"customer-{workspace_id}"},
+            {"name": name, "metadata": {"workspace_id": workspace_id}}, {"idempotency_key": f"customer-{workspace_id}"}
         )
     return str(customer.id)
 
@@ -157,9 +156,7 @@ def _page(workspace_id: str) -> str:
 def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
     """Return all subscriptions of a customer at the payment processor, including ended ones. Raises NotAtProcessor."""
     with _processor_client(retries=retries) as client:
-        found = client.v1.subscriptions.list(
-            {"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}
-        ).data
+        found = client.v1.subscriptions.list({"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}).data
     return [state for state in map(SubscriptionState.from_object, (one.to_dict() for one in found)) if state]
 
 
@@ -235,23 +232,14 @@ def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: dateti
     with _processor_client() as client:
         found = client.v1.billing.meters.event_summaries.list(
             meter_id,
-            {
-                "customer": customer_id,
-                "start_time": int(start.timestamp()),
-                "end_time": int(end.timestamp()),
-                "limit": 100,
-            },
+            {"customer": customer_id, "start_time": int(start.timestamp()), "end_time": int(end.timestamp()), "limit": 100},
         ).data
     return sum(float(summary.aggregated_value) for summary in found)
 
 
 def _outcome(error: stripe.StripeError) -> UsageReportOutcome:
     if isinstance(error, stripe.APIConnectionError):
-        return (
-            UsageReportOutcome.NOT_SERVED
-            if isinstance(error.__cause__, outbound.NotSent)
-            else UsageReportOutcome.UNKNOWN
-        )
+        return UsageReportOutcome.NOT_SERVED if isinstance(error.__cause__, outbound.NotSent) else UsageReportOutcome.UNKNOWN
     if _is_duplicate(error):
         return UsageReportOutcome.RECORDED
     if error.http_status in (401, 403, 429):

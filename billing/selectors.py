@@ -90,11 +90,7 @@ def _open_holds(target_ids: Sequence[str]) -> list[LedgerEntry]:
         return []
     entries = list(LedgerEntry.objects.filter(target_id__in=target_ids))
     ended = {(entry.target_id, entry.round) for entry in entries if entry.kind != LedgerEntry.Kind.HOLD}
-    return [
-        entry
-        for entry in entries
-        if entry.kind == LedgerEntry.Kind.HOLD and (entry.target_id, entry.round) not in ended
-    ]
+    return [entry for entry in entries if entry.kind == LedgerEntry.Kind.HOLD and (entry.target_id, entry.round) not in ended]
 
 
 def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None:
@@ -109,9 +105,7 @@ def workspace_spend_cap_status(*, workspace_id: str, at: datetime) -> SpendCapSt
 
 def agent_spend_cap_status(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCapStatus:
     """Return the agent's own spend cap and the agent's spending in the UTC month of `at`. Agents have no free credit."""
-    return _spend_cap_of_first(
-        caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at)
-    )
+    return _spend_cap_of_first(caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id), utc_month_of(at))
 
 
 class AgentPostCapUsage(NamedTuple):
@@ -135,9 +129,7 @@ def agent_post_cap_usage(*, agent_id: str, at: datetime) -> AgentPostCapUsage:
 
 _workspace = Prepared(lambda workspace_id: Workspace.objects.filter(pk=workspace_id))
 _agent = Prepared(
-    lambda agent_id, workspace_id: Agent.objects.select_related("workspace").filter(
-        pk=agent_id, workspace_id=workspace_id
-    )
+    lambda agent_id, workspace_id: Agent.objects.select_related("workspace").filter(pk=agent_id, workspace_id=workspace_id)
 )
 
 

@@ -22,9 +22,7 @@ class PeriodQuery(QuerySerializer):
         try:
             UtcMonth.containing(value)
         except OverflowError as error:
-            raise serializers.ValidationError(
-                "This month is not supported. Use an earlier one.", code="invalid"
-            ) from error
+            raise serializers.ValidationError("This month is not supported. Use an earlier one.", code="invalid") from error
         return value
 
 
@@ -40,9 +38,7 @@ class UsageQuery(PeriodQuery):
 class BillingQuery(UsageQuery):
     """The query parameters of a request for a workspace's bill."""
 
-    free_credit_cents = fields.QueryInteger(
-        min_value=0, default=100, help_text="The free credit to use in this response."
-    )
+    free_credit_cents = fields.QueryInteger(min_value=0, default=100, help_text="The free credit to use in this response.")
 
 
 class SpendCapSerializer(serializers.Serializer):

@@ -21,9 +21,7 @@ from config.outbound.destinations import LOOPBACK_HOSTS
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Django system check: return an error for each invalid setting; production has stricter rules than development."""
     if settings.ENVIRONMENT not in ("development", "production"):
-        return [
-            Error(f"ENVIRONMENT={settings.ENVIRONMENT!r} is unknown: use development or production.", id="sps.E000")
-        ]
+        return [Error(f"ENVIRONMENT={settings.ENVIRONMENT!r} is unknown: use development or production.", id="sps.E000")]
     problems = [message for bad, message in _ALWAYS if bad()]
     if settings.PRODUCTION:
         problems += [message for bad, message in _IN_PRODUCTION if bad()]

@@ -106,10 +106,7 @@ def storages(url: str) -> dict[str, dict[str, Any]]:
         "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     }
     bucket = {"BACKEND": "media.object_storage.ObjectStorage", "OPTIONS": _bucket_options(url)} if url else {}
-    return {
-        "default": bucket or files,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
+    return {"default": bucket or files, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
 
 # The query parameters of STORAGE_URL; django-storages has the same names, but `location` for `prefix`.
@@ -129,18 +126,9 @@ def _bucket_options(url: str) -> dict[str, str]:
             parts.scheme != "s3" or not bare,
             "must be s3://bucket?endpoint_url=…; leave it empty to store files on this machine.",
         ),
-        (
-            not set(query) <= set(_BUCKET_PARAMETERS),
-            f"accepts only these query parameters: {', '.join(_BUCKET_PARAMETERS)}.",
-        ),
-        (
-            ("access_key" in query) != ("secret_key" in query),
-            "has only one of access_key and secret_key; set both or none.",
-        ),
-        (
-            endpoint.scheme not in ("http", "https") or not endpoint.netloc,
-            "has an endpoint_url that is not an http address.",
-        ),
+        (not set(query) <= set(_BUCKET_PARAMETERS), f"accepts only these query parameters: {', '.join(_BUCKET_PARAMETERS)}."),
+        (("access_key" in query) != ("secret_key" in query), "has only one of access_key and secret_key; set both or none."),
+        (endpoint.scheme not in ("http", "https") or not endpoint.netloc, "has an endpoint_url that is not an http address."),
     ]
     for bad, words in problems:
         if bad:

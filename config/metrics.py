@@ -24,9 +24,7 @@ _LATENESS = (0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
 _CODE = re.compile(r"[A-Za-z0-9_.:/ -]{1,60}")
 MAX_CODES_PER_PLATFORM = 50  # distinct label values for one platform; further codes count as `other`
 
-REQUESTS = Histogram(
-    "sps_request_seconds", "Requests by operation and status.", ("operation", "status"), buckets=_SECONDS
-)
+REQUESTS = Histogram("sps_request_seconds", "Requests by operation and status.", ("operation", "status"), buckets=_SECONDS)
 REFUSALS = Counter("sps_refusals", "Error answers of the API by code.", ("code",))
 LATENESS = Histogram(
     "sps_publish_lateness_seconds",
@@ -39,9 +37,7 @@ OUTCOMES = Counter(
     "Results of publishing attempts: published, retrying, failed or unconfirmed, with the error code.",
     ("platform", "outcome", "code"),
 )
-UNKNOWN_PLATFORM_CODES = Counter(
-    "sps_platform_unmapped", "Platform answers with an unseen error code.", ("platform", "code")
-)
+UNKNOWN_PLATFORM_CODES = Counter("sps_platform_unmapped", "Platform answers with an unseen error code.", ("platform", "code"))
 DELIVERIES = Counter(
     "sps_delivery_attempts", "Results of webhook delivery attempts: delivered, retrying or dead_letter.", ("outcome",)
 )

@@ -199,9 +199,7 @@ MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
 MEDIA_URL = "/uploads/"  # not served: files are available only by signed links (media/links.py)
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads until they are checked and stored
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
-FILE_UPLOAD_HANDLERS = [
-    "config.api.uploads.DiscardFilesUploadHandler"
-]  # forms accept files only on pages that ask for them
+FILE_UPLOAD_HANDLERS = ["config.api.uploads.DiscardFilesUploadHandler"]  # forms accept files only on pages that ask for them
 STORAGES = storages(read_secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {

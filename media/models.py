@@ -52,9 +52,7 @@ class MediaAsset(DueRow, TimestampedModel):
     deleted_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(condition=models.Q(status__in=["ready", "deleted"]), name="media_status_known"),
-        ]
+        constraints = [models.CheckConstraint(condition=models.Q(status__in=["ready", "deleted"]), name="media_status_known")]
         indexes = [
             models.Index(fields=["workspace", "-id"], name="media_newest"),
             models.Index(fields=["workspace", "sha256"], name="media_same_bytes"),

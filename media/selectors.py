@@ -33,13 +33,7 @@ def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | 
 
 
 def search_assets(
-    *,
-    caller: Caller,
-    workspace_id: str,
-    words: str = "",
-    kind: str | None = None,
-    limit: int,
-    cursor: str | None = None,
+    *, caller: Caller, workspace_id: str, words: str = "", kind: str | None = None, limit: int, cursor: str | None = None
 ) -> Page[MediaAsset]:
     """Return a page of the media assets whose file name or alt text contains every search word, newest first.
 

@@ -118,9 +118,7 @@ class MediaSerializer(serializers.ModelSerializer):
 
     scan = ScanSerializer(source="*")
     platforms = serializers.SerializerMethodField(help_text="The asset's issues at each platform that takes media.")
-    url = serializers.SerializerMethodField(
-        help_text="A signed URL of the file, which expires; null for a deleted asset."
-    )
+    url = serializers.SerializerMethodField(help_text="A signed URL of the file, which expires; null for a deleted asset.")
     thumbnail_url = serializers.SerializerMethodField(
         help_text="A signed URL of the thumbnail, which expires; null without one."
     )
@@ -196,7 +194,5 @@ class MediaQuery(PageQuery):
 
 
 MediaPage = page_serializer_class("MediaPage", "media", MediaSerializer)
-UploadMediaPreview = dry_run_serializer_class(
-    "MediaUpload", request=UploadRequestShown, would_create=MediaToCreateSerializer
-)
+UploadMediaPreview = dry_run_serializer_class("MediaUpload", request=UploadRequestShown, would_create=MediaToCreateSerializer)
 DeleteMediaPreview = dry_run_serializer_class("MediaDelete", would_delete=MediaSerializer)

@@ -67,9 +67,7 @@ class PostGroupAdmin(ReadOnlyAdmin):
             request,
             queryset.select_related("workspace"),
             "posts.cancel",
-            lambda group: cancel_post(
-                caller=signed_in_operator_caller(request, group.workspace), post_group_id=group.pk
-            ),
+            lambda group: cancel_post(caller=signed_in_operator_caller(request, group.workspace), post_group_id=group.pk),
             "Cancelled",
         )
 

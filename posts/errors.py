@@ -10,7 +10,5 @@ class ContentInvalid(ApiError):
 
     status, code = 422, "CONTENT_INVALID"
     message = "The content is not valid for all of its targets; details lists each issue and how to repair it."
-    suggested_action = (
-        "Apply the repair_hint of each issue, or change the content. POST /posts/validate checks it again."
-    )
+    suggested_action = "Apply the repair_hint of each issue, or change the content. POST /posts/validate checks it again."
     auto_fixable = True

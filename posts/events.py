@@ -43,9 +43,7 @@ def build_outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, end
     """
     kinds: list[tuple[str, str | None]] = []
     if len(group.targets.all()) > 1:
-        kinds += [
-            (f"post.target.{each.status}", each.id) for each in changed if each.status in REPORTED_TARGET_STATUSES
-        ]
+        kinds += [(f"post.target.{each.status}", each.id) for each in changed if each.status in REPORTED_TARGET_STATUSES]
     if ended and group.status in FINISHED:
         kinds.append((f"post.{group.status}", None))
     events = []

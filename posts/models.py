@@ -43,17 +43,13 @@ class PostGroup(TimestampedModel):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(condition=models.Q(status__in=GroupStatus.values), name="group_status_known")
-        ]
+        constraints = [models.CheckConstraint(condition=models.Q(status__in=GroupStatus.values), name="group_status_known")]
         indexes = [
             models.Index(fields=["workspace", "scheduled_at"], name="group_by_day"),
             models.Index(fields=["workspace", "-id"], name="group_newest"),
             models.Index(fields=["trace_id"], name="group_trace"),
             # The calendar shows posts without scheduled_at at their creation time.
-            models.Index(
-                fields=["workspace", "created_at"], name="group_at_once", condition=models.Q(scheduled_at=None)
-            ),
+            models.Index(fields=["workspace", "created_at"], name="group_at_once", condition=models.Q(scheduled_at=None)),
             # Groups that need a person: few rows, queried by every dashboard page.
             models.Index(
                 fields=["workspace", "status", "-id"],

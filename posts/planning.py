@@ -113,10 +113,7 @@ def plan_post(
 
 
 def build_plan(
-    group: PostGroup,
-    inputs: Sequence[TargetInput],
-    validation: Validation,
-    existing_ids: Mapping[str, str] | None = None,
+    group: PostGroup, inputs: Sequence[TargetInput], validation: Validation, existing_ids: Mapping[str, str] | None = None
 ) -> PostPlan:
     """Build the plan of a new or edited post group: its target rows, their charges, and when they are due.
 
@@ -125,8 +122,7 @@ def build_plan(
     """
     due = group.scheduled_at or timezone.now()
     rows = [
-        _target_row(group, position, each, (existing_ids or {}).get(each.account.id))
-        for position, each in enumerate(inputs)
+        _target_row(group, position, each, (existing_ids or {}).get(each.account.id)) for position, each in enumerate(inputs)
     ]
     plan = PostPlan(group, rows, validation, charges_of_targets(rows), due)
     if plan.released:
@@ -187,9 +183,7 @@ def resolve_targets(
             message = f"This account is a {account.platform} account."
             problems.append({"field": f"targets[{index}].platform", "code": "mismatch", "message": message})
         elif account.id in seen:
-            problems.append(
-                {"field": where, "code": "repeated", "message": "This account is already a target of the post."}
-            )
+            problems.append({"field": where, "code": "repeated", "message": "This account is already a target of the post."})
         seen.add(target["connected_account_id"])
     if problems:
         raise ValidationFailed(details=problems)

@@ -104,12 +104,8 @@ def scheduled_posts_of_day(
     require_access(caller, workspace_id, "posts.read", write=False)
     _require_in_workspace(workspace_id, account_id=account_id)
     rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
-    rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(
-        status__in=STATUSES_NOT_IN_CALENDAR
-    )
-    return load_summaries(
-        paginate_by_time(select_summary_columns(rows), field="scheduled_at", limit=limit, cursor=cursor)
-    )
+    rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(status__in=STATUSES_NOT_IN_CALENDAR)
+    return load_summaries(paginate_by_time(select_summary_columns(rows), field="scheduled_at", limit=limit, cursor=cursor))
 
 
 def calendar_posts_of_day(
@@ -154,18 +150,14 @@ def first_calendar_posts_per_day(
     return list(numbered.filter(place__lte=per_day).order_by("shown_at", "pk"))  # type: ignore[misc]  # annotated
 
 
-def posts_awaiting_approval(
-    *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
-) -> Page[PostGroup]:
+def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
     """Return a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return paginate_by_time(rows, field="created_at", limit=limit, cursor=cursor)
 
 
-def accounts_selectable_for_post(
-    *, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()
-) -> list[ConnectedAccount]:
+def accounts_selectable_for_post(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
     """Return the accounts that a person can choose for a post: up to 200 connected accounts, and those in `chosen`.
 
     Real accounts come before sandbox accounts. `chosen` accounts are included even if disconnected. Raises ScopeMissing,
@@ -199,12 +191,7 @@ def search_posts(
     """
     require_access(caller, workspace_id, "posts.read", write=False)
     _require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)
-    wanted = {
-        "status": status,
-        "agent_id": agent_id,
-        "created_at__gt": created_after,
-        "created_at__lt": created_before,
-    }
+    wanted = {"status": status, "agent_id": agent_id, "created_at__gt": created_after, "created_at__lt": created_before}
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
@@ -218,11 +205,7 @@ def workspace_timezone_name(*, workspace_id: str) -> str:
 
 
 def _in_calendar(
-    caller: Caller,
-    workspace_id: str,
-    window: tuple[datetime, datetime],
-    account_id: str | None,
-    agent_id: str | None,
+    caller: Caller, workspace_id: str, window: tuple[datetime, datetime], account_id: str | None, agent_id: str | None
 ) -> QuerySet[PostGroup]:
     require_access(caller, workspace_id, "posts.read", write=False)
     _require_in_workspace(workspace_id, account_id=account_id, agent_id=agent_id)

@@ -33,9 +33,7 @@ class TargetStatus(TextChoices):
     CANCELLED = "cancelled"
 
 
-_AFTER_THE_START = frozenset(
-    {TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}
-)
+_AFTER_THE_START = frozenset({TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED})
 # The status changes that the publisher may write. A person resolves unconfirmed targets (services/resolve.py).
 TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     # A target that was unconfirmed before a retry becomes unconfirmed again if the retry cannot begin.

@@ -15,8 +15,7 @@ urlpatterns = [
     path("posts/search", PostViewSet.as_view({"get": "search"})),
     path("posts/validate", PostViewSet.as_view({"post": "validate"})),
     path(
-        "posts/<str:post_group_id>",
-        PostViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "cancel"}),
+        "posts/<str:post_group_id>", PostViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "cancel"})
     ),
     path("posts/<str:post_group_id>/retry", PostViewSet.as_view({"post": "retry"})),
     path("posts/<str:post_group_id>/confirm", PostViewSet.as_view({"post": "confirm"})),

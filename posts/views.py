@@ -45,12 +45,7 @@ from posts.serializers.responses import (
 from posts.services.create import ANY_POSTS_SCOPE, CreationPreview
 from posts.services.review import REVIEWERS
 
-SPEND_ERRORS = (
-    "SPEND_CAP_EXCEEDED",
-    "PAYMENT_METHOD_REQUIRED",
-    "SOCIAL_URL_POST_CAP_EXCEEDED",
-    "POSTS_PER_DAY_CAP_EXCEEDED",
-)
+SPEND_ERRORS = ("SPEND_CAP_EXCEEDED", "PAYMENT_METHOD_REQUIRED", "SOCIAL_URL_POST_CAP_EXCEEDED", "POSTS_PER_DAY_CAP_EXCEEDED")
 RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "WEBHOOK_URL_NOT_ALLOWED")
 
 
@@ -213,9 +208,7 @@ class PostViewSet(OperationViewSet):
         errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
     def confirm(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        group = services.confirm_post(
-            caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data
-        )
+        group = services.confirm_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
         return _group_reply(call, group)
 
     @_group_operation(

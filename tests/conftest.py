@@ -175,8 +175,6 @@ def agent_client(workspace: Workspace) -> Any:
     """Return a function that creates an agent of the workspace and an API client with its key."""
 
     def make(scopes: Iterable[str] = SCOPES, **fields: Any) -> ApiClient:
-        return ApiClient(
-            factories.agent_key(factories.AgentFactory(workspace=workspace, scopes=list(scopes), **fields))
-        )
+        return ApiClient(factories.agent_key(factories.AgentFactory(workspace=workspace, scopes=list(scopes), **fields)))
 
     return make

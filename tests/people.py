@@ -26,9 +26,7 @@ def sign_in_here(browser: Client, user: User) -> None:
     browser.force_login(user)
     now = timezone.now()
     session = browser.session
-    session.update(
-        {SIGNED_IN_AT: now.timestamp(), SIGNED_IN_BY: SignInMethod.LINK.value, AUTHENTICATED_AT: now.timestamp()}
-    )
+    session.update({SIGNED_IN_AT: now.timestamp(), SIGNED_IN_BY: SignInMethod.LINK.value, AUTHENTICATED_AT: now.timestamp()})
     session.save()
     UserSession.objects.create(session_id=str(session.session_key), user=user, signed_in_at=now, last_used_at=now)
 

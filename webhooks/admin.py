@@ -48,17 +48,7 @@ class StatusFilter(admin.SimpleListFilter):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
-    list_display = (
-        "id",
-        "kind",
-        "workspace_id",
-        "host",
-        "status",
-        "attempts",
-        "last_status_code",
-        "due_at",
-        "created_at",
-    )
+    list_display = ("id", "kind", "workspace_id", "host", "status", "attempts", "last_status_code", "due_at", "created_at")
     list_filter = (StatusFilter, WaitingJobFilter)
     list_select_related = ("event",)
     finds = {

@@ -119,9 +119,7 @@ class HostShares(FairShares):
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_place(holder)}
-        return FullShares(
-            self.holders_excluded_from_slow_jobs() | silent, found["workspace"], found["domain"], found["host"]
-        )
+        return FullShares(self.holders_excluded_from_slow_jobs() | silent, found["workspace"], found["domain"], found["host"])
 
     def has_free_place(self, holder: str) -> bool:
         return super().has_free_place(holder) and self._free_places(holder) > 0

@@ -56,9 +56,7 @@ class Event(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["post_group_id", "sequence"], name="event_sequence_once"),
             models.UniqueConstraint(
-                fields=["subject_id", "sequence"],
-                name="event_subject_sequence_once",
-                condition=Q(subject_id__isnull=False),
+                fields=["subject_id", "sequence"], name="event_subject_sequence_once", condition=Q(subject_id__isnull=False)
             ),
         ]
         indexes = [

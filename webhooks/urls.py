@@ -10,10 +10,7 @@ from webhooks.views import DeliveryViewSet, WorkspaceSigningSecretViewSet
 WEBHOOK_PAGES = "dashboard/workspaces/<str:workspace_id>/webhooks"
 
 urlpatterns = [
-    path(
-        "workspaces/<str:workspace_id>/webhook-signing-secret",
-        WorkspaceSigningSecretViewSet.as_view({"get": "retrieve"}),
-    ),
+    path("workspaces/<str:workspace_id>/webhook-signing-secret", WorkspaceSigningSecretViewSet.as_view({"get": "retrieve"})),
     path(
         "workspaces/<str:workspace_id>/webhook-signing-secret/rotate",
         WorkspaceSigningSecretViewSet.as_view({"post": "rotate"}),

@@ -208,9 +208,7 @@ class Invitation(TimestampedModel):
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField()  # as `normalize_email` returns it
-    role = models.CharField(
-        max_length=10, choices=[(role, role.label) for role in (Member.Role.ADMIN, Member.Role.MEMBER)]
-    )
+    role = models.CharField(max_length=10, choices=[(role, role.label) for role in (Member.Role.ADMIN, Member.Role.MEMBER)])
     token_sha256 = models.CharField(max_length=64, unique=True)
     invited_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     mail = models.ForeignKey(OutgoingMail, on_delete=models.SET_NULL, null=True, related_name="+")

@@ -116,9 +116,7 @@ def invitations_of(*, workspace_id: str) -> QuerySet[Invitation]:
 def find_open_invitation(*, token_sha256: str) -> Invitation | None:
     """Return the invitation whose link token has the given hash, if it is not expired and its sender may still invite."""
     inviter_may_invite = Member.objects.filter(
-        workspace=OuterRef("workspace"),
-        user=OuterRef("invited_by"),
-        role__in=(Member.Role.OWNER, Member.Role.ADMIN),
+        workspace=OuterRef("workspace"), user=OuterRef("invited_by"), role__in=(Member.Role.OWNER, Member.Role.ADMIN)
     )
     invitations = Invitation.objects.select_related("workspace", "invited_by").filter(Exists(inviter_may_invite))
     current = invitations.exclude(workspace__status=WorkspaceStatus.DELETED)

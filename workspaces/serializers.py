@@ -137,15 +137,7 @@ class UserSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = User
-        fields = (
-            "id",
-            "identity_provider_user_id",
-            "email",
-            "display_name",
-            "created_at",
-            "updated_at",
-            "deleted",
-        )
+        fields = ("id", "identity_provider_user_id", "email", "display_name", "created_at", "updated_at", "deleted")
 
     def to_representation(self, instance: User) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(instance)

@@ -28,9 +28,7 @@ urlpatterns = [
     path(f"{PAGES}/members", members.members, name="members"),
     path(f"{PAGES}/members/invite", members.invite, name="member-invite"),
     path(
-        f"{PAGES}/members/invitations/<int:invitation_id>/withdraw",
-        members.withdraw_invitation,
-        name="invitation-withdraw",
+        f"{PAGES}/members/invitations/<int:invitation_id>/withdraw", members.withdraw_invitation, name="invitation-withdraw"
     ),
     path(f"{PAGES}/members/leave", members.leave, name="member-leave"),
     path(f"{PAGES}/members/hand-over", members.hand_over, name="member-hand-over"),

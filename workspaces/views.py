@@ -33,10 +33,7 @@ def _owner(call: Call) -> str:
 
 class WorkspaceViewSet(OperationViewSet):
     @operation(
-        "workspaces.list",
-        summary="List the workspaces of an owner",
-        query=WorkspacesQuery,
-        responses={200: WorkspacePage},
+        "workspaces.list", summary="List the workspaces of an owner", query=WorkspacesQuery, responses={200: WorkspacePage}
     )
     def list(self, call: Call) -> Reply:
         return Reply(page_body("workspaces", selectors.visible_workspaces_owned_by(caller=call.caller, **call.query)))
@@ -70,9 +67,7 @@ class WorkspaceViewSet(OperationViewSet):
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def partial_update(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
-        workspace = services.update_caps(
-            caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run, **call.data
-        )
+        workspace = services.update_caps(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run, **call.data)
         if call.dry_run:
             return DryRunReply({"workspace_id": workspace.id, **call.data}, workspace, "would_update")
         return Reply({"workspace": workspace}, resource_id=workspace.id)

@@ -36,9 +36,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the workspace's connected accounts with their status, and the platforms that can be added."""
     caller, workspace_id = page.caller, page.workspace.id
     cursor = page.request.GET.get("cursor")
-    found = selectors.accounts_of(
-        caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=cursor, sandbox=False
-    )
+    found = selectors.accounts_of(caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=cursor, sandbox=False)
     sandbox = selectors.sandbox_accounts(caller=caller, workspace_id=workspace_id)
     obstacles = [(each, _obstacle(each)) for each in platforms()]
     return page.render(
@@ -89,9 +87,7 @@ def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 def workspace_account_or_404(page: WorkspacePage, account_id: str) -> ConnectedAccount:
     """Return the connected account that a dashboard page shows. Raises NotFound for an account of another workspace."""
-    row = selectors.get_accessible_account(
-        caller=page.caller, account_id=account_id, scope="accounts.read", write=False
-    )
+    row = selectors.get_accessible_account(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
     if row.workspace_id != page.workspace.id:
         raise missing_or_foreign_id_error(None, "account")
     return row

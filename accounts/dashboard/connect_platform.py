@@ -125,7 +125,5 @@ def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field
         min_length=rule.get("minLength"),
         max_length=rule.get("maxLength"),
         widget=kind(NO_COMPLETION),
-        validators=[RegexValidator(rule["pattern"], "This does not look as the hint says.")]
-        if "pattern" in rule
-        else [],
+        validators=[RegexValidator(rule["pattern"], "This does not look as the hint says.")] if "pattern" in rule else [],
     )

@@ -11,14 +11,7 @@ from collections.abc import Iterable, Iterator
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import duration_range_in_words
 from accounts.platforms.thread_rules import ThreadRules
-from accounts.platforms.types import (
-    Capabilities,
-    FileRules,
-    ImageRules,
-    MediaRules,
-    TextRules,
-    VideoRules,
-)
+from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, TextRules, VideoRules
 
 COUNTED = {
     "graphemes": "counted as people see them",
@@ -143,10 +136,7 @@ def _videos(rules: VideoRules) -> str:
 def _files(rules: FileRules) -> str:
     count = "One" if rules.max_count == 1 else f"Up to {rules.max_count}"
     return _joined(
-        [
-            f"{count} ({_formats(rules.mime_types)})",
-            f"up to {_size(rules.max_bytes)}{' each' if rules.max_count > 1 else ''}",
-        ]
+        [f"{count} ({_formats(rules.mime_types)})", f"up to {_size(rules.max_bytes)}{' each' if rules.max_count > 1 else ''}"]
     )
 
 

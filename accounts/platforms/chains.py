@@ -30,8 +30,7 @@ def thread_option_schema(rules: ThreadRules) -> dict[str, Any]:
         "type": "array",
         "description": "Further posts, each a reply to the one before it and as long as a post may be.",
         "items": object_schema(
-            ["text"],
-            text={"type": "string", "description": "The text of the post.", "maxLength": MAX_SEGMENT_LENGTH},
+            ["text"], text={"type": "string", "description": "The text of the post.", "maxLength": MAX_SEGMENT_LENGTH}
         ),
         "minItems": 1,
         "maxItems": rules.max_segments - 1,

@@ -30,8 +30,7 @@ _MANY_MARKS = regex.compile(r"\p{M}{32,}")
 _EMOJI_AHEAD = r"(?=[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}|\p{Regional_Indicator})"
 _EMOJI_CLUSTER = regex.compile(_EMOJI_AHEAD + _CLUSTER_PATTERN)
 _X_EMOJI = regex.compile(
-    _EMOJI_AHEAD
-    + any_word_pattern("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
+    _EMOJI_AHEAD + any_word_pattern("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
 )
 # twitter-text v3: characters with weight 1; all others have weight 2.
 _LIGHT = re.compile(r"[\u0000-\u10FF\u2000-\u200D\u2010-\u201F\u2032-\u2037]")

@@ -39,13 +39,7 @@ class Issue:
 
 
 def issue_with_hint(
-    code: str,
-    field: str,
-    message: str,
-    action: str,
-    explanation: str,
-    value: str | None = None,
-    severity: str = "error",
+    code: str, field: str, message: str, action: str, explanation: str, value: str | None = None, severity: str = "error"
 ) -> Issue:
     """Return a validation issue together with a repair hint, both for the input field at the path `field`.
 

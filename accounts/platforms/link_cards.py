@@ -33,11 +33,7 @@ LINK_CARD_OPTION: Mapping[str, Any] = {
                 "description": "The page that the card leads to; its picture is shown.",
             },
             title={"type": "string", "pattern": r"\S", "maxLength": MAX_TITLE},
-            description={
-                "type": "string",
-                "maxLength": MAX_DESCRIPTION,
-                "description": "The page's own, if you give none.",
-            },
+            description={"type": "string", "maxLength": MAX_DESCRIPTION, "description": "The page's own, if you give none."},
         ),
     ],
 }

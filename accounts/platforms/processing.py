@@ -11,14 +11,7 @@ from accounts.platforms.types import Progress, State
 
 
 def check_again_or_give_up(
-    progress: Progress,
-    phase: str,
-    state: State,
-    *,
-    first: float,
-    longest: float,
-    max_checks: int,
-    timeout: PlatformError,
+    progress: Progress, phase: str, state: State, *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
     """Return the publishing step that asks again, after a pause, whether the platform has processed an upload.
 

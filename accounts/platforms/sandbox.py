@@ -64,9 +64,7 @@ class Sandbox(Platform):
         if len(sent) + 1 < len(texts):
             sent = (*sent, f"sandbox-{content.key}-{len(sent) + 1}")
             return replace(progress, segments=sent).next_step("start", {})
-        return Published(
-            external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}"
-        )
+        return Published(external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}")
 
     def _identity(self, external_id: str) -> Identity:
         return Identity(external_id, handle=f"sandbox.{self.name}", display_name=f"{self.label} sandbox")

@@ -31,9 +31,7 @@ def is_platform_upload_url(address: str, api: str, domain: str) -> bool:
     """
     try:
         parts, own = urlsplit(address), urlsplit(api)
-        at_domain = (
-            parts.scheme == "https" and (parts.hostname or "").endswith(f".{domain}") and parts.port in (None, 443)
-        )
+        at_domain = parts.scheme == "https" and (parts.hostname or "").endswith(f".{domain}") and parts.port in (None, 443)
     except ValueError:
         return False
     return "@" not in parts.netloc and ((parts.scheme, parts.netloc) == (own.scheme, own.netloc) or at_domain)

@@ -121,9 +121,7 @@ class ConnectionChoicesSerializer(serializers.Serializer):
     expires_at = serializers.DateTimeField(help_text="Until then each of them can be attached, one by a call.")
 
 
-CompleteConnectionAnswer = one_of_serializer_class(
-    "CompleteConnectionAnswer", AccountEnvelope, ConnectionChoicesSerializer
-)
+CompleteConnectionAnswer = one_of_serializer_class("CompleteConnectionAnswer", AccountEnvelope, ConnectionChoicesSerializer)
 
 
 class OAuthCallbackQuery(WriteQuery):

@@ -118,10 +118,7 @@ def save_account(workspace_id: str, platform_name: str, method: str, connection:
     """
     identity = connection.identity
     account, _ = ConnectedAccount.objects.select_for_update(no_key=True).get_or_create(
-        workspace_id=workspace_id,
-        platform=platform_name,
-        external_id=identity.external_id,
-        defaults={"method": method},
+        workspace_id=workspace_id, platform=platform_name, external_id=identity.external_id, defaults={"method": method}
     )
     account.method = method
     account.handle, account.display_name = identity.handle[:255], identity.display_name[:255]

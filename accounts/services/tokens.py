@@ -104,9 +104,9 @@ def _take_lease(account: ConnectedAccount) -> datetime | None:
     held = account.refresh_lease_until
     if held is not None and held > now:
         return None
-    taken = ConnectedAccount.objects.filter(
-        pk=account.pk, refresh_lease_until=held, updated_at=account.updated_at
-    ).update(refresh_lease_until=now + REFRESH_LEASE, updated_at=now)
+    taken = ConnectedAccount.objects.filter(pk=account.pk, refresh_lease_until=held, updated_at=account.updated_at).update(
+        refresh_lease_until=now + REFRESH_LEASE, updated_at=now
+    )
     return now + REFRESH_LEASE if taken else None
 
 

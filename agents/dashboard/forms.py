@@ -57,9 +57,7 @@ def _choice_label(name: str, meaning: str) -> SafeString:
 
 
 def _scope_field(labels: Mapping[str, str], label: str) -> forms.MultipleChoiceField:
-    choices = [
-        (scope, format_html("<span>{} <code>{}</code></span>", meaning, scope)) for scope, meaning in labels.items()
-    ]
+    choices = [(scope, format_html("<span>{} <code>{}</code></span>", meaning, scope)) for scope, meaning in labels.items()]
     return forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple)
 
 
@@ -103,11 +101,7 @@ class AgentForm(forms.Form):
         help_text="Empty: only the workspace's cap applies.",
     )
     posts_per_day_cap = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=INT32,
-        label="Posts in a day",
-        help_text="Counted by account and UTC day.",
+        required=False, min_value=1, max_value=INT32, label="Posts in a day", help_text="Counted by account and UTC day."
     )
     monthly_social_url_post_cap = forms.IntegerField(
         required=False,
@@ -117,10 +111,7 @@ class AgentForm(forms.Form):
         help_text="On platforms that charge more for links.",
     )
     rate_limit_per_minute = forms.IntegerField(
-        required=False,
-        min_value=1,
-        label="Requests in a minute",
-        help_text="Empty: the limit of every key.",
+        required=False, min_value=1, label="Requests in a minute", help_text="Empty: the limit of every key."
     )
     webhook_url = forms.CharField(
         required=False,
@@ -138,11 +129,7 @@ class AgentForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = dict(super().clean() or {})
-        if (
-            cleaned.get("accounts_from") == CHOSEN_ACCOUNTS
-            and not cleaned.get("accounts")
-            and "accounts" not in self.errors
-        ):
+        if cleaned.get("accounts_from") == CHOSEN_ACCOUNTS and not cleaned.get("accounts") and "accounts" not in self.errors:
             self.add_error("accounts", "Choose at least one account, or allow every account.")
         return cleaned
 

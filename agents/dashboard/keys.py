@@ -11,13 +11,7 @@ from agents.dashboard.forms import ApiKeyForm
 from agents.models import ApiKey
 from config.api.caller import missing_or_foreign_id_error, require_access, require_recent_sign_in
 from config.api.errors import ApiError
-from workspaces.workspace_page import (
-    WorkspacePage,
-    add_api_error_to_form,
-    record_refused_write,
-    submit_once,
-    workspace_page,
-)
+from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
 
 PER_PAGE = 50
 CREATE_OPERATION = "api_keys.create"
@@ -32,10 +26,7 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
     if not page.may_write:
         return page.render("agents/keys.html")
     found = services.list_api_keys(
-        caller=page.caller,
-        workspace_id=page.workspace.id,
-        limit=PER_PAGE,
-        cursor=page.request.GET.get("cursor"),
+        caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
     )
     return page.render("agents/keys.html", api_keys=found.rows, next_cursor=found.next_cursor, now=timezone.now())
 
@@ -65,13 +56,9 @@ def new_api_key(page: WorkspacePage) -> HttpResponse:
         add_api_error_to_form(form, error)
         return page.render("agents/key_new.html", form=form, status=error.status)
     if repeated:
-        return page.success_redirect(
-            "This key was already created and shown. If nobody saved it, revoke it.", "api-keys"
-        )
+        return page.success_redirect("This key was already created and shown. If nobody saved it, revoke it.", "api-keys")
     [issued_key] = issued
-    return page.render(
-        "agents/key_made.html", api_key=issued_key.api_key, token=issued_key.token, base_url=settings.BASE_URL
-    )
+    return page.render("agents/key_made.html", api_key=issued_key.api_key, token=issued_key.token, base_url=settings.BASE_URL)
 
 
 @workspace_page("POST", operation="api_keys.revoke")

@@ -52,9 +52,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     _check_rate_limit(fields.get("rate_limit_per_minute"))
     check_webhook_url_without_lookup(fields.get("webhook_url"))
     token = None if dry_run else tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
-    created = AgentWithClaimToken(
-        Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_TOKEN_LIFETIME
-    )
+    created = AgentWithClaimToken(Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_TOKEN_LIFETIME)
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if Agent.objects.filter(workspace_id=workspace_id, status=Agent.Status.ACTIVE).count() >= MAX_LIVE_AGENTS:
@@ -147,11 +145,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
             resource_type="agent",
             resource_id=agent.id,
             dry_run=dry_run,
-            metadata={
-                "changed": sorted(changes),
-                "scopes": list(agent.scopes),
-                "default_mode": agent.default_mode,
-            },
+            metadata={"changed": sorted(changes), "scopes": list(agent.scopes), "default_mode": agent.default_mode},
         )
     return agent
 
@@ -168,13 +162,7 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
     with transaction.atomic():
         if not dry_run:
             _stop(agent)
-        record_entry(
-            caller=caller,
-            operation="agents.revoke",
-            resource_type="agent",
-            resource_id=agent.id,
-            dry_run=dry_run,
-        )
+        record_entry(caller=caller, operation="agents.revoke", resource_type="agent", resource_id=agent.id, dry_run=dry_run)
     return agent
 
 

@@ -33,11 +33,7 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
     )
     if rate_limit.count_request_in_all(rate_limit.Bucket(f"network:{key.id}", settings.RATE_LIMIT_PER_MINUTE)).allowed:
         record_entry(
-            caller=caller,
-            operation="api_keys.use",
-            resource_type="api_key",
-            resource_id=key.id,
-            refused_with=error.code,
+            caller=caller, operation="api_keys.use", resource_type="api_key", resource_id=key.id, refused_with=error.code
         )
     raise error
 

@@ -80,9 +80,7 @@ def create_workspace_api_key(
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if selectors.active_keys_without_agent_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
-            raise Conflict(
-                f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first."
-            )
+            raise Conflict(f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first.")
         issued = issue_key(
             workspace_id=workspace_id,
             name=name,
@@ -113,16 +111,8 @@ def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) ->
     key.revoked_at = key.revoked_at or timezone.now()
     with transaction.atomic():
         if not dry_run:
-            ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(
-                revoked_at=key.revoked_at, updated_at=timezone.now()
-            )
-        record_entry(
-            caller=caller,
-            operation="api_keys.revoke",
-            resource_type="api_key",
-            resource_id=key.id,
-            dry_run=dry_run,
-        )
+            ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=key.revoked_at, updated_at=timezone.now())
+        record_entry(caller=caller, operation="api_keys.revoke", resource_type="api_key", resource_id=key.id, dry_run=dry_run)
     return key
 
 

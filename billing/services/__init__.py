@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from billing.services.deleted_workspaces import end_subscriptions_of_deleted_workspaces
-from billing.services.ledger import (
-    hold_costs,
-    lock_month_counters,
-    release_hold,
-    release_holds,
-    settle_hold,
-    settle_holds,
-)
+from billing.services.ledger import hold_costs, lock_month_counters, release_hold, release_holds, settle_hold, settle_holds
 from billing.services.processor_events import process_due_events, receive_event
 from billing.services.reconcile import (
     ReconciliationResult,

@@ -124,10 +124,7 @@ def _hold_month(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> None:
     first = MonthCounter(holder_id=caps.holder_id, month=month)
     rows = MonthCounter.objects.filter(holder_id=caps.holder_id, month=month)
     allowed = rows.with_capacity_for(
-        cents=demand.cents,
-        limit_cents=caps.limit_cents,
-        url_posts=demand.url_posts,
-        url_post_cap=caps.url_post_cap,
+        cents=demand.cents, limit_cents=caps.limit_cents, url_posts=demand.url_posts, url_post_cap=caps.url_post_cap
     )
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
     _add(amounts, rows, allowed, first, refuse=lambda counter: caps.check_caps_and_payment(counter, demand))

@@ -122,10 +122,7 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
     """
     if subscription_event.customer_id:
         holder = workspace_id_of_customer(customer_id=subscription_event.customer_id)
-        if (
-            holder is None
-            and customer_ids_of([subscription_event.workspace_id]).get(subscription_event.workspace_id) == ""
-        ):
+        if holder is None and customer_ids_of([subscription_event.workspace_id]).get(subscription_event.workspace_id) == "":
             holder = subscription_event.workspace_id
         if holder and subscription_event.workspace_id in ("", holder):
             return holder

@@ -69,9 +69,7 @@ def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult
             resolve_alarms(Kind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
-            raise_alarm(
-                Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
-            )
+            raise_alarm(Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour.")
     return ReconciliationResult(workspaces, changed, differences, compare_counters_with_ledger(progress), complete)
 
 

@@ -11,13 +11,7 @@ from billing import processor
 from billing.models import Subscription, UsageReport
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.usage_reporting import USAGE_REPORTS_LOOP
-from billing.subscription_state import (
-    CHECKOUT_EVENT_RANK,
-    PAST_DUE,
-    PAYING_STATUSES,
-    SubscriptionEvent,
-    SubscriptionState,
-)
+from billing.subscription_state import CHECKOUT_EVENT_RANK, PAST_DUE, PAYING_STATUSES, SubscriptionEvent, SubscriptionState
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.processor_customers import set_audit_retention_tier
 
@@ -42,9 +36,7 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
     for _ in range(MAX_TRIES):
         row, _ = Subscription.objects.get_or_create(workspace_id=workspace_id)
         states = [
-            state
-            for state in processor.subscriptions_of(customer_id, retries=0)
-            if state.workspace_id in ("", workspace_id)
+            state for state in processor.subscriptions_of(customer_id, retries=0) if state.workspace_id in ("", workspace_id)
         ]
         state = max(states, key=_precedence, default=NO_SUBSCRIPTION)
         written = _write(row, state, customer_id=customer_id)
@@ -99,9 +91,7 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
     if state.has_started_and_not_ended:  # a deleted workspace's running subscription is then cancelled again
         changes["closed_at"] = None
     changed = any(
-        getattr(row, name) != value
-        for name, value in changes.items()
-        if name not in ("last_event_at", "last_event_rank")
+        getattr(row, name) != value for name, value in changes.items() if name not in ("last_event_at", "last_event_rank")
     )
     rows = Subscription.objects.filter(pk=row.pk, version=row.version)
     if not rows.update(**changes, version=row.version + 1, updated_at=now):

@@ -53,9 +53,7 @@ def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str],
     unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
         minute = row.settled_at.replace(second=0, microsecond=0)
-        near = UsageReport.objects.filter(
-            customer_id=row.customer_id, settled_at__gte=minute, settled_at__lt=minute + MINUTE
-        )
+        near = UsageReport.objects.filter(customer_id=row.customer_id, settled_at__gte=minute, settled_at__lt=minute + MINUTE)
         sent = _cents(near.filter(status=Status.SENT))
         recorded = processor.recorded_cents(meter_id, row.customer_id, minute, minute + MINUTE)
         if recorded == sent:
@@ -65,9 +63,7 @@ def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str],
             resolve_alarms(Kind.USAGE_UNRESOLVED, [row.pk])
             progress(f"{row.pk} had arrived.")
         else:
-            detail = (
-                f"The processor recorded {recorded:g} cents in that minute; {sent} are sent and {row.cents} unknown."
-            )
+            detail = f"The processor recorded {recorded:g} cents in that minute; {sent} are sent and {row.cents} unknown."
             raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, detail)
 
 
@@ -79,9 +75,7 @@ def _still_pending(customers: Iterable[str]) -> set[str]:
 
 def _differs(meter_id: str, customer_id: str, start: datetime, end: datetime) -> bool:
     reported = _cents(
-        UsageReport.objects.filter(
-            status=Status.SENT, customer_id=customer_id, settled_at__gte=start, settled_at__lt=end
-        )
+        UsageReport.objects.filter(status=Status.SENT, customer_id=customer_id, settled_at__gte=start, settled_at__lt=end)
     )
     recorded = processor.recorded_cents(meter_id, customer_id, start, end)
     if recorded == reported:

@@ -109,15 +109,12 @@ def send_due_usage_reports(*, limit: int = REPORTS_AT_ONCE) -> UsageReportRunRes
         _record(row, receipt)
     outcomes = [receipt.outcome for receipt in receipts]
     taken = {
-        row.workspace_id
-        for (row, _), outcome in zip(begun, outcomes, strict=True)
-        if outcome is UsageReportOutcome.RECORDED
+        row.workspace_id for (row, _), outcome in zip(begun, outcomes, strict=True) if outcome is UsageReportOutcome.RECORDED
     }
     for kind in (Kind.USAGE_WAITS, Kind.USAGE_REFUSED):
         resolve_alarms(kind, taken)
     return UsageReportRunResult(
-        len(claimed),
-        sum(outcome in (UsageReportOutcome.UNKNOWN, UsageReportOutcome.NOT_SERVED) for outcome in outcomes),
+        len(claimed), sum(outcome in (UsageReportOutcome.UNKNOWN, UsageReportOutcome.NOT_SERVED) for outcome in outcomes)
     )
 
 
@@ -171,11 +168,7 @@ def _give_up(row: UsageReport, reason: str) -> None:
 
 
 def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEvent | None:
-    attempt = {
-        "attempts": F("attempts") + 1,
-        "unknown_since": Coalesce("unknown_since", now),
-        "customer_id": customer_id,
-    }
+    attempt = {"attempts": F("attempts") + 1, "unknown_since": Coalesce("unknown_since", now), "customer_id": customer_id}
     if not claimed_row_queryset(UsageReport.objects.all(), row).update(**attempt):
         return None
     row.attempts += 1

@@ -82,9 +82,7 @@ class ReadOnlyAdmin(ExactSearchAdmin, OperatorActionAdmin):
         """Return whether an admin URL may filter by this column; a filter by a secret column could reveal its values."""
         return lookup.partition("__")[0] not in self._hidden() and super().lookup_allowed(lookup, value, request)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> HttpResponse:
         row = kwargs.get("obj")
         context["related_lists"] = self._related_lists(row) if row else []
         context["row_actions"] = self.get_action_choices(request, default_choices=[])

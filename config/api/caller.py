@@ -202,9 +202,7 @@ def _enter(caller: Caller, workspace_id: str) -> bool:
     return True
 
 
-def require_role(
-    caller: Caller, workspace_id: str, *roles: str, write: bool = True, body_field: str | None = None
-) -> None:
+def require_role(caller: Caller, workspace_id: str, *roles: str, write: bool = True, body_field: str | None = None) -> None:
     """Raise an ApiError unless the caller is a signed-in person who has one of these roles in the workspace."""
     if not caller.is_user:
         raise errors.UserSessionRequired()

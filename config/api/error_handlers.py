@@ -50,9 +50,7 @@ def _translated(error: Exception) -> errors.ApiError:
         return error
     if isinstance(error, exceptions.ValidationError):
         return errors.ValidationFailed(details=_details(error.detail))
-    return next(
-        (api_error() for classes, api_error in _TRANSLATED if isinstance(error, classes)), errors.InternalError()
-    )
+    return next((api_error() for classes, api_error in _TRANSLATED if isinstance(error, classes)), errors.InternalError())
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response:

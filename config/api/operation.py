@@ -34,13 +34,7 @@ from config.api.operation_input import (
     validated_query,
 )
 from config.api.scopes import AnyOf
-from config.api.serializers import (
-    BodyWithDryRun,
-    QuerySerializer,
-    StrictSerializer,
-    WriteQuery,
-    shared_serializer_instance,
-)
+from config.api.serializers import BodyWithDryRun, QuerySerializer, StrictSerializer, WriteQuery, shared_serializer_instance
 from config.api.uploads import UploadRules, UploadTempFiles
 from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
 
@@ -183,9 +177,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 check_webhook_hosts(webhook_urls, caller)
             except INPUT_ERRORS:
                 given = raw if isinstance(raw, dict) else {}
-                replayed = _replay_despite_invalid_input(
-                    Call(caller, declared, given, {}, False, request, path), key, spool
-                )
+                replayed = _replay_despite_invalid_input(Call(caller, declared, given, {}, False, request, path), key, spool)
                 if replayed is None:
                     raise
                 return replayed
@@ -193,9 +185,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
         except Exception as error:
             if declared.audited_read or declared.method_may_write(request.method or ""):
                 dry_run = call.dry_run if call else asked_for_preview(declared, request, spool)
-                import_string(settings.REFUSAL_RECORDER)(
-                    caller=caller, operation=declared.name, error=error, dry_run=dry_run
-                )
+                import_string(settings.REFUSAL_RECORDER)(caller=caller, operation=declared.name, error=error, dry_run=dry_run)
             raise
 
 

@@ -104,12 +104,8 @@ class LocalLimiter:
                 bucket.leaky_bucket.accepts_event(backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)
             )
             if allowed:
-                backlogs = [
-                    backlog + bucket.leaky_bucket.interval for bucket, backlog in zip(buckets, backlogs, strict=True)
-                ]
-                self._empty_at.update(
-                    {bucket.key: now + backlog for bucket, backlog in zip(buckets, backlogs, strict=True)}
-                )
+                backlogs = [backlog + bucket.leaky_bucket.interval for bucket, backlog in zip(buckets, backlogs, strict=True)]
+                self._empty_at.update({bucket.key: now + backlog for bucket, backlog in zip(buckets, backlogs, strict=True)})
         return _tightest(allowed, buckets, backlogs)
 
 
@@ -127,9 +123,7 @@ class SharedLimiter:
             return self._local.count_request(*buckets)
         keys = [f"rate:{bucket.limit}:{bucket.key}" for bucket in buckets]
         try:
-            allowed, backlogs = self._script(
-                keys=keys, args=[PERIOD, *(bucket.leaky_bucket.interval for bucket in buckets)]
-            )
+            allowed, backlogs = self._script(keys=keys, args=[PERIOD, *(bucket.leaky_bucket.interval for bucket in buckets)])
         except redis.RedisError as error:
             self._silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
             logger.warning("Redis does not count the rate limit (%s); this process counts for itself.", error)

@@ -19,18 +19,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class StrictJSONParser(JSONParser):
     """The parser of request bodies in strict JSON: UTF-8, unique keys, no NaN or NUL, at most 32 levels deep."""
 
-    def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> Any:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         return parse_json(stream.read())
 
 
 def parse_json(raw: bytes) -> Any:
     """Parse a request body as strict JSON. Raises MalformedRequest, whose message names the problem."""
     try:
-        value = json.loads(
-            raw.decode("utf-8"), object_pairs_hook=_object_with_unique_keys, parse_constant=_reject_constant
-        )
+        value = json.loads(raw.decode("utf-8"), object_pairs_hook=_object_with_unique_keys, parse_constant=_reject_constant)
     except UnicodeDecodeError as error:
         raise errors.MalformedRequest("The body is not UTF-8.") from error
     except RecursionError as error:

@@ -185,9 +185,7 @@ class OperationSchema(AutoSchema):
         query = declared.query_serializer
         parameters: list[Any] = [query] if query().fields else []
         for name, description in declared.headers.items():
-            parameters.append(
-                OpenApiParameter(name, str, OpenApiParameter.HEADER, required=True, description=description)
-            )
+            parameters.append(OpenApiParameter(name, str, OpenApiParameter.HEADER, required=True, description=description))
         if declared.idempotent:
             parameters.append(
                 OpenApiParameter(

@@ -117,9 +117,7 @@ class ErrorEnvelope(serializers.Serializer):
     details = ErrorDetailSerializer(many=True, required=False)
 
 
-def page_serializer_class(
-    name: str, plural: str, item: type[serializers.BaseSerializer]
-) -> type[serializers.Serializer]:
+def page_serializer_class(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
     """Build the serializer class for a page of a list: `{"<plural>": [...], "next_cursor": string|null}`."""
     members = {
         plural: item(many=True),

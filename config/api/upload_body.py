@@ -133,9 +133,7 @@ class _Form:
         if name is None:
             raise FormParserError("a part has no name.")
         if filename and name != FILE_PART:
-            raise errors.ValidationFailed.for_field(
-                name[:200], f"The file is taken as `{FILE_PART}` alone.", "unknown_field"
-            )
+            raise errors.ValidationFailed.for_field(name[:200], f"The file is taken as `{FILE_PART}` alone.", "unknown_field")
         if name in self.fields:
             raise errors.ValidationFailed.for_field(name, "This field is given more than once.", "repeated")
         self._name = name

@@ -179,12 +179,7 @@ class MultipartFileField(serializers.Field):
 
 
 @extend_schema_field(
-    {
-        "type": "string",
-        "contentEncoding": "base64",
-        "pattern": "^[A-Za-z0-9+/]+={0,2}$",
-        "maxLength": MAX_BASE64_LENGTH,
-    }
+    {"type": "string", "contentEncoding": "base64", "pattern": "^[A-Za-z0-9+/]+={0,2}$", "maxLength": MAX_BASE64_LENGTH}
 )
 class Base64FileField(serializers.Field):
     """A serializer field for an uploaded file in a JSON body, in base64 with padding and without line breaks."""

@@ -83,9 +83,7 @@ class OperationViewSet(ViewSet):
 
 def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
     """Return the rate-limit buckets for a caller's API requests: the caller's own and, for API keys, the workspace's."""
-    own = rate_limit.Bucket(
-        caller.key_id or caller.actor_id, caller.rate_limit_per_minute or settings.RATE_LIMIT_PER_MINUTE
-    )
+    own = rate_limit.Bucket(caller.key_id or caller.actor_id, caller.rate_limit_per_minute or settings.RATE_LIMIT_PER_MINUTE)
     if caller.workspace_id is None:
         return [own]
     return [own, rate_limit.Bucket(caller.workspace_id, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE)]

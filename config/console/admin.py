@@ -25,9 +25,7 @@ from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 
-admin.site.unregister(
-    [AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth]
-)
+admin.site.unregister([AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth])
 
 
 class _NoticesAdmin(ReadOnlyAdmin):
@@ -108,10 +106,7 @@ admin.site.register(
     secrets=("extra_data",),  # contains tokens
 )
 admin.site.register(
-    Association,
-    ReadOnlyAdmin,
-    list_display=("id", "server_url", "assoc_type", "issued", "lifetime"),
-    secrets=("secret",),
+    Association, ReadOnlyAdmin, list_display=("id", "server_url", "assoc_type", "issued", "lifetime"), secrets=("secret",)
 )
 admin.site.register(Nonce, ReadOnlyAdmin, list_display=("id", "server_url", "timestamp"), secrets=("salt",))
 admin.site.register(Code, ReadOnlyAdmin, list_display=("id", "email", "verified", "timestamp"), secrets=("code",))
@@ -142,9 +137,7 @@ class CeleryBeatScheduleAdmin(PeriodicTaskAdmin):
             self.log_change(request, row, f"Action {name}.")
         return answer
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> HttpResponse:
         row = kwargs.get("obj")
         if row is not None and row.name in settings.CELERY_BEAT_SCHEDULE:
             note = "The service resets this schedule when its beat starts, except whether it is enabled."

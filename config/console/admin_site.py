@@ -123,9 +123,7 @@ class OperatorConsole(admin.AdminSite):
             done = retention.run_retention_for_operator(caller=signed_in_operator_caller(request))
             left = "" if done.complete else " More rows are left for the hourly run."
             faults = f" Failed rules: {', '.join(done.faults)}; see the log." if done.faults else ""
-            messages.add_message(
-                request, messages.WARNING if faults else messages.SUCCESS, f"Deleted: {done}.{left}{faults}"
-            )
+            messages.add_message(request, messages.WARNING if faults else messages.SUCCESS, f"Deleted: {done}.{left}{faults}")
             return redirect("admin:index")
         shown = {
             "title": "Run retention",

@@ -48,9 +48,7 @@ class Finding:
     todo: str = ""
 
 
-def _ok_if(
-    condition: bool, what: str, found: str, todo: str, *, otherwise: FindingLevel = FindingLevel.FAULT
-) -> Finding:
+def _ok_if(condition: bool, what: str, found: str, todo: str, *, otherwise: FindingLevel = FindingLevel.FAULT) -> Finding:
     """Return a `manage.py doctor` result: OK if `condition` is true, else the level `otherwise` and the advice `todo`."""
     return Finding(FindingLevel.OK, what, found) if condition else Finding(otherwise, what, found, todo)
 
@@ -78,9 +76,7 @@ def _settings(name: str) -> Iterator[Finding]:
     if not problems:
         yield Finding(FindingLevel.OK, name, f"valid for {settings.ENVIRONMENT}")
     if not settings.ADMIN_TOKEN:
-        yield Finding(
-            FindingLevel.WARNING, name, "no ADMIN_TOKEN: /ops and /metrics are closed", "openssl rand -hex 32"
-        )
+        yield Finding(FindingLevel.WARNING, name, "no ADMIN_TOKEN: /ops and /metrics are closed", "openssl rand -hex 32")
 
 
 def _data_directory(name: str) -> Iterator[Finding]:
@@ -128,9 +124,7 @@ def _broker(name: str) -> Iterator[Finding]:
         found = "none: workers poll four times a second"
         yield _ok_if(settings.SQLITE, name, found, todo, otherwise=FindingLevel.WARNING)
         return
-    client = redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=CHECK_SECONDS, socket_connect_timeout=CHECK_SECONDS
-    )
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=CHECK_SECONDS, socket_connect_timeout=CHECK_SECONDS)
     version = client.info("server")["redis_version"]
     yield Finding(FindingLevel.OK, name, f"Redis {version}")
 
@@ -195,9 +189,7 @@ def _platforms(name: str) -> Iterator[Finding]:
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
     """Return (set, missing) pairs of setting names where a platform has only one of CLIENT_ID and CLIENT_SECRET."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
-    ours = (
-        name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES)
-    )
+    ours = (name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES))
     applications = sorted({name.rpartition("_CLIENT_")[0] for name in ours})
     pairs = [(f"{each}_CLIENT_ID", f"{each}_CLIENT_SECRET") for each in applications]
     return [pair if pair[0] in given else pair[::-1] for pair in pairs if not given.issuperset(pair)]

@@ -82,9 +82,7 @@ class DatabaseCollector(Collector):
         )
 
 
-def _gauge_by_label(
-    name: str, description: str, label: str, values: dict[str, float] | Counter[str]
-) -> GaugeMetricFamily:
+def _gauge_by_label(name: str, description: str, label: str, values: dict[str, float] | Counter[str]) -> GaugeMetricFamily:
     family = GaugeMetricFamily(name, description, labels=[label])
     for which, value in values.items():
         family.add_metric([which], value)

@@ -33,8 +33,7 @@ class ClockMonitor:
         self._checked_at, self._agrees = time.monotonic(), off <= MAX_CLOCK_SKEW
         if not self._agrees:
             logger.critical(
-                "This machine's clock differs from the database's by %s. The worker does no work until it is corrected.",
-                off,
+                "This machine's clock differs from the database's by %s. The worker does no work until it is corrected.", off
             )
         return self._agrees
 

@@ -40,9 +40,7 @@ def creation_time_of_id(identifier: str) -> datetime:
 
 def is_id(value: object, prefix: str) -> bool:
     """Return whether a value is a well-formed prefixed id with this prefix."""
-    return (
-        isinstance(value, str) and value.startswith(f"{prefix}_") and bool(_SUFFIX.fullmatch(value[len(prefix) + 1 :]))
-    )
+    return isinstance(value, str) and value.startswith(f"{prefix}_") and bool(_SUFFIX.fullmatch(value[len(prefix) + 1 :]))
 
 
 class PrefixedIdField(models.CharField):

@@ -60,13 +60,7 @@ def reencrypt_stored_secrets(
 
 
 def _renew(
-    model: type[Model],
-    field: EncryptedJSONField,
-    pk: object,
-    sealed: str,
-    done: FieldReencryptionResult,
-    *,
-    dry_run: bool,
+    model: type[Model], field: EncryptedJSONField, pk: object, sealed: str, done: FieldReencryptionResult, *, dry_run: bool
 ) -> None:
     done.values += 1
     try:

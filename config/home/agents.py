@@ -24,13 +24,7 @@ from config.pages.templatetags.dashboard import money
 from posts.selectors import accounts_selectable_for_post, search_posts
 from posts.services import cancel_post
 from posts.states import GroupStatus
-from workspaces.workspace_page import (
-    WorkspacePage,
-    add_api_error_to_form,
-    record_refused_write,
-    submit_once,
-    workspace_page,
-)
+from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
 
 CREATE, UPDATE = "agents.create", "agents.update"
 SHOWN_POSTS, SHOWN_ENTRIES, SHOWN_KEYS = 5, 10, 5
@@ -42,10 +36,7 @@ PER_PAGE = 50
 def agent_list(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: list the workspace's agents, newest first."""
     found = selectors.agents_with_key_info(
-        caller=page.caller,
-        workspace_id=page.workspace.id,
-        limit=PER_PAGE,
-        cursor=page.request.GET.get("cursor"),
+        caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
     )
     return page.render("home/agents.html", agents=found.rows, next_cursor=found.next_cursor, now=timezone.now())
 
@@ -66,9 +57,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         owner = page.workspace.owner_user_id
         workspace_id = page.workspace.id
         created_agents.append(
-            services.create_agent(
-                caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.all_agent_fields
-            )
+            services.create_agent(caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.all_agent_fields)
         )
         return created_agents[0].agent
 
@@ -95,9 +84,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page: show an agent with its usage, posts, keys and log; a POST saves its settings."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
-    form = AgentForm(
-        page.request.POST or None, agent=found, accounts=_account_choices(page, found.account_allowlist or ())
-    )
+    form = AgentForm(page.request.POST or None, agent=found, accounts=_account_choices(page, found.account_allowlist or ()))
     if page.request.method != "POST":
         return _render_agent(page, found, form)
     if not form.is_valid():
@@ -110,9 +97,7 @@ def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpRespon
     except ApiError as error:
         _add_refusal(page, UPDATE, form, error)
         return _render_agent(page, found, form, status=error.status)
-    return page.success_redirect(
-        "Saved. The change applies from the agent's next request on.", "agent", agent_id=found.id
-    )
+    return page.success_redirect("Saved. The change applies from the agent's next request on.", "agent", agent_id=found.id)
 
 
 @workspace_page("POST", operation="agents.rotate_key")

@@ -11,13 +11,7 @@ from config.api.webhook_url import MAX_LENGTH, check_webhook_hosts
 from posts import selectors, services
 from posts.dashboard.inputs import validated_data
 from posts.serializers.requests import CreatePostSerializer
-from workspaces.workspace_page import (
-    WorkspacePage,
-    add_api_error_to_form,
-    record_refused_write,
-    submit_once,
-    workspace_page,
-)
+from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
 
 OPERATION = "posts.create"
 TEST_TEXT = "A test of webhooks, sent from the dashboard."
@@ -82,8 +76,7 @@ def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
         if checked_target.valid:
             return account
     raise InvalidState(
-        "No connected account accepts a text-only post.",
-        suggested_action="Connect an account, then send the test again.",
+        "No connected account accepts a text-only post.", suggested_action="Connect an account, then send the test again."
     )
 
 

@@ -55,9 +55,7 @@ class FairShares:
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """
-        room = {
-            holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_free_place(holder)
-        }
+        room = {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_free_place(holder)}
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
     def holders_excluded_from_slow_jobs(self) -> set[str]:

@@ -72,9 +72,7 @@ def _update(writes: Sequence[FencedUpdate], names: Sequence[str], states: Sequen
         parameters += [field.get_db_prep_save(value, connection) for field, value in values]
     row = f"({', '.join(['%s'] * (1 + len(guards) + len(fields)))})"
     columns = ", ".join(["id", *guards, *(f"v{number}" for number in range(len(fields)))])
-    assignments = ", ".join(
-        f"{quote(str(each.column))} = {_cast(f'given.v{n}', each)}" for n, each in enumerate(fields)
-    )
+    assignments = ", ".join(f"{quote(str(each.column))} = {_cast(f'given.v{n}', each)}" for n, each in enumerate(fields))
     conditions = [f"{table}.{key} = given.id", *(f"{table}.{name} = given.{name}" for name in guards)]
     if states:
         conditions.append(f"{table}.status IN ({', '.join(['%s'] * len(states))})")

@@ -141,11 +141,7 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
 
 def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     months = {moment.date() for moment in notices.values_list("at", flat=True)}
-    near = (
-        nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=min(months), workspace_id=workspace.pk)
-        if months
-        else []
-    )
+    near = nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=min(months), workspace_id=workspace.pk) if months else []
     uses = [use for use in near if use.month in months]
     if not uses:
         return None

@@ -95,9 +95,7 @@ class Notice(models.Model):
     class Meta:
         db_table = "site_notice"
         constraints = [models.UniqueConstraint(fields=["kind", "occurrence", "at"], name="notice_once")]
-        indexes = [
-            models.Index(fields=["workspace", "kind"], condition=Q(settled_at__isnull=True), name="notice_untold")
-        ]
+        indexes = [models.Index(fields=["workspace", "kind"], condition=Q(settled_at__isnull=True), name="notice_untold")]
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.workspace_id}"

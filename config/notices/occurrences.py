@@ -39,11 +39,7 @@ def _events(*kinds: EventKind) -> QuerySet[Event]:
 # Where occurrences are found, except budgets: the rows, and their columns with the time and the affected resource's id.
 _SOURCES: dict[NoticeKind, tuple[QuerySet[Any], str, str]] = {
     NoticeKind.APPROVAL: (_events(EventKind.PENDING_CONFIRMATION), "created_at", "post_group_id"),
-    NoticeKind.POST: (
-        _events(EventKind.FAILED, EventKind.PARTIAL, EventKind.UNCONFIRMED),
-        "created_at",
-        "post_group_id",
-    ),
+    NoticeKind.POST: (_events(EventKind.FAILED, EventKind.PARTIAL, EventKind.UNCONFIRMED), "created_at", "post_group_id"),
     NoticeKind.ACCOUNT: (
         ConnectedAccount.objects.filter(sandbox=False, status=ConnectedAccount.Status.NEEDS_REAUTH),
         "updated_at",

@@ -28,9 +28,7 @@ class EmailNoticeChoiceForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for kind in NoticeKind:
-            self.fields[kind.value] = forms.BooleanField(
-                label=kind.label, help_text=KIND_HELP_TEXTS[kind], required=False
-            )
+            self.fields[kind.value] = forms.BooleanField(label=kind.label, help_text=KIND_HELP_TEXTS[kind], required=False)
 
     @property
     def wanted(self) -> list[str]:

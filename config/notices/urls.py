@@ -6,6 +6,4 @@ from django.urls import path
 
 from config.notices.page import notice_preferences_page
 
-urlpatterns = [
-    path("dashboard/workspaces/<str:workspace_id>/settings/notices", notice_preferences_page, name="notices")
-]
+urlpatterns = [path("dashboard/workspaces/<str:workspace_id>/settings/notices", notice_preferences_page, name="notices")]

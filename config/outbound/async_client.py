@@ -131,9 +131,7 @@ async def _exchange(
         response.close()  # does not close the connection of an answer that was read to its end
 
 
-async def _send(
-    session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str]
-) -> aiohttp.ClientResponse:
+async def _send(session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
     # encoded=True: the bytes of the URL that was checked are the bytes that are used.
     return await session.post(URL(url, encoded=True), data=body, headers=headers, allow_redirects=False)
 
@@ -168,9 +166,7 @@ class _Connector(aiohttp.TCPConnector):
         super().__init__(**options)
         self._served: WeakSet[Any] = WeakSet()
 
-    async def connect(
-        self, req: aiohttp.ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
-    ) -> Connection:
+    async def connect(self, req: aiohttp.ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout) -> Connection:
         post = _current_post.get(_Post([]))
         sent_again, post.reused = post.reused, False
         while True:
@@ -195,9 +191,7 @@ def _fits(connection: Connection, post: _Post) -> bool:
 class _CheckedResolver(AbstractResolver):
     """The asynchronous client's DNS resolver; it only returns the IP addresses that were checked for the current POST."""
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
+    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
         return _current_post.get().addresses
 
     async def close(self) -> None:

@@ -69,9 +69,7 @@ def request(
     Raises NotSent if nothing was written, NoAnswer if the request may have been processed, ResponseTooLarge.
     """
     sink = io.BytesIO()
-    asked = requests.Request(
-        method, url, headers=_all_headers(headers), json=json, data=data, files=files, params=params
-    )
+    asked = requests.Request(method, url, headers=_all_headers(headers), json=json, data=data, files=files, params=params)
     answer = _exchange(asked, timeout, max_bytes, sink)
     return replace(answer, body=sink.getvalue())
 

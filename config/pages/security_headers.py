@@ -17,16 +17,7 @@ FORMS_REDIRECTING_OFFSITE = re.compile(r"/dashboard/(sign-in|connect|workspaces/
 NON_HTML_POLICY = "default-src 'none'; frame-ancestors 'none'"  # for responses that are not HTML
 PERMISSIONS = ", ".join(
     f"{feature}=()"
-    for feature in (
-        "accelerometer",
-        "camera",
-        "geolocation",
-        "gyroscope",
-        "magnetometer",
-        "microphone",
-        "payment",
-        "usb",
-    )
+    for feature in ("accelerometer", "camera", "geolocation", "gyroscope", "magnetometer", "microphone", "payment", "usb")
 )
 
 

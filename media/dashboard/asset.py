@@ -24,11 +24,7 @@ def show_or_describe_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
     found = selectors.get_asset_even_deleted(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     if page.request.method != "POST":
         if found.status == MediaAsset.Status.DELETED:
-            return page.render(
-                "media/deleted.html",
-                asset=found,
-                file_remains=bool(found.storage_key or found.thumbnail_key),
-            )
+            return page.render("media/deleted.html", asset=found, file_remains=bool(found.storage_key or found.thumbnail_key))
         return _show(page, found, AltTextForm(found))
     form = AltTextForm(found, page.request.POST)
     if not form.is_valid():

@@ -27,11 +27,7 @@ def detect_and_check_file(path: Path) -> InspectedFile:
     mime_type = detect_mime_type(path)
     if mime_type == "application/pdf":
         return check_uploaded_pdf(path)
-    return (
-        check_uploaded_image(path, mime_type)
-        if mime_type.startswith("image/")
-        else check_uploaded_video(path, mime_type)
-    )
+    return check_uploaded_image(path, mime_type) if mime_type.startswith("image/") else check_uploaded_video(path, mime_type)
 
 
 def remove_geolocation(path: Path, mime_type: str) -> bool:

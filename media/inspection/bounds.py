@@ -54,8 +54,7 @@ def check_pixels(width: int, height: int) -> None:
         raise MediaTypeNotAllowed("The image has no pixels.")
     if width * height > settings.MEDIA_MAX_PIXELS:
         raise MediaTypeNotAllowed(
-            f"The image has {_megapixels(width * height)} megapixels;"
-            f" {_megapixels(settings.MEDIA_MAX_PIXELS)} are taken."
+            f"The image has {_megapixels(width * height)} megapixels; {_megapixels(settings.MEDIA_MAX_PIXELS)} are taken."
         )
     if max(width, height) > MAX_SIDE:
         raise MediaTypeNotAllowed(f"The image has a side of {max(width, height):,} pixels; {MAX_SIDE:,} are taken.")

@@ -65,9 +65,7 @@ def require_video_stream_by_ffprobe(path: Path, mime_type: str) -> None:
     try:
         result = run_with_limits(call, seconds=FFPROBE_SECONDS, memory=FFPROBE_MEMORY_BYTES)
     except subprocess.TimeoutExpired:
-        logger.warning(
-            "ffprobe did not finish reading an upload within %d seconds; its look is skipped.", FFPROBE_SECONDS
-        )
+        logger.warning("ffprobe did not finish reading an upload within %d seconds; its look is skipped.", FFPROBE_SECONDS)
         return
     if result.returncode != 0:
         logger.warning("ffprobe failed with status %d on an upload; its look is skipped.", result.returncode)

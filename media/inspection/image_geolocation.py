@@ -152,9 +152,7 @@ def _clean_webp(content: bytes) -> bytes | None:
 def _clean_gif(content: bytes) -> bytes | None:
     """Return a GIF image without its geolocation metadata (in XMP or comments), or None if there are none to remove."""
     parts = list(gif.blocks(content))
-    removed = {
-        part for part in parts if part.kind == gif.EXTENSION and contains_geolocation(content[part.start : part.end])
-    }
+    removed = {part for part in parts if part.kind == gif.EXTENSION and contains_geolocation(content[part.start : part.end])}
     end = parts[-1].end
     if not removed and not contains_geolocation(content[end:]):
         return None

@@ -15,9 +15,7 @@ from media.errors import MediaTypeNotAllowed
 ZIP_TAIL = 22 + 65_535
 HEAD = 1024  # browsers sniff no further (WHATWG mimesniff)
 
-_MARKUP = re.compile(
-    rb"<(?i:script[\s>/]|html[\s>]|!doctype\s+html|iframe[\s>]|body[\s>]|svg[\s/]+[a-z:]{3,}\s*=|\?php\s)"
-)
+_MARKUP = re.compile(rb"<(?i:script[\s>/]|html[\s>]|!doctype\s+html|iframe[\s>]|body[\s>]|svg[\s/]+[a-z:]{3,}\s*=|\?php\s)")
 _SCRIPT = re.compile(rb"<(?i:script[\s>/]|\?php\s)|__HALT_COMPILER")
 _PDF = re.compile(rb"%PDF-\d")  # PDF readers search for it in the first kilobyte
 # Signatures that are only compared with the first bytes after a file's end: they are too short to search for in the middle

@@ -112,9 +112,7 @@ def _metadata_list_edits(movie: BoxFile, meta: Box) -> Iterator[_Edit]:
     """
     if meta.content_size < 8:
         return
-    skip = (
-        0 if movie.read_content_start(meta, 8)[4:] == b"hdlr" else 4
-    )  # QuickTime's `meta` box has no version and flags
+    skip = 0 if movie.read_content_start(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's `meta` box has no version and flags
     parts = {part.kind: part for part in movie.children(meta, skip=skip)}
     names: list[bytes] = []
     if b"keys" in parts:

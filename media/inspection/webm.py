@@ -138,11 +138,7 @@ def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]
     """
     for track in (element for element in file.children(tracks) if element.id == _TRACK):
         parts = {element.id: element for element in file.children(track)}
-        if (
-            _VIDEO not in parts
-            or _TRACK_TYPE not in parts
-            or file.read_unsigned_integer(parts[_TRACK_TYPE]) != _IS_VIDEO
-        ):
+        if _VIDEO not in parts or _TRACK_TYPE not in parts or file.read_unsigned_integer(parts[_TRACK_TYPE]) != _IS_VIDEO:
             continue
         video = {element.id: element for element in file.children(parts[_VIDEO])}
         width, height = (file.read_unsigned_integer(video[side]) if side in video else 0 for side in (_WIDTH, _HEIGHT))

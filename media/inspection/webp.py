@@ -95,9 +95,7 @@ def parse_webp_layout(content: bytes) -> ImageLayout:
             raise broken_file_error("image")
     exif = next((content[part.body : part.end] for part in parts if part.kind == b"EXIF"), b"")
     largest = max(frame.width * frame.height for frame in frames)
-    return ImageLayout(
-        width, height, len(frames), end, exif, BYTES_PER_PIXEL * largest, lambda: _decode(content, frames)
-    )
+    return ImageLayout(width, height, len(frames), end, exif, BYTES_PER_PIXEL * largest, lambda: _decode(content, frames))
 
 
 def _read_frame(content: bytes, part: Chunk, width: int, height: int) -> _Frame:

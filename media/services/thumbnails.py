@@ -19,11 +19,7 @@ from django.utils import timezone
 from config.jobs.claims import claim_due, claimed_row_queryset
 from media import selectors, storage
 from media.models import MediaAsset
-from media.services.pending import (
-    delete_adopted_pending_row,
-    remove_pending_file_if_unused,
-    store_and_count_pending_file,
-)
+from media.services.pending import delete_adopted_pending_row, remove_pending_file_if_unused, store_and_count_pending_file
 from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
 
 logger = logging.getLogger(__name__)

@@ -17,11 +17,7 @@ from media.backend_limits import guarded_storage_call
 from media.fetching import fetch_from_url
 from media.file_types import SUFFIXES, max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
-from media.services.pending import (
-    delete_adopted_pending_row,
-    remove_pending_file_if_unused,
-    store_and_count_pending_file,
-)
+from media.services.pending import delete_adopted_pending_row, remove_pending_file_if_unused, store_and_count_pending_file
 from media.services.quota import check_quota, use_quota
 from media.services.thumbnails import LOOP_NAME
 
@@ -119,9 +115,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 
 def _store(caller: Caller, asset: MediaAsset, file: CompleteUpload) -> None:
     """Store an uploaded file and save its media asset; if the asset cannot be saved, the file is removed again."""
-    key = storage.new_storage_key(
-        workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type]
-    )
+    key = storage.new_storage_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
     with guarded_storage_call():
         store_and_count_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
     asset.storage_key = key

@@ -25,10 +25,7 @@ MAX_SHOWN_CHARACTERS = 6000  # a longer post can be read and approved only on it
 def approvals(page: WorkspacePage) -> HttpResponse:
     """Dashboard page that lists the posts awaiting approval, oldest first."""
     found = selectors.posts_awaiting_approval(
-        caller=page.caller,
-        workspace_id=page.workspace.id,
-        limit=PER_PAGE,
-        cursor=page.request.GET.get("cursor"),
+        caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
     )
     shown = prepare_groups_for_display(page.workspace.id, found.rows)
     agents = Agent.objects.filter(pk__in={group.agent_id for group in found.rows})
@@ -36,8 +33,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
     return page.render(
         "posts/approvals.html",
         waiting=[
-            (each, names.get(each.group.agent_id or "", ""), each.total_text_length <= MAX_SHOWN_CHARACTERS)
-            for each in shown
+            (each, names.get(each.group.agent_id or "", ""), each.total_text_length <= MAX_SHOWN_CHARACTERS) for each in shown
         ],
         next_cursor=found.next_cursor,
         now=timezone.now(),

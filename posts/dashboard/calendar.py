@@ -60,10 +60,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
     query: dict[str, Any] = {
         "caller": page.caller,
         "workspace_id": page.workspace.id,
-        "window": (
-            start_of_local_day(span.first, page.zone),
-            start_of_local_day(span.first + DAY * span.days, page.zone),
-        ),
+        "window": (start_of_local_day(span.first, page.zone), start_of_local_day(span.first + DAY * span.days, page.zone)),
         **chosen_filters(page),
     }
     if view == "day":
@@ -94,8 +91,7 @@ def _days(groups: Sequence[PostGroup], view: str, span: CalendarSpan, today: dat
     month = (span.first + WEEK).month  # the grid of a month begins in the week of its first day
     every = [span.first + DAY * number for number in range(span.days)]
     days = [
-        Day(day, posts.get(day, []), totals.get(day, 0), view == "week" or day.month == month, day == today)
-        for day in every
+        Day(day, posts.get(day, []), totals.get(day, 0), view == "week" or day.month == month, day == today) for day in every
     ]
     return {"days": days, "any_posts": any(day.total for day in days if day.inside)}
 

@@ -112,9 +112,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
     caller, body = composer.page.caller, dict(composer.composition.request_fields)
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
-        return services.create_post(
-            caller=caller, **validated_data(CreatePostSerializer, body | _scheduled_at_field(at))
-        )
+        return services.create_post(caller=caller, **validated_data(CreatePostSerializer, body | _scheduled_at_field(at)))
     changed = services.update_post(
         caller=caller,
         post_group_id=composer.group.id,
@@ -141,9 +139,7 @@ def _scheduled_at_field(at: datetime | None) -> dict[str, Any]:
 
 def _error_message(error: ApiError) -> str:
     if isinstance(error, ContentInvalid):
-        return (
-            "Nothing was saved because the content does not fit all accounts. See the problems listed for each account."
-        )
+        return "Nothing was saved because the content does not fit all accounts. See the problems listed for each account."
     if isinstance(error, Conflict):
         return "Somebody else changed this post while you were editing. Copy what you need, then open it again."
     return error_text(error)

@@ -24,13 +24,7 @@ from media.dashboard.library import upload_files_collecting_errors
 from media.models import MediaAsset
 from posts import selectors, services
 from posts.attached_media import attached_assets_by_id
-from posts.dashboard.composition import (
-    Composition,
-    capabilities_of,
-    find_issue,
-    has_repair_button,
-    issue_key,
-)
+from posts.dashboard.composition import Composition, capabilities_of, find_issue, has_repair_button, issue_key
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
 from posts.dashboard.shown_groups import AttachedAsset, shown_attachments
@@ -197,16 +191,10 @@ class Composer:
     def library(self) -> Any:
         """Return one page of the media assets that the composer offers to attach, with the cursor of the next page."""
         found = media.list_assets(
-            caller=self.page.caller,
-            workspace_id=self.page.workspace.id,
-            limit=LIBRARY_PAGE_SIZE,
-            cursor=self.library_cursor,
+            caller=self.page.caller, workspace_id=self.page.workspace.id, limit=LIBRARY_PAGE_SIZE, cursor=self.library_cursor
         )
         offered = [asset for asset in found.rows if asset.id not in self.assets]
-        return {
-            "pictures": [AttachedAsset(each.id, each, each.alt_text) for each in offered],
-            "next": found.next_cursor,
-        }
+        return {"pictures": [AttachedAsset(each.id, each, each.alt_text) for each in offered], "next": found.next_cursor}
 
     @property
     def needs_simulation_warning(self) -> bool:
@@ -235,9 +223,7 @@ class Composer:
         for each in self.composition.media:
             asset = self.assets.get(each["media_id"])
             if asset is None:
-                self.media_problems.append(
-                    "An attached file was deleted from the library and was removed from this post."
-                )
+                self.media_problems.append("An attached file was deleted from the library and was removed from this post.")
             else:
                 own = each.get("alt_text") == asset.alt_text
                 attached.append({"media_id": asset.id} if own else each)
@@ -254,9 +240,7 @@ def _checked_target(found: TargetValidation) -> CheckedTarget:
     account = found.target.account
     issues = [ShownIssue(issue, issue_key(issue), has_repair_button(issue)) for issue in found.issues]
     unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
-    return CheckedTarget(
-        platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll)
-    )
+    return CheckedTarget(platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll))
 
 
 def _poll_in_words(poll: Mapping[str, Any] | None) -> str:

@@ -123,12 +123,7 @@ def capabilities_of(account: ConnectedAccount) -> Capabilities:
 def _target_entry(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
     own = normalize_newlines_and_nul(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
     form = OptionsForm(capabilities_of(account).options, sent, prefix=account.id, options={})
-    return {
-        "platform": account.platform,
-        "connected_account_id": account.id,
-        "text": own,
-        "options": form.options,
-    }
+    return {"platform": account.platform, "connected_account_id": account.id, "text": own, "options": form.options}
 
 
 def _media_entry(sent: QueryDict, media_id: str) -> dict[str, Any]:

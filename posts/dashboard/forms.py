@@ -70,9 +70,7 @@ class ScheduleForm(forms.Form):
             raise forms.ValidationError("Enter a date and time, such as 2027-01-31T09:00.")
         if self.local_time is not None and not self.instants:
             later = shift_past_clock_change(self.local_time, self.zone)
-            raise forms.ValidationError(
-                f"Clocks are set forward, so this time does not exist. Did you mean {later:%H:%M}?"
-            )
+            raise forms.ValidationError(f"Clocks are set forward, so this time does not exist. Did you mean {later:%H:%M}?")
         return text
 
 
@@ -121,8 +119,7 @@ class OptionsForm(forms.Form):
     def fields_by_option(self) -> list[OptionFormFields]:
         """Return the form's fields for platform options, grouped by option, in the order of the platform's JSON Schema."""
         return [
-            OptionFormFields(legend, help_text, [self[name] for name in names])
-            for legend, help_text, names in self._groups
+            OptionFormFields(legend, help_text, [self[name] for name in names]) for legend, help_text, names in self._groups
         ]
 
     @property

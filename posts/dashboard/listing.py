@@ -31,11 +31,7 @@ def posts(page: WorkspacePage) -> HttpResponse:
         **chosen_filters(page),
     )
     return page.render(
-        "posts/posts.html",
-        posts=found.rows,
-        next_cursor=found.next_cursor,
-        states=GroupStatus.values,
-        **filter_choices(page),
+        "posts/posts.html", posts=found.rows, next_cursor=found.next_cursor, states=GroupStatus.values, **filter_choices(page)
     )
 
 

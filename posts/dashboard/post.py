@@ -79,10 +79,7 @@ def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpR
     )
     data = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
     services.resolve_post(
-        caller=page.caller,
-        post_group_id=group.id,
-        target_id=data["target_id"],
-        permalink=data.get("permalink"),
+        caller=page.caller, post_group_id=group.id, target_id=data["target_id"], permalink=data.get("permalink")
     )
     published = "Marked as published."
     failed = "Marked as failed. You can send it again."

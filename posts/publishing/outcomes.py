@@ -23,15 +23,7 @@ from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.completion import lock_groups, settle_finished_targets, write_final_outcomes
-from posts.publishing.decision_types import (
-    AwaitPlatform,
-    Decision,
-    Finish,
-    Postpone,
-    Retry,
-    RetryUncounted,
-    TargetProblem,
-)
+from posts.publishing.decision_types import AwaitPlatform, Decision, Finish, Postpone, Retry, RetryUncounted, TargetProblem
 from posts.states import GroupStatus, TargetStatus, statuses_before
 
 logger = logging.getLogger(__name__)

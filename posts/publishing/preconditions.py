@@ -17,14 +17,7 @@ from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision import MAX_WORKER_LOSSES, decide, unconfirmed
-from posts.publishing.decision_types import (
-    AttemptBegins,
-    Decision,
-    Postpone,
-    PublishingForbidden,
-    TakeStep,
-    TargetProblem,
-)
+from posts.publishing.decision_types import AttemptBegins, Decision, Postpone, PublishingForbidden, TakeStep, TargetProblem
 from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)

@@ -51,9 +51,7 @@ class ContentSerializer(BodyWithDryRun):
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     text = fields.Text(allow_blank=True, max_length=MAX_TEXT)
     targets = StrictList(child=TargetInputSerializer(), min_length=1, max_length=MAX_TARGETS)
-    media = StrictList(
-        child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA, help_text="Shown in this order."
-    )
+    media = StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA, help_text="Shown in this order.")
 
 
 class ValidatePostSerializer(ContentSerializer):

@@ -221,12 +221,7 @@ class ListedPostSerializer(serializers.Serializer):
             "text": group.text,
             "sandbox": group.sandbox,
             "targets": [
-                {
-                    "id": each.id,
-                    "platform": each.platform,
-                    "connected_account_id": each.account_id,
-                    "status": each.status,
-                }
+                {"id": each.id, "platform": each.platform, "connected_account_id": each.account_id, "status": each.status}
                 for each in group.targets
             ],
         }
@@ -270,15 +265,7 @@ CreateBatchPreview = dry_run_serializer_class(
 )
 CancelPostPreview = dry_run_serializer_class("PostCancel", would_update=PostGroupSerializer)
 RetryPostPreview = dry_run_serializer_class("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
-UpdatePostPreview = dry_run_serializer_class(
-    "PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer
-)
-ConfirmPostPreview = dry_run_serializer_class(
-    "PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer
-)
-RejectPostPreview = dry_run_serializer_class(
-    "PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer
-)
-ResolvePostPreview = dry_run_serializer_class(
-    "PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer
-)
+UpdatePostPreview = dry_run_serializer_class("PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer)
+ConfirmPostPreview = dry_run_serializer_class("PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer)
+RejectPostPreview = dry_run_serializer_class("PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer)
+ResolvePostPreview = dry_run_serializer_class("PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer)

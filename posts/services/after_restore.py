@@ -57,9 +57,7 @@ def count_possibly_published(*, stopped_at: datetime) -> RestoreReport:
         database_time=AuditEntry.objects.order_by("-pk").values_list("created_at", flat=True).first(),
         possibly_published=dict(by_platform),
         claimed=targets.filter(lease_until__gt=timezone.now()).count(),
-        later=PostTarget.objects.filter(
-            status__in=UNFINISHED_TARGET_STATUSES, due_at__gt=stopped_at, sandbox=False
-        ).count(),
+        later=PostTarget.objects.filter(status__in=UNFINISHED_TARGET_STATUSES, due_at__gt=stopped_at, sandbox=False).count(),
         awaiting_person=PostGroup.objects.filter(status__in=waiting).count(),
     )
 
@@ -71,9 +69,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     `report` is called with the number done so far.
     """
     done, writer = 0, DatabaseWriter()
-    while claimed := claim_due(
-        _possibly_published(targets_with_related_rows(), stopped_at), limit=BATCH_SIZE, lease=LEASE
-    ):
+    while claimed := claim_due(_possibly_published(targets_with_related_rows(), stopped_at), limit=BATCH_SIZE, lease=LEASE):
         for target in claimed:
             start_trace(target.group.trace_id)
             done_so_far = target.publishing_progress

@@ -59,9 +59,7 @@ def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
         raise too_late_error(locked)
     stop_all_targets_or_raise(locked, cancel=True)
     written = selectors.groups_with_targets().get(pk=group.pk)
-    check_account_allowlist(
-        caller, written.account_ids
-    )  # an edit may have changed the targets before the row was locked
+    check_account_allowlist(caller, written.account_ids)  # an edit may have changed the targets before the row was locked
     _save_cancelled(written)
     return written
 

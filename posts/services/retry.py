@@ -140,11 +140,7 @@ def _is_at_most_once(target: PostTarget) -> bool:
 
 
 def _preview(
-    group: PostGroup,
-    retried: list[PostTarget],
-    webhook_url: str | None,
-    scheduled_at: datetime | None,
-    due: datetime,
+    group: PostGroup, retried: list[PostTarget], webhook_url: str | None, scheduled_at: datetime | None, due: datetime
 ) -> None:
     group.status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     group.scheduled_at = due if scheduled_at or group.scheduled_at else None

@@ -26,12 +26,7 @@ CONFIRMABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 
 
 def confirm_post(
-    *,
-    caller: Caller,
-    post_group_id: str,
-    content_version: int,
-    scheduled_at: datetime | None = None,
-    dry_run: bool = False,
+    *, caller: Caller, post_group_id: str, content_version: int, scheduled_at: datetime | None = None, dry_run: bool = False
 ) -> PostGroup:
     """Approve a draft or a post awaiting approval, which is then published at `scheduled_at`, at its own set time, or now.
 
@@ -48,9 +43,7 @@ def confirm_post(
     validate_content(stored_target_inputs(group), group_id=group.id)
     if dry_run:
         charges = charges_of_targets(list(group.targets.all()))
-        billing.check_charges(
-            workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
-        )
+        billing.check_charges(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
         _release(group, when, when or now)
         audit_group_operation(caller, group, "posts.confirm", dry_run=True)
         return group
@@ -100,9 +93,7 @@ def _reviewable_group(caller: Caller, post_group_id: str) -> PostGroup:
 
 def _check_version(group: PostGroup, content_version: int) -> None:
     if group.status not in CONFIRMABLE:
-        raise InvalidState(
-            f"The group is {group.status}. Only drafts and groups awaiting confirmation can be confirmed."
-        )
+        raise InvalidState(f"The group is {group.status}. Only drafts and groups awaiting confirmation can be confirmed.")
     if group.content_version != content_version:
         raise Conflict(
             f"The current content version is {group.content_version}, not {content_version}.",

@@ -96,9 +96,7 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
     if "scheduled_at" in changes:
         check_schedule(scheduled_at)
         if scheduled_at is None and group.status == GroupStatus.SCHEDULED:
-            raise ValidationFailed.for_field(
-                "scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required"
-            )
+            raise ValidationFailed.for_field("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
     status = initial_status_for_caller(caller, GroupStatus(group.status))
     media = changes.get("media", group.media)
     attached = attached_media_from_request(media, attached_assets_by_id(group.workspace_id, media))

@@ -154,10 +154,7 @@ def test_foreign_missing_and_malformed_ids_get_the_same_answer(account: Connecte
 
 
 def test_any_caller_may_read_what_can_be_connected(
-    owner: User,
-    stranger: User,
-    key_with: Callable[..., ApiClient],
-    agent_client: Callable[..., ApiClient],
+    owner: User, stranger: User, key_with: Callable[..., ApiClient], agent_client: Callable[..., ApiClient]
 ) -> None:
     clients = [as_user(owner), as_user(stranger), key_with("posts.read"), agent_client(["media.upload"])]
     answers = [client.get("/capabilities") for client in clients]

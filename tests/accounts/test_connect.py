@@ -116,9 +116,7 @@ def test_a_redirect_to_a_private_address_is_not_followed(api: ApiClient, connect
 
 
 @pytest.mark.parametrize("fault", ["closed", "503", "dropped", "limited"])
-def test_an_unreachable_platform_is_a_platform_error(
-    api: ApiClient, connect: Connect, pds: FakeBluesky, fault: str
-) -> None:
+def test_an_unreachable_platform_is_a_platform_error(api: ApiClient, connect: Connect, pds: FakeBluesky, fault: str) -> None:
     given: dict[str, Any] = {}
     if fault == "closed":
         with FakeBluesky() as gone:

@@ -35,10 +35,7 @@ CANARY = "canary-canary-canary"
         ({"credentials": {"app_password": CANARY}}, [("credentials.identifier", "required")]),
         ({"credentials": {"identifier": 7, "app_password": CANARY}}, [("credentials.identifier", "type")]),
         ({"credentials": {"identifier": CANARY, "app_password": ""}}, [("credentials.app_password", "minLength")]),
-        (
-            {"credentials": {"identifier": CANARY, "app_password": CANARY * 13}},
-            [("credentials.app_password", "maxLength")],
-        ),
+        ({"credentials": {"identifier": CANARY, "app_password": CANARY * 13}}, [("credentials.app_password", "maxLength")]),
         (
             {"credentials": {"identifier": CANARY, "app_password": CANARY, "password": CANARY, "pin": CANARY}},
             [("credentials.password", "unknown_field"), ("credentials.pin", "unknown_field")],

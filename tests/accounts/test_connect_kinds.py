@@ -46,9 +46,7 @@ def server(settings: Settings) -> Iterator[FakeLinkedIn]:
 @pytest.fixture
 def without_pages(server: FakeLinkedIn, settings: Settings) -> None:
     """Configure only the application for members."""
-    settings.PLATFORM_SETTINGS = {
-        name: value for name, value in settings.PLATFORM_SETTINGS.items() if name not in FOR_PAGES
-    }
+    settings.PLATFORM_SETTINGS = {name: value for name, value in settings.PLATFORM_SETTINGS.items() if name not in FOR_PAGES}
 
 
 def connect(api: ApiClient, workspace: Workspace, server: FakeLinkedIn, **given: str) -> dict[str, Any]:

@@ -41,9 +41,7 @@ def assert_not_connected(page: Any, status: int, words: str) -> None:
     assert not ConnectedAccount.objects.exists()
 
 
-def test_the_browser_that_began_is_connected_at_once(
-    owner: User, workspace: Workspace, provider: FakeOAuthPlatform
-) -> None:
+def test_the_browser_that_began_is_connected_at_once(owner: User, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     browser = Browser(owner)
     brought = browser.begin_and_grant(workspace, provider)
 
@@ -84,9 +82,7 @@ def test_another_browser_of_the_same_person_asks_for_confirmation(
     assert ConnectedAccount.objects.count() == 1
 
 
-def test_a_connection_begun_by_an_api_key_is_shown_and_confirmed(
-    owner: User, workspace: Workspace, asked: Granted
-) -> None:
+def test_a_connection_begun_by_an_api_key_is_shown_and_confirmed(owner: User, workspace: Workspace, asked: Granted) -> None:
     browser = Browser(owner)
 
     page = browser.land(asked)
@@ -179,9 +175,7 @@ def test_the_form_needs_its_csrf_token(owner: User, asked: Granted) -> None:
     assert not ConnectedAccount.objects.exists()
 
 
-def test_the_person_chooses_one_of_several_accounts(
-    owner: User, workspace: Workspace, provider: FakeOAuthPlatform
-) -> None:
+def test_the_person_chooses_one_of_several_accounts(owner: User, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     provider.add_account("bob")
     browser = Browser(owner)
     brought = browser.begin_and_grant(workspace, provider)

@@ -144,9 +144,7 @@ def test_a_dry_run_returns_the_account_and_disconnects_nothing(
     assert pds.requests_to(DELETE_SESSION) == 0
 
 
-def test_a_repeat_with_its_idempotency_key_is_a_replay(
-    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
-) -> None:
+def test_a_repeat_with_its_idempotency_key_is_a_replay(api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky) -> None:
     first = disconnect(api, connected, idempotency_key="one")
     again = disconnect(api, connected, idempotency_key="one")
 

@@ -45,10 +45,7 @@ def test_the_list_is_newest_first_without_disconnected_accounts(
 
     assert set(body) == {"accounts", "next_cursor"}
     assert body["next_cursor"] is None
-    assert [(row["id"], row["status"]) for row in body["accounts"]] == [
-        (stale.id, "needs_reauth"),
-        (account.id, "active"),
-    ]
+    assert [(row["id"], row["status"]) for row in body["accounts"]] == [(stale.id, "needs_reauth"), (account.id, "active")]
     assert [set(row) for row in body["accounts"]] == [FIELDS, FIELDS]
 
 

@@ -49,9 +49,7 @@ def test_the_answer_lists_the_accounts_and_attaches_none(
     assert not ConnectedAccount.objects.exists()
 
 
-def test_each_account_can_be_attached_by_its_own_call(
-    api: ApiClient, brought: Granted, provider: FakeOAuthPlatform
-) -> None:
+def test_each_account_can_be_attached_by_its_own_call(api: ApiClient, brought: Granted, provider: FakeOAuthPlatform) -> None:
     complete(api, brought)
     picked = [complete(api, brought, choice=f"id-{name}").json()["account"] for name in ("bob", "alice", "bob")]
 

@@ -213,9 +213,7 @@ def test_secrets_appear_in_no_table_no_answer_and_no_log(
         assert secret not in written
 
 
-def test_each_completion_writes_an_audit_entry(
-    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
-) -> None:
+def test_each_completion_writes_an_audit_entry(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     provider.add_account("bob")
     brought = granted(api, workspace, provider)
     AuditEntry.objects.all().delete()

@@ -55,9 +55,7 @@ def test_each_state_is_new(api: ApiClient, workspace: Workspace, provider: FakeO
     assert len({begin(api, workspace).json()["state"] for _ in range(5)}) == 5
 
 
-def test_state_url_and_verifier_appear_in_no_table(
-    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
-) -> None:
+def test_state_url_and_verifier_appear_in_no_table(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     body = begin(api, workspace, idempotency_key="one").json()
 
     [attempt] = ConnectionAttempt.objects.all()
@@ -147,11 +145,7 @@ def test_values_that_the_platform_needs_are_published_and_checked(
 
 
 def test_a_caller_without_permission_begins_nothing(
-    workspace: Workspace,
-    provider: FakeOAuthPlatform,
-    teammate: User,
-    stranger: User,
-    key_with: Callable[..., ApiClient],
+    workspace: Workspace, provider: FakeOAuthPlatform, teammate: User, stranger: User, key_with: Callable[..., ApiClient]
 ) -> None:
     assert_envelope(begin(key_with("accounts.read"), workspace), 403, "SCOPE_MISSING")
     assert_envelope(begin(as_user(teammate), workspace), 403, "FORBIDDEN")
@@ -195,8 +189,5 @@ def test_the_openapi_document_has_both_answers() -> None:
 
     [result, preview] = [each["$ref"].rpartition("/")[2] for each in answers["schema"]["oneOf"]]
     forms = [each["$ref"].rpartition("/")[2] for each in schemas[result]["oneOf"]]
-    assert [set(schemas[form]["properties"]) for form in forms] == [
-        {"account"},
-        {"authorization_url", "state", "expires_at"},
-    ]
+    assert [set(schemas[form]["properties"]) for form in forms] == [{"account"}, {"authorization_url", "state", "expires_at"}]
     assert preview == "AccountConnectPreview"

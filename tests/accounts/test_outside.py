@@ -91,9 +91,7 @@ def test_pages_show_that_no_thread_is_free(
         assert SENTENCE in words(page)
 
 
-def test_oauth_pages_show_that_no_thread_is_free(
-    owner: User, workspace: Workspace, provider: FakeOAuthPlatform
-) -> None:
+def test_oauth_pages_show_that_no_thread_is_free(owner: User, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     browser = Browser(owner)
     brought = browser.begin_and_grant(workspace, provider)
     with no_thread_left():
@@ -124,9 +122,7 @@ def test_a_workspace_whose_platform_hangs_uses_two_threads(api: ApiClient, conne
     assert (first.status_code, second.status_code) == (200, 200)
 
 
-def test_a_hanging_platform_is_given_up_in_time(
-    api: ApiClient, connect: Connect, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hanging_platform_is_given_up_in_time(api: ApiClient, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("config.api.request_limits.OUTBOUND_SECONDS", 0.3)
     with Server(hangs) as server:
         credentials = {"identifier": HANDLE, "app_password": APP_PASSWORD, "service": f"http://127.0.0.1:{server.port}"}

@@ -99,9 +99,7 @@ def test_a_worker_that_waited_for_a_refused_refresh_does_not_repeat_it(
     assert ConnectedAccount.objects.get().status == "needs_reauth"
 
 
-def test_tokens_renewed_by_another_worker_are_used_without_a_call(
-    connected: ConnectedAccount, pds: FakeBluesky
-) -> None:
+def test_tokens_renewed_by_another_worker_are_used_without_a_call(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale = connected.grant()
     renewed = services.renew_or_await_tokens(account_id=connected.id, stale=stale)
 
@@ -183,9 +181,7 @@ def test_a_refresh_token_is_never_replaced_by_an_empty_one(
     provider.keep_refresh_token()
 
     for _ in range(2):
-        renewed = services.renew_or_await_tokens(
-            account_id=oauth_account.id, stale=ConnectedAccount.objects.get().grant()
-        )
+        renewed = services.renew_or_await_tokens(account_id=oauth_account.id, stale=ConnectedAccount.objects.get().grant())
         assert renewed == ConnectedAccount.objects.get().grant()
         assert renewed.tokens["refresh_token"] == stale.tokens["refresh_token"]
         assert renewed.tokens["access_token"] != stale.tokens["access_token"]
@@ -227,9 +223,7 @@ def test_a_wrong_client_secret_does_not_change_the_account(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(settings.SQLITE, reason="SQLite has no connection that could be cut")
-def test_new_tokens_are_stored_after_a_database_outage(
-    oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
-) -> None:
+def test_new_tokens_are_stored_after_a_database_outage(oauth_account: ConnectedAccount, provider: FakeOAuthPlatform) -> None:
     stale, before = oauth_account.grant(), len(provider.requests)
     release, backends = provider.hold_next(RENEW), Queue[int]()
 

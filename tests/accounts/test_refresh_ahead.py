@@ -210,9 +210,7 @@ def test_two_concurrent_runs_renew_each_account_once(
     assert ConnectedAccount.objects.get().status == "active"
 
 
-def test_a_run_has_a_limit(
-    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
-) -> None:
+def test_a_run_has_a_limit(expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller) -> None:
     copy_of(expiring)
     clock.shift(AHEAD)
 

@@ -48,9 +48,7 @@ def test_a_check_calls_the_platform_and_updates_the_account(
     assert pds.requests_to(REFRESH_SESSION) == 0
 
 
-def test_an_expired_session_is_refreshed_and_stored(
-    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
-) -> None:
+def test_an_expired_session_is_refreshed_and_stored(api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky) -> None:
     pds.expire_access_tokens()
 
     shown = [status_of(api, connected).json()["account"]["status"] for _ in range(2)]
@@ -135,9 +133,7 @@ def test_an_account_deleted_during_the_refresh_becomes_needs_reauth(
     assert (answer.status_code, answer.json()["account"]["status"]) == (200, "needs_reauth")
 
 
-def test_a_revoked_app_password_sets_needs_reauth(
-    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
-) -> None:
+def test_a_revoked_app_password_sets_needs_reauth(api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky) -> None:
     pds.expire_access_tokens()
     pds.expire_refresh_tokens()
     connected.credentials = {**connected.grant().credentials, "app_password": "revoked"}
@@ -153,9 +149,7 @@ def test_an_account_that_works_again_is_active_again(api: ApiClient, connected: 
 
 
 @pytest.mark.parametrize("fault", ["503", "dropped", "limited", "refresh", "sign in"])
-def test_a_platform_error_changes_nothing(
-    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, fault: str
-) -> None:
+def test_a_platform_error_changes_nothing(api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, fault: str) -> None:
     if fault == "503":
         pds.fail_next(GET_SESSION)
     elif fault == "dropped":
@@ -229,9 +223,7 @@ def test_every_member_may_check_even_in_a_paused_workspace(
         assert status_of(client, account).json()["account"]["id"] == account.id
 
 
-def test_a_check_needs_the_scope(
-    connected: ConnectedAccount, pds: FakeBluesky, key_with: Callable[..., ApiClient]
-) -> None:
+def test_a_check_needs_the_scope(connected: ConnectedAccount, pds: FakeBluesky, key_with: Callable[..., ApiClient]) -> None:
     before = len(pds.requests)
 
     assert_envelope(status_of(key_with("accounts.write"), connected), 403, "SCOPE_MISSING")

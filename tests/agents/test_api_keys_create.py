@@ -106,12 +106,7 @@ def test_a_dry_run_returns_a_preview_and_creates_no_key(api: ApiClient, workspac
         answer = create(api, workspace, dry_run=True, expires_at="2027-03-11T12:00:00Z")
 
     body = answer.json()
-    shared = {
-        "workspace_id": workspace.id,
-        "name": "CI",
-        "scopes": ["posts.read"],
-        "expires_at": "2027-03-11T12:00:00Z",
-    }
+    shared = {"workspace_id": workspace.id, "name": "CI", "scopes": ["posts.read"], "expires_at": "2027-03-11T12:00:00Z"}
     assert answer.status_code == 200
     assert body == {
         "dry_run": True,
@@ -183,9 +178,7 @@ def test_an_invalid_field_is_named_in_the_error(
 @pytest.mark.parametrize("sent", ["", "x" * 256, "é", "a\tb"])
 def test_an_idempotency_key_is_1_to_255_printable_characters(api: ApiClient, workspace: Workspace, sent: str) -> None:
     body = {"workspace_id": workspace.id, "name": "CI", "scopes": ["posts.read"]}
-    details = assert_envelope(api.post("/auth/api-keys", body, idempotency_key=sent), 422, "VALIDATION_FAILED")[
-        "details"
-    ]
+    details = assert_envelope(api.post("/auth/api-keys", body, idempotency_key=sent), 422, "VALIDATION_FAILED")["details"]
 
     assert [detail["field"] for detail in details] == ["Idempotency-Key"]
     assert made_keys() == 0
@@ -198,9 +191,7 @@ def test_owner_and_admin_may_create_keys(owner: User, workspace: Workspace, team
         assert create(as_user(user), workspace, scopes=list(SCOPES)).status_code == 201
 
 
-def test_members_and_agents_are_refused(
-    workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient]
-) -> None:
+def test_members_and_agents_are_refused(workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient]) -> None:
     for client in (as_user(teammate), agent_client()):
         assert_envelope(create(client, workspace), 403, "FORBIDDEN")
     assert made_keys() == 0

@@ -76,10 +76,7 @@ def test_each_page_needs_two_queries(
 
 
 def test_listing_keys_needs_the_scope_and_is_refused_to_agents(
-    workspace: Workspace,
-    teammate: User,
-    key_with: Callable[..., ApiClient],
-    agent_client: Callable[..., ApiClient],
+    workspace: Workspace, teammate: User, key_with: Callable[..., ApiClient], agent_client: Callable[..., ApiClient]
 ) -> None:
     path = f"/auth/api-keys?workspace_id={workspace.id}"
 

@@ -46,9 +46,7 @@ def test_a_mistyped_token_is_refused_without_a_query(api: ApiClient) -> None:
     token = api.token or ""
     for position, character in enumerate(token):
         flipped = token[:position] + ("a" if character != "a" else "b") + token[position + 1 :]
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             assert_envelope(whoami(f"Bearer {flipped}"), 401, "UNAUTHENTICATED")
         assert len(queries) == 0
 

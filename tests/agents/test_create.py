@@ -189,9 +189,7 @@ def test_the_owner_and_an_admin_may_register_agents(owner: User, workspace: Work
     assert create(as_user(teammate), workspace).status_code == 201
 
 
-def test_members_and_agents_are_refused(
-    workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient]
-) -> None:
+def test_members_and_agents_are_refused(workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient]) -> None:
     robot = agent_client()
 
     for client in (as_user(teammate), robot):
@@ -205,8 +203,7 @@ def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Work
 
     for client in (as_user(stranger), foreign_key):
         bodies = [
-            assert_envelope(create(client, one), 422, "VALIDATION_FAILED") | {"trace_id": ""}
-            for one in (workspace, absent)
+            assert_envelope(create(client, one), 422, "VALIDATION_FAILED") | {"trace_id": ""} for one in (workspace, absent)
         ]
         assert bodies[0] == bodies[1]
         assert bodies[0]["details"][0]["field"] == "workspace_id"

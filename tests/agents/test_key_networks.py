@@ -43,9 +43,7 @@ def call(token: str | None, address: str, **headers: str) -> Any:
 
 
 def key_of(workspace: Workspace, *networks: str) -> Any:
-    return issue_key(
-        workspace_id=workspace.id, name="K", scopes=["posts.read"], allowed_networks=list(networks) or None
-    )
+    return issue_key(workspace_id=workspace.id, name="K", scopes=["posts.read"], allowed_networks=list(networks) or None)
 
 
 def entries(operation: str) -> list[AuditEntry]:
@@ -69,9 +67,7 @@ def entries(operation: str) -> list[AuditEntry]:
         (["198.51.100.0/24", "2001:db8::1/128"], "2001:db8::1", True),
     ],
 )
-def test_a_key_works_only_in_its_networks(
-    workspace: Workspace, networks: list[str], address: str, allowed: bool
-) -> None:
+def test_a_key_works_only_in_its_networks(workspace: Workspace, networks: list[str], address: str, allowed: bool) -> None:
     issued = key_of(workspace, *networks)
     answer = call(issued.token, address)
 
@@ -193,9 +189,7 @@ def test_a_network_seen_before_needs_no_further_query(workspace: Workspace, cloc
         counts.append(len([query for query in queries if "agents_apikey" in query["sql"]]))
 
     assert counts == [1, 1, 2]  # once a minute the use is noted
-    assert (
-        len([query for query in first if "agents_apikey" in query["sql"]]) == 2
-    )  # the first network with the first use
+    assert len([query for query in first if "agents_apikey" in query["sql"]]) == 2  # the first network with the first use
 
 
 @pytest.mark.django_db(transaction=True)

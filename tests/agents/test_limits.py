@@ -21,9 +21,7 @@ from workspaces.models import Member, User, Workspace
 
 
 def make_key(client: ApiClient, workspace: Workspace, **fields: Any) -> Any:
-    return client.post(
-        "/auth/api-keys", {"workspace_id": workspace.id, "name": "A key", "scopes": ["posts.read"], **fields}
-    )
+    return client.post("/auth/api-keys", {"workspace_id": workspace.id, "name": "A key", "scopes": ["posts.read"], **fields})
 
 
 def make_agent(client: ApiClient, workspace: Workspace, **fields: Any) -> Any:

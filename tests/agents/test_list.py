@@ -77,9 +77,7 @@ def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Work
     ("query", "field"),
     [("", "workspace_id"), ("workspace_id=nonsense", "workspace_id"), ("limit=0", "limit"), ("cursor=x", "cursor")],
 )
-def test_an_invalid_parameter_is_named_in_the_error(
-    api: ApiClient, workspace: Workspace, query: str, field: str
-) -> None:
+def test_an_invalid_parameter_is_named_in_the_error(api: ApiClient, workspace: Workspace, query: str, field: str) -> None:
     which = "" if field == "workspace_id" else f"workspace_id={workspace.id}&"
     body = assert_envelope(api.get(f"/agents?{which}{query}"), 422, "VALIDATION_FAILED")
 

@@ -61,9 +61,7 @@ def test_a_revoked_agents_log_can_be_read(api: ApiClient, workspace: Workspace, 
     assert ids(api, agent) == [entry.id]
 
 
-def test_read_access_by_caller(
-    agent: Agent, teammate: User, stranger: User, key_with: Callable[..., ApiClient]
-) -> None:
+def test_read_access_by_caller(agent: Agent, teammate: User, stranger: User, key_with: Callable[..., ApiClient]) -> None:
     path = f"/agents/{agent.id}/logs"
 
     assert ids(key_with("logs.read"), agent) == ids(as_user(teammate), agent) == []

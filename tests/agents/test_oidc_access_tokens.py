@@ -36,9 +36,7 @@ def of_alice(provider: FakeOpenIdProvider, *, typ: str | None = "JWT", **claims:
         ("at+jwt2", 401),
     ],
 )
-def test_an_access_token_is_recognized_by_its_typ_header(
-    provider: FakeOpenIdProvider, typ: str | None, status: int
-) -> None:
+def test_an_access_token_is_recognized_by_its_typ_header(provider: FakeOpenIdProvider, typ: str | None, status: int) -> None:
     answer = answer_to(of_alice(provider, typ=typ, scope="posts"))
 
     assert answer.status_code == status
@@ -77,9 +75,7 @@ def test_an_access_token_is_recognized_by_the_required_scope(
 
 @pytest.mark.parametrize("claim", ["nonce", "at_hash", "c_hash"])
 @pytest.mark.parametrize("typ", ["at+jwt", "JWT"])
-def test_an_id_token_is_never_accepted_by_the_api(
-    provider: FakeOpenIdProvider, settings: Any, claim: str, typ: str
-) -> None:
+def test_an_id_token_is_never_accepted_by_the_api(provider: FakeOpenIdProvider, settings: Any, claim: str, typ: str) -> None:
     settings.OIDC_REQUIRED_SCOPE = "posts"
     answer = answer_to(of_alice(provider, typ=typ, scope="posts", **{claim: "x"}))
 
@@ -168,8 +164,6 @@ def test_a_token_without_claims_about_a_person_creates_no_user(provider: FakeOpe
 @pytest.mark.parametrize(
     "claims", [{"email": "a@example.com"}, {"name": "Alice"}, {"preferred_username": "alice"}, {"amr": ["pwd"]}]
 )
-def test_a_token_with_claims_about_a_person_creates_the_user(
-    provider: FakeOpenIdProvider, claims: dict[str, Any]
-) -> None:
+def test_a_token_with_claims_about_a_person_creates_the_user(provider: FakeOpenIdProvider, claims: dict[str, Any]) -> None:
     assert answer_to(provider.access_token("alice", auth_time=None, **claims)).status_code == 200
     assert User.objects.get().identity_subject == "alice"

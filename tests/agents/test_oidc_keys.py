@@ -69,9 +69,7 @@ def test_cached_keys_work_for_a_day_while_the_provider_is_unavailable(provider: 
     for hours, status in ((2, 200), (23, 200), (25, 503)):
         with later(hours=hours):
             assert answer_to(token).status_code == status
-            assert_envelope(
-                answer_to(unknown), 503, "SERVICE_UNAVAILABLE"
-            )  # nobody can say that it is not one of theirs
+            assert_envelope(answer_to(unknown), 503, "SERVICE_UNAVAILABLE")  # nobody can say that it is not one of theirs
 
 
 @pytest.mark.django_db(transaction=True)

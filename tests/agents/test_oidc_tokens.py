@@ -172,9 +172,7 @@ FORGERIES: dict[str, Callable[[FakeOpenIdProvider, str], str]] = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
-def test_a_forged_token_is_refused(
-    provider: FakeOpenIdProvider, forge: Callable[[FakeOpenIdProvider, str], str]
-) -> None:
+def test_a_forged_token_is_refused(provider: FakeOpenIdProvider, forge: Callable[[FakeOpenIdProvider, str], str]) -> None:
     forged = forge(provider, provider.access_token("alice"))
 
     assert_envelope(answer_to(forged), 401, "UNAUTHENTICATED")
@@ -182,9 +180,7 @@ def test_a_forged_token_is_refused(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    "change", [{"use": "enc"}, {"alg": "ES384"}, {"kty": "oct", "k": "AAAA"}, {"x": "!"}, {"x": None}]
-)
+@pytest.mark.parametrize("change", [{"use": "enc"}, {"alg": "ES384"}, {"kty": "oct", "k": "AAAA"}, {"x": "!"}, {"x": None}])
 def test_a_published_key_for_another_use_is_not_accepted(provider: FakeOpenIdProvider, change: dict[str, Any]) -> None:
     provider.refuse_next(KEYS, Answer.of_json({"keys": [{**provider.keys[0].public(), **change}]}), times=2)
 

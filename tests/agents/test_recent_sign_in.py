@@ -88,9 +88,7 @@ def test_a_recent_sign_in_or_no_auth_time_is_accepted(
     assert call(of_alice(provider, minutes_ago), operation, owned).status_code in (200, 201)
 
 
-def test_a_setting_refuses_tokens_without_auth_time(
-    provider: FakeOpenIdProvider, owned: Workspace, settings: Any
-) -> None:
+def test_a_setting_refuses_tokens_without_auth_time(provider: FakeOpenIdProvider, owned: Workspace, settings: Any) -> None:
     settings.OIDC_REQUIRE_AUTH_TIME = True
 
     assert call(of_alice(provider, None), "api_keys.create", owned).status_code == 401

@@ -105,11 +105,7 @@ def test_the_same_idempotency_key_gives_a_replay(api: ApiClient, agent: Agent) -
 
 
 def test_the_owner_is_allowed_and_members_and_agents_are_refused(
-    owner: User,
-    agent: Agent,
-    teammate: User,
-    agent_client: Callable[..., ApiClient],
-    key_with: Callable[..., ApiClient],
+    owner: User, agent: Agent, teammate: User, agent_client: Callable[..., ApiClient], key_with: Callable[..., ApiClient]
 ) -> None:
     for client in (as_user(teammate), agent_client()):
         assert_envelope(revoke(client, agent), 403, "FORBIDDEN")

@@ -94,12 +94,7 @@ def test_a_new_key_is_issued_and_the_current_one_retires(api: ApiClient, agent: 
     assert answer.status_code == 200
     assert body == {
         "api_key": {"id": made.id, **key_body(agent, prefix=token[:12])},
-        "retiring_key": {
-            "id": key.id,
-            "prefix": key.prefix,
-            "expires_at": "2027-03-11T12:00:00Z",
-            "overlap_hours": 24,
-        },
+        "retiring_key": {"id": key.id, "prefix": key.prefix, "expires_at": "2027-03-11T12:00:00Z", "overlap_hours": 24},
     }
     assert re.fullmatch("sps_agt_[0-9A-Za-z]{49}", token)
     assert statuses(agent) == {key.id: "retiring", made.id: "active"}
@@ -243,9 +238,7 @@ def test_a_key_in_a_paused_workspace_cannot_be_rotated(api: ApiClient, agent: Ag
 
 def test_foreign_missing_and_malformed_ids_get_the_same_response(agent: Agent, key: ApiKey, stranger: User) -> None:
     foreign = stranger.owned_workspaces.get()
-    wide, narrow = (
-        ApiClient(factories.workspace_key(foreign, scopes)) for scopes in (["api_keys.write"], ["posts.read"])
-    )
+    wide, narrow = (ApiClient(factories.workspace_key(foreign, scopes)) for scopes in (["api_keys.write"], ["posts.read"]))
     robot = ApiClient(factories.agent_key(factories.AgentFactory(workspace=foreign, scopes=["posts.read"])))
 
     for client, status in ((signed_in(stranger), 404), (wide, 404), (narrow, 403), (robot, 403)):
@@ -287,9 +280,7 @@ def test_a_concurrent_claim_leaves_one_current_key(api: ApiClient, workspace: Wo
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_the_new_key_has_the_default_expiry(
-    agent: Agent, key: ApiKey, owner: User, settings: Any, dry_run: bool
-) -> None:
+def test_the_new_key_has_the_default_expiry(agent: Agent, key: ApiKey, owner: User, settings: Any, dry_run: bool) -> None:
     settings.API_KEY_DEFAULT_DAYS = 90
     answer = rotate(signed_in(owner), agent, {"dry_run": dry_run}).json()
 

@@ -170,9 +170,7 @@ def test_an_invalid_field_is_named_in_the_error(
     assert is_unchanged(agent)
 
 
-def test_a_webhook_host_with_a_private_address_is_refused(
-    api: ApiClient, agent: Agent, name_server: ServeNames
-) -> None:
+def test_a_webhook_host_with_a_private_address_is_refused(api: ApiClient, agent: Agent, name_server: ServeNames) -> None:
     name_server(lambda name: Records(["10.1.2.3"]))
 
     answer = update(api, agent, webhook_url="https://inside.example.com/")
@@ -188,9 +186,7 @@ def test_a_webhook_url_with_a_private_address_is_refused(api: ApiClient, agent: 
     assert is_unchanged(agent)
 
 
-def test_owner_and_admin_are_allowed_and_members_and_agents_are_refused(
-    owner: User, agent: Agent, teammate: User
-) -> None:
+def test_owner_and_admin_are_allowed_and_members_and_agents_are_refused(owner: User, agent: Agent, teammate: User) -> None:
     wide = ApiClient(factories.agent_key(factories.AgentFactory(workspace=agent.workspace)))
     for client in (as_user(teammate), wide):
         assert_envelope(update(client, agent, name="Crier"), 403, "FORBIDDEN")

@@ -26,9 +26,7 @@ def _layers() -> dict[str, int]:
     contracts = configparser.ConfigParser()
     contracts.read(ROOT / ".importlinter")
     lines = contracts["importlinter:contract:layers"]["layers"].split("\n")
-    return {
-        name.strip(): layer for layer, line in enumerate(reversed(lines)) for name in line.split("|") if name.strip()
-    }
+    return {name.strip(): layer for layer, line in enumerate(reversed(lines)) for name in line.split("|") if name.strip()}
 
 
 LAYERS = _layers()

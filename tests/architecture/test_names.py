@@ -30,9 +30,7 @@ OTHER_MEANINGS = {(Path("config/management/commands/up.py"), "threads")}
 def test_no_module_has_a_vague_name() -> None:
     names = {part.removesuffix(".py") for path in python_files() for part in path.parts}
 
-    assert [
-        name for name in sorted(names) if any(SAYS_NOTHING.fullmatch(word) for word in (name, *name.split("_")))
-    ] == []
+    assert [name for name in sorted(names) if any(SAYS_NOTHING.fullmatch(word) for word in (name, *name.split("_")))] == []
 
 
 def test_an_id_prefix_belongs_to_one_model() -> None:

@@ -50,11 +50,7 @@ def writes(workspace: Workspace, account: ConnectedAccount, settings: Any) -> An
             },
         }
         yield {
-            "workspaces.create": (
-                "POST",
-                "/workspaces",
-                {"owner_user_id": workspace.owner_user_id, "name": "canary-name"},
-            ),
+            "workspaces.create": ("POST", "/workspaces", {"owner_user_id": workspace.owner_user_id, "name": "canary-name"}),
             "agents.create": ("POST", "/agents", agent_body),
             "api_keys.create": (
                 "POST",
@@ -106,18 +102,9 @@ def test_a_write_creates_one_entry(
 
 @pytest.mark.parametrize(
     "operation",
-    [
-        "workspaces.create",
-        "agents.create",
-        "api_keys.create",
-        "api_keys.revoke",
-        "accounts.connect",
-        "accounts.disconnect",
-    ],
+    ["workspaces.create", "agents.create", "api_keys.create", "api_keys.revoke", "accounts.connect", "accounts.disconnect"],
 )
-def test_a_dry_run_creates_one_entry_marked_as_dry_run(
-    api: ApiClient, writes: dict[str, Write], operation: str
-) -> None:
+def test_a_dry_run_creates_one_entry_marked_as_dry_run(api: ApiClient, writes: dict[str, Write], operation: str) -> None:
     method, path, body = writes[operation]
     answer = api.request(method, path, {**body, "dry_run": True})
 

@@ -19,11 +19,7 @@ def test_an_entry_is_deleted_after_its_retention_period(workspace: Workspace, ti
     young = make_entry(workspace, retention_tier=tier, created_at=now - timedelta(days=days, minutes=-1))
     make_entry(workspace, retention_tier=tier, created_at=now - timedelta(days=days, minutes=1))
 
-    assert (ExpiredAuditEntries().count(), ExpiredAuditEntries().purge(10), ExpiredAuditEntries().purge(10)) == (
-        1,
-        1,
-        0,
-    )
+    assert (ExpiredAuditEntries().count(), ExpiredAuditEntries().purge(10), ExpiredAuditEntries().purge(10)) == (1, 1, 0)
     assert AuditEntry.objects.get() == young
 
 

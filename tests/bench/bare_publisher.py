@@ -72,9 +72,7 @@ VALUES (%(workspace_id)s, %(month)s, '', 'bluesky', %(targets)s, 0, %(url_posts)
 ON CONFLICT (workspace_id, month, agent_id, platform) DO UPDATE SET published = total.published + excluded.published,
   url_posts = total.url_posts + excluded.url_posts, spend_cents = total.spend_cents + excluded.spend_cents
 """
-ROLL_UP = (
-    "SELECT group_id, bool_and(status = 'published') AS out FROM posts_posttarget WHERE group_id = ANY(%s) GROUP BY 1"
-)
+ROLL_UP = "SELECT group_id, bool_and(status = 'published') AS out FROM posts_posttarget WHERE group_id = ANY(%s) GROUP BY 1"
 END_GROUPS = """
 UPDATE posts_postgroup SET status = 'published', finished_at = %s, updated_at = %s, event_sequence = event_sequence + 1
 WHERE id = ANY(%s)

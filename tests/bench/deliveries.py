@@ -90,16 +90,12 @@ def publish_now(service: Service, *, urls: list[str]) -> None:
             "text": f"Told to somebody, {number}",
             "sandbox": True,
             "webhook_url": url,
-            "targets": [
-                {"platform": "bluesky", "connected_account_id": service.accounts[number % len(service.accounts)]}
-            ],
+            "targets": [{"platform": "bluesky", "connected_account_id": service.accounts[number % len(service.accounts)]}],
         }
         for number, url in enumerate(urls)
     ]
     for begin in range(0, len(posts), BATCH):
-        service.call(
-            "POST", "/posts/batch", {"workspace_id": service.workspace_id, "posts": posts[begin : begin + BATCH]}
-        )
+        service.call("POST", "/posts/batch", {"workspace_id": service.workspace_id, "posts": posts[begin : begin + BATCH]})
 
 
 def delays_beside_silent_ones(service: Service, *, silent: int, held: int, healthy: int, seconds: float) -> list[float]:

@@ -61,9 +61,7 @@ def bare_rate(service: Service, receivers: Receivers, *, count: int, secret: str
         bodies = [bytes(row["payload"]) for row in connection.execute(query, [count]).fetchall()]
     with workers_frozen(service):
         trusted = str(service.certificate)
-        seconds = bare_sender.send_all(
-            receivers.url, bodies, secret=secret, at_once=AT_ONCE, trusted=trusted, keep=keep
-        )
+        seconds = bare_sender.send_all(receivers.url, bodies, secret=secret, at_once=AT_ONCE, trusted=trusted, keep=keep)
     return len(bodies) / seconds
 
 
@@ -100,9 +98,7 @@ def rows(service: Service, count: int = DELIVERIES) -> list[Row]:
     hanging = f"{count // 10:,} of {count:,} deliveries go to receivers that hang: the others, a second"
     return [
         at_least(name, f"{ours:.0f}/s", ours / alike, 0.4, reference=f"{alike:.0f}/s in bare aiohttp"),
-        at_least(
-            name, f"{ours:.0f}/s", ours / reused, 0.4, reference=f"{reused:.0f}/s in bare aiohttp, reused connections"
-        ),
+        at_least(name, f"{ours:.0f}/s", ours / reused, 0.4, reference=f"{reused:.0f}/s in bare aiohttp, reused connections"),
         at_least(hanging, f"{beside:.0f}/s", beside / ours, 0.8, reference=f"{ours:.0f}/s without them"),
     ]
 

@@ -33,9 +33,7 @@ def workers_frozen(service: Service) -> Iterator[None]:
                 time.sleep(0.05)
                 _signal(pids, signal.SIGSTOP)
                 time.sleep(0.05)  # what the server is just carrying out for them ends
-                query = (
-                    "SELECT FROM pg_stat_activity WHERE backend_xid IS NOT NULL OR state LIKE 'idle in transaction%'"
-                )
+                query = "SELECT FROM pg_stat_activity WHERE backend_xid IS NOT NULL OR state LIKE 'idle in transaction%'"
                 busy = bool(connection.execute(query).fetchall())
         yield
     finally:

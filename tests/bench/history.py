@@ -87,12 +87,7 @@ def load(
         cursor.execute("SET synchronous_commit = off")
         for begin in range(first, last + 1, AT_ONCE):
             end = min(begin + AT_ONCE - 1, last)
-            values: dict[str, Any] = {
-                "workspace": workspace_id,
-                "accounts": account_ids[:2],
-                "first": begin,
-                "end": end,
-            }
+            values: dict[str, Any] = {"workspace": workspace_id, "accounts": account_ids[:2], "first": begin, "end": end}
             for statement in statements:
                 cursor.execute(statement, values)
             if report:

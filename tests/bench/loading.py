@@ -146,11 +146,7 @@ def _bounds(identifier: str) -> tuple[str, str]:
 
 
 def _copy(
-    connection: psycopg.Connection[DictRow],
-    table: str,
-    source: str,
-    changes: Mapping[str, str],
-    named: Mapping[str, Any],
+    connection: psycopg.Connection[DictRow], table: str, source: str, changes: Mapping[str, str], named: Mapping[str, Any]
 ) -> None:
     """Copy the row `source`; `changes` are expressions of the source's row `src` and the number n, by column."""
     found = connection.execute(

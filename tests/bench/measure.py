@@ -35,8 +35,7 @@ def table(rows: Iterable[Row]) -> str:
     """Format the rows in columns."""
     heads = ("measurement", "ours", "reference", "value", "goal", "verdict")
     lines = [
-        (row.measurement, row.ours, row.reference, f"{row.value:g}", row.goal, "met" if row.met else "MISSED")
-        for row in rows
+        (row.measurement, row.ours, row.reference, f"{row.value:g}", row.goal, "met" if row.met else "MISSED") for row in rows
     ]
     widths = [max(len(line[column]) for line in [heads, *lines]) for column in range(len(heads))]
     return "\n".join(

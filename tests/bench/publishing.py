@@ -18,16 +18,12 @@ def schedule(service: Service, *, targets: int, due: datetime, mark: str) -> Non
         {
             "text": f"{mark} {number}",
             "scheduled_at": due.isoformat().replace("+00:00", "Z"),
-            "targets": [
-                {"platform": "bluesky", "connected_account_id": service.accounts[number % len(service.accounts)]}
-            ],
+            "targets": [{"platform": "bluesky", "connected_account_id": service.accounts[number % len(service.accounts)]}],
         }
         for number in range(targets)
     ]
     for begin in range(0, targets, BATCH):
-        service.call(
-            "POST", "/posts/batch", {"workspace_id": service.workspace_id, "posts": posts[begin : begin + BATCH]}
-        )
+        service.call("POST", "/posts/batch", {"workspace_id": service.workspace_id, "posts": posts[begin : begin + BATCH]})
 
 
 def lateness(service: Service, *, targets: int, pause: float, seconds: float) -> list[float]:
@@ -45,9 +41,7 @@ def lateness(service: Service, *, targets: int, pause: float, seconds: float) ->
         if time.time() > due.timestamp() + 2:
             received = service.stand_in.received()
     if len({text for text, _ in received}) != targets or len(received) != targets:
-        raise RuntimeError(
-            f"{targets} were due, {len(received)} came, {len({text for text, _ in received})} different ones."
-        )
+        raise RuntimeError(f"{targets} were due, {len(received)} came, {len({text for text, _ in received})} different ones.")
     return sorted(at - due.timestamp() for _, at in received)
 
 

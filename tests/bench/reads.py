@@ -45,9 +45,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "GET /usage": lambda: usage_of(**here, at=now, cap_cents=1000),
         "GET /billing": lambda: bill_of(**here, at=now, cap_cents=1000, free_credit_cents=100),
         "GET /logs": lambda: list(entries_of(**here)[:50]),
-        "GET /webhooks/deliveries": lambda: list(
-            Delivery.objects.filter(workspace_id=workspace_id).order_by("-pk")[:50]
-        ),
+        "GET /webhooks/deliveries": lambda: list(Delivery.objects.filter(workspace_id=workspace_id).order_by("-pk")[:50]),
     }
 
 

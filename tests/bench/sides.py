@@ -90,9 +90,7 @@ def cpu_seconds(pids: Sequence[int]) -> float:
     return ticks / _TICKS
 
 
-def request(
-    method: str, path: str, *, port: int, key: str, body: dict[str, Any] | None = None, repeat_key: str = ""
-) -> str:
+def request(method: str, path: str, *, port: int, key: str, body: dict[str, Any] | None = None, repeat_key: str = "") -> str:
     """Return a complete HTTP/1.1 request; `repeat_key` is its Idempotency-Key."""
     content = "" if body is None else json.dumps(body)
     lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", f"Authorization: Bearer {key}"]

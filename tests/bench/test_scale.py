@@ -21,8 +21,6 @@ def test_no_frequent_read_scans_a_whole_table(workspace: Workspace) -> None:
     history.analyze()
     middle = history.group_id(GROUPS // 2)
 
-    found = {
-        name: whole_tables_read(read) for name, read in reads(system_caller(workspace.id), workspace.id, middle).items()
-    }
+    found = {name: whole_tables_read(read) for name, read in reads(system_caller(workspace.id), workspace.id, middle).items()}
 
     assert found == {name: [] for name in found}

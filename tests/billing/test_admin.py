@@ -58,12 +58,7 @@ def test_a_ledger_entry_is_read_only(operator: Client) -> None:
 
 @pytest.mark.parametrize(
     ("table", "found_by"),
-    [
-        ("subscription", "cus_9"),
-        ("usagereport", "{report} cus_9"),
-        ("processorevent", "evt_77"),
-        ("billingalarm", "evt_77"),
-    ],
+    [("subscription", "cus_9"), ("usagereport", "{report} cus_9"), ("processorevent", "evt_77"), ("billingalarm", "evt_77")],
 )
 def test_operators_see_processor_events_and_usage_reports(
     payer: Workspace, operator: Client, processor: FakePaymentProcessor, table: str, found_by: str
@@ -73,9 +68,7 @@ def test_operators_see_processor_events_and_usage_reports(
     send_and_process("customer.subscription.created", {**processor.subscribe("cus_9")}, id="evt_77")
     raise_alarm(BillingAlarm.Kind.EVENTS, "evt_77", "It had no effect.")
 
-    found = operator.get(
-        f"/admin/billing/{table}/", {"q": found_by.format(report=UsageReport.objects.values("pk")[0]["pk"])}
-    )
+    found = operator.get(f"/admin/billing/{table}/", {"q": found_by.format(report=UsageReport.objects.values("pk")[0]["pk"])})
 
     assert found.status_code == 200
     assert found.context["cl"].result_count == 1

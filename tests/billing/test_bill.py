@@ -44,12 +44,7 @@ def test_the_bill_is_the_usage_beyond_the_free_credit(api: ApiClient, spent: Wor
         "period_start": "2027-03-01T00:00:00Z",
         "period_end": "2027-04-01T00:00:00Z",
         "mode": "free_beta",
-        "projected_bill": {
-            "usage_cents": 150,
-            "free_credit_cents": 100,
-            "amount_due_cents": 50,
-            "currency": "USD",
-        },
+        "projected_bill": {"usage_cents": 150, "free_credit_cents": 100, "amount_due_cents": 50, "currency": "USD"},
         "spend_cap": {
             "cap_cents": 300,
             "free_credit_cents": 100,

@@ -66,9 +66,7 @@ def test_a_check_without_charges_returns_the_current_month() -> None:
     unchanged = selectors.check_charges(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
 
     assert (
-        unchanged
-        == selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH)
-        == SpendCapStatus(0, 30, 0, 10)
+        unchanged == selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH) == SpendCapStatus(0, 30, 0, 10)
     )
 
 

@@ -29,9 +29,7 @@ def delete(workspace: Workspace) -> None:
     assert ApiClient(factories.workspace_key(workspace)).delete(f"/workspaces/{workspace.id}").status_code == 200
 
 
-def test_running_subscriptions_are_cancelled_and_usage_is_invoiced(
-    payer: Workspace, processor: FakePaymentProcessor
-) -> None:
+def test_running_subscriptions_are_cancelled_and_usage_is_invoiced(payer: Workspace, processor: FakePaymentProcessor) -> None:
     live = [processor.subscribe("cus_9", status) for status in ("active", "past_due", "incomplete", "canceled")]
     others = processor.subscribe("cus_other")
     assert end_subscriptions_of_deleted() == 0
@@ -66,9 +64,7 @@ def test_a_failed_cancellation_raises_an_alarm_and_is_retried(
     assert alarm.resolved_at is not None
 
 
-def test_a_failed_cancellation_does_not_block_other_workspaces(
-    payer: Workspace, processor: FakePaymentProcessor
-) -> None:
+def test_a_failed_cancellation_does_not_block_other_workspaces(payer: Workspace, processor: FakePaymentProcessor) -> None:
     other = factories.WorkspaceFactory.create(processor_customer_id="cus_other")
     live = processor.subscribe("cus_other")
     processor.unknown_customers.add("cus_9")
@@ -112,9 +108,7 @@ def test_held_money_delays_the_cancellation_by_up_to_an_hour(
     assert live["status"] == "canceled"
 
 
-def test_a_subscription_started_after_the_deletion_is_cancelled(
-    payer: Workspace, processor: FakePaymentProcessor
-) -> None:
+def test_a_subscription_started_after_the_deletion_is_cancelled(payer: Workspace, processor: FakePaymentProcessor) -> None:
     delete(payer)
     assert end_subscriptions_of_deleted() == 1
     late = processor.subscribe("cus_9", workspace_id=payer.pk)

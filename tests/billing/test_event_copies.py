@@ -24,14 +24,7 @@ def _secret_alone(settings: Settings) -> None:
 
 
 def subscription(status: str, name: str = "sub_1", *, began: int = BEGAN, **marks: str) -> dict[str, Any]:
-    return {
-        "id": name,
-        "object": "subscription",
-        "customer": "cus_9",
-        "status": status,
-        "created": began,
-        "metadata": marks,
-    }
+    return {"id": name, "object": "subscription", "customer": "cus_9", "status": status, "created": began, "metadata": marks}
 
 
 def session(workspace: Workspace, name: str = "sub_1", **fields: Any) -> dict[str, Any]:
@@ -80,9 +73,7 @@ def test_events_of_a_new_subscription_in_any_order_make_it_active(workspace: Wor
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: "".join(map(str, order)))
-def test_events_of_an_ended_subscription_in_any_order_make_it_canceled(
-    workspace: Workspace, order: tuple[int, ...]
-) -> None:
+def test_events_of_an_ended_subscription_in_any_order_make_it_canceled(workspace: Workspace, order: tuple[int, ...]) -> None:
     marks: dict[str, Any] = {"workspace_id": workspace.id}
     events = [
         event("customer.subscription.created", subscription("active", **marks), at=BEGAN),
@@ -97,9 +88,7 @@ def test_events_of_an_ended_subscription_in_any_order_make_it_canceled(
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=lambda order: "".join(map(str, order)))
-def test_the_end_of_an_earlier_subscription_does_not_end_the_next_one(
-    workspace: Workspace, order: tuple[int, ...]
-) -> None:
+def test_the_end_of_an_earlier_subscription_does_not_end_the_next_one(workspace: Workspace, order: tuple[int, ...]) -> None:
     marks: dict[str, Any] = {"workspace_id": workspace.id}
     later = subscription("active", "sub_2", began=BEGAN + 50, **marks)
     events = [

@@ -52,9 +52,7 @@ def test_an_incomplete_event_is_ignored(processor: FakePaymentProcessor, kind: s
 
 @pytest.mark.parametrize("further", [{"account": "acct_other"}, {"created": None}, {"data": None}, {"data": {}}])
 def test_an_event_of_another_account_is_ignored(processor: FakePaymentProcessor, further: dict[str, Any]) -> None:
-    assert (
-        send_and_process("customer.subscription.created", processor.subscribe("cus_9"), **further).outcome == "ignored"
-    )
+    assert send_and_process("customer.subscription.created", processor.subscribe("cus_9"), **further).outcome == "ignored"
     assert not Subscription.objects.exists()
 
 

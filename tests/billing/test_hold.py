@@ -109,9 +109,7 @@ def test_posts_with_urls_have_their_own_cap(workspace_cap: int, agent_cap: int |
     agent = make_agent(workspace, url_cap=agent_cap)
 
     with pytest.raises(SocialUrlPostCapExceeded) as refusal:
-        services.hold_costs(
-            workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", url_posts=1), due=MARCH
-        )
+        services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", url_posts=1), due=MARCH)
 
     assert (refusal.value.status, refusal.value.code) == (403, "SOCIAL_URL_POST_CAP_EXCEEDED")
     assert refusal.value.message == f"This needs 1 URL post; the {whose} has 0 of 0 left in 2027-03."

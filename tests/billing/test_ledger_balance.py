@@ -77,9 +77,7 @@ def test_ledger_balances_and_caps_hold_for_random_operations(steps: list[Hold | 
         transaction.set_rollback(True)
 
 
-def take(
-    step: Hold | Settle | Release, workspace: Workspace, agent: Agent, taken: set[str], open_holds: set[str]
-) -> None:
+def take(step: Hold | Settle | Release, workspace: Workspace, agent: Agent, taken: set[str], open_holds: set[str]) -> None:
     if isinstance(step, Hold):
         if held := hold(step, workspace, agent, taken):
             taken |= held

@@ -172,9 +172,7 @@ def test_the_spend_cap_is_checked_before_the_payment_method(
         assert_envelope(answer, 402, "SPEND_CAP_EXCEEDED")
 
 
-def test_a_batch_checks_all_spend_caps_before_the_payment_method(
-    processor: FakePaymentProcessor,
-) -> None:
+def test_a_batch_checks_all_spend_caps_before_the_payment_method(processor: FakePaymentProcessor) -> None:
     workspace = make_workspace(free=10, cap=10)
     april = MARCH.replace(month=4)
 

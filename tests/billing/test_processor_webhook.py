@@ -154,9 +154,7 @@ def test_a_signed_object_that_is_not_an_event_is_ignored(body: bytes) -> None:
     assert not ProcessorEvent.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"null", b'"text"', b'{"id": "a", "id": "b"}', b"\xff", b'{"a": NaN}']
-)
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"text"', b'{"id": "a", "id": "b"}', b"\xff", b'{"a": NaN}'])
 def test_a_signed_body_that_is_not_an_object_is_malformed(body: bytes) -> None:
     assert_envelope(send(f"t={T},v1={v1(body)}", body), 400, "MALFORMED_REQUEST")
     assert not ProcessorEvent.objects.exists()
@@ -168,9 +166,7 @@ def test_a_large_body_is_refused_without_reading_it() -> None:
     assert_envelope(send(f"t={T},v1={v1(body)}", body), 413, "PAYLOAD_TOO_LARGE")
 
 
-@pytest.mark.parametrize(
-    "content_type", ["application/json; charset=utf-8", "text/plain", "multipart/form-data; boundary=x"]
-)
+@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "text/plain", "multipart/form-data; boundary=x"])
 def test_the_content_type_is_ignored(content_type: str) -> None:
     assert send(f"t={T},v1={v1()}", content_type=content_type).status_code == 200
 
@@ -214,10 +210,7 @@ def test_the_openapi_document_allows_any_object_without_bearer_token() -> None:
     assert [(each["name"], each["in"], each["required"]) for each in operation["parameters"]] == [
         ("Processor-Signature", "header", True)
     ]
-    assert operation["requestBody"]["content"]["application/json"]["schema"] == {
-        "type": "object",
-        "additionalProperties": {},
-    }
+    assert operation["requestBody"]["content"]["application/json"]["schema"] == {"type": "object", "additionalProperties": {}}
     assert "ratelimit" not in json.dumps(operation["responses"]["200"]).lower()
 
 

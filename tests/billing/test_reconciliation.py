@@ -78,9 +78,7 @@ def test_the_end_of_the_grace_period_resets_the_retention_tier(
     assert workspace.retention_tier == "free"
 
 
-def test_an_unknown_customer_raises_an_alarm_and_changes_nothing(
-    processor: FakePaymentProcessor,
-) -> None:
+def test_an_unknown_customer_raises_an_alarm_and_changes_nothing(processor: FakePaymentProcessor) -> None:
     lost, other = make_customer("cus_1"), make_customer("cus_2")
     Subscription.objects.create(workspace_id=lost.pk, plan="payg", status="active")
     processor.subscribe("cus_2")
@@ -203,9 +201,7 @@ def test_a_report_of_unknown_outcome_is_resolved_by_its_minute_and_never_resent(
         assert [status for _, _, status in reports()] == ["sent", "unresolved"]
         lost = UsageReport.objects.get(status="unresolved")
         assert open_alarms() == [("usage_unresolved", lost.pk)]
-        assert (
-            BillingAlarm.objects.get(kind="usage_unresolved").detail == "The processor has not recorded these 6 cents."
-        )
+        assert BillingAlarm.objects.get(kind="usage_unresolved").detail == "The processor has not recorded these 6 cents."
 
 
 def test_an_inconclusive_minute_is_left_to_an_operator(

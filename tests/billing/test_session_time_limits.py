@@ -42,12 +42,7 @@ def test_the_dashboard_shows_that_no_thread_is_free(
 
 @pytest.mark.parametrize("behaviour", ["silent", "drips"])
 def test_a_processor_that_never_finishes_its_response_times_out(
-    owner: User,
-    workspace: Workspace,
-    processor: FakePaymentProcessor,
-    settings: Settings,
-    monkeypatch: Any,
-    behaviour: str,
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor, settings: Settings, monkeypatch: Any, behaviour: str
 ) -> None:
     """A time limit per read would let a slowly dripping response block the thread forever."""
     monkeypatch.setattr("config.api.request_limits.OUTBOUND_SECONDS", 0.3)

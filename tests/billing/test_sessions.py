@@ -98,10 +98,7 @@ def test_a_portal_session_uses_the_stored_customer(
     Workspace.objects.update(processor_customer_id="cus_9")
     answer = open_session(as_user(owner), PORTAL, workspace)
 
-    assert (answer.status_code, answer.json()) == (
-        200,
-        {"session": {"id": "bps_1", "url": "https://portal.example/bps_1"}},
-    )
+    assert (answer.status_code, answer.json()) == (200, {"session": {"id": "bps_1", "url": "https://portal.example/bps_1"}})
     assert processor.form("/v1/billing_portal/sessions") == [{"customer": "cus_9", "return_url": page_of(workspace)}]
 
 
@@ -152,9 +149,7 @@ def test_a_dry_run_checks_the_request_without_calling_the_processor(
 
 @both
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_without_a_processor_billing_is_unavailable(
-    owner: User, workspace: Workspace, path: str, dry_run: bool
-) -> None:
+def test_without_a_processor_billing_is_unavailable(owner: User, workspace: Workspace, path: str, dry_run: bool) -> None:
     answer = open_session(as_user(owner), path, workspace, dry_run=dry_run)
 
     body = assert_envelope(answer, 503, "BILLING_UNAVAILABLE")
@@ -236,11 +231,7 @@ def test_a_session_writes_an_audit_entry_without_its_url(
     open_session(as_user(owner), CHECKOUT, workspace, plan="pro")
 
     entry = AuditEntry.objects.get()
-    assert (entry.operation, entry.outcome, entry.actor_id) == (
-        "billing.create_checkout_session",
-        "succeeded",
-        owner.id,
-    )
+    assert (entry.operation, entry.outcome, entry.actor_id) == ("billing.create_checkout_session", "succeeded", owner.id)
     assert (entry.resource_type, entry.resource_id, entry.metadata) == ("workspace", workspace.id, {"plan": "pro"})
 
 

@@ -135,9 +135,7 @@ def test_drift_returns_the_month_with_a_wrong_counter() -> None:
     MonthCounter.objects.update(settled_cents=1)
 
     assert selectors.ledger_drift() == [
-        LedgerDrift(
-            workspace.pk, MARCH.date().replace(day=1), counter=MonthAmounts(10, 1, 0), ledger=MonthAmounts(10, 0, 0)
-        )
+        LedgerDrift(workspace.pk, MARCH.date().replace(day=1), counter=MonthAmounts(10, 1, 0), ledger=MonthAmounts(10, 0, 0))
     ]
 
 

@@ -124,12 +124,7 @@ def test_the_plan_is_read_from_prices_or_else_from_metadata(
     ],
 )
 def test_a_paying_plan_sets_the_retention_tier(
-    workspace: Workspace,
-    processor: FakePaymentProcessor,
-    before: str,
-    prices: tuple[str, ...],
-    status: str,
-    tier: str,
+    workspace: Workspace, processor: FakePaymentProcessor, before: str, prices: tuple[str, ...], status: str, tier: str
 ) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(retention_tier=before)
 

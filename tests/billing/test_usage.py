@@ -27,9 +27,7 @@ NOTHING = {"published": 0, "failed": 0, "url_posts": 0, "spend_cents": 0, "by_pl
 @pytest.fixture
 def workspace(owner: User) -> Workspace:
     """A workspace with 100 cents of free credit, a cap of 200 cents and a cap of five URL posts."""
-    return factories.WorkspaceFactory.create(
-        owner_user=owner, monthly_spend_cap_cents=200, monthly_social_url_post_cap=5
-    )
+    return factories.WorkspaceFactory.create(owner_user=owner, monthly_spend_cap_cents=200, monthly_social_url_post_cap=5)
 
 
 def spend(

@@ -159,11 +159,7 @@ def test_an_unknown_report_is_not_resent_after_the_identifier_expires(
 
 @pytest.mark.parametrize("outage", ["unreachable", 401, 403, 429])
 def test_reports_are_sent_after_an_outage_of_more_than_a_day(
-    payer: Workspace,
-    processor: FakePaymentProcessor,
-    clock: time_machine.Traveller,
-    settings: Settings,
-    outage: str | int,
+    payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller, settings: Settings, outage: str | int
 ) -> None:
     if isinstance(outage, int):
         processor.broken = outage

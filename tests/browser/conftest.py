@@ -58,11 +58,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, bluesky: FakeBluesky) -> I
 
     Its Bluesky is a stand-in, operators need a second factor as in production, and no sign-in gets too old during the tests.
     """
-    settings = {
-        "BLUESKY_API_BASE": bluesky.url,
-        "OPERATOR_SECOND_FACTOR": "true",
-        "REAUTHENTICATE_MINUTES": "600",
-    }
+    settings = {"BLUESKY_API_BASE": bluesky.url, "OPERATOR_SECOND_FACTOR": "true", "REAUTHENTICATE_MINUTES": "600"}
     with run_service(tmp_path_factory.mktemp("service"), settings) as service:
         yield service
 

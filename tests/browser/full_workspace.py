@@ -42,9 +42,7 @@ def create_full_workspace(service: Service, bluesky: FakeBluesky) -> FullWorkspa
         "published": published,
         "failed": workspace.post("[sandbox:reject] A post that is refused", mastodon, linkedin),
         "unconfirmed": workspace.post("[sandbox:unknown] Nobody knows", mastodon),
-        "scheduled": workspace.post(
-            "Open on Sunday from eight.", mastodon, linkedin, scheduled_at=soon, media=attached
-        ),
+        "scheduled": workspace.post("Open on Sunday from eight.", mastodon, linkedin, scheduled_at=soon, media=attached),
         "draft": workspace.post(f"A word that never ends: {LONG_WORD}", mastodon, draft=True),
         "waiting": workspace.post("May I tell everyone about the fair?", mastodon, token=agent_key, media=attached),
     }

@@ -11,10 +11,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Response, 
 
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
-SCREENS: tuple[tuple[str, ViewportSize, Literal["light", "dark"]], ...] = (
-    ("wide", WIDE, "light"),
-    ("phone", PHONE, "dark"),
-)
+SCREENS: tuple[tuple[str, ViewportSize, Literal["light", "dark"]], ...] = (("wide", WIDE, "light"), ("phone", PHONE, "dark"))
 ON_THIS_MACHINE = re.compile(r"https?://(127\.0\.0\.1|localhost)[:/]|(data|blob):")
 # Chromium's message about a 4xx response, which `_answer` checks, and htmx's messages about requests that were cut off
 # because the page was left or a later request replaced them.
@@ -103,9 +100,7 @@ class PageChecker:
         if not page.evaluate("'axe' in window"):
             page.evaluate(f"() => {{ {self.axe.read_text()} }}")
         return [
-            each
-            for each in page.evaluate(AXE)
-            if each["impact"] in FAILING_IMPACTS and each["rule"] not in ignored_rules
+            each for each in page.evaluate(AXE) if each["impact"] in FAILING_IMPACTS and each["rule"] not in ignored_rules
         ]
 
 

@@ -58,9 +58,7 @@ class Service:
         """Call the API as the demo's owner or with another token; return the body. Fails if the call is refused."""
         named = {"Authorization": f"Bearer {token or self.stack.demo['user_token']}", **(headers or {})}
         data, document = (body, None) if isinstance(body, bytes) else (None, body)
-        answer = self._session.request(
-            method, self.base_url + path, headers=named, data=data, json=document, timeout=60
-        )
+        answer = self._session.request(method, self.base_url + path, headers=named, data=data, json=document, timeout=60)
         assert answer.ok, f"{method} {path}: {answer.status_code} {answer.text[:500]}"
         result: dict[str, Any] = answer.json()
         return result

@@ -61,9 +61,7 @@ def test_a_post_with_pictures_is_published_to_the_platform(
     assert [image["alt"] for image in sent["embed"]["images"]] == ["An open oven", "A basket of rolls"]
 
 
-def test_a_poll_is_composed_previewed_and_published(
-    open_page: OpenPage, workspace: Workspace, checker: PageChecker
-) -> None:
+def test_a_poll_is_composed_previewed_and_published(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
     page = open_page()
     compose(page, workspace, "Which bread do you want on Sunday?", "Mastodon")
     page.get_by_text("Options of Mastodon").click()

@@ -58,9 +58,7 @@ def test_an_account_is_connected_with_credentials(
 
     page.get_by_label("App password").fill("wxyz-wxyz-wxyz-wxyz")
     page.get_by_role("button", name="Connect", exact=True).click()
-    expect(
-        page.get_by_role("link", name="pier.test").or_(page.get_by_role("heading", name="pier.test"))
-    ).to_be_visible()
+    expect(page.get_by_role("link", name="pier.test").or_(page.get_by_role("heading", name="pier.test"))).to_be_visible()
     accounts = workspace.call("GET", f"/accounts?workspace_id={workspace.id}")["accounts"]
     assert [each["handle"] for each in accounts if not each["sandbox"]] == ["pier.test"]
 

@@ -58,17 +58,7 @@ OTHER_PAGES = {
 CHECKED_ELSEWHERE = {"media-describe", "audit-log-csv", "usage-charges", "settings-export"}
 READ_WITHOUT_SCRIPTS = [name for name in WORKSPACE_PAGES if not name.startswith(("compose", "post-edit"))]
 # Pages that are checked in an empty workspace, too.
-CHECKED_WITHOUT_ROWS = (
-    "home",
-    "calendar",
-    "approvals",
-    "accounts",
-    "media",
-    "agents",
-    "webhooks",
-    "usage",
-    "audit-log",
-)
+CHECKED_WITHOUT_ROWS = ("home", "calendar", "approvals", "accounts", "media", "agents", "webhooks", "usage", "audit-log")
 
 
 def page_path(full_workspace: FullWorkspace, name: str) -> str:
@@ -104,9 +94,7 @@ def test_every_page_is_in_the_table(open_page: OpenPage, full_workspace: FullWor
     assert missing == set()
 
 
-def test_pages_of_an_empty_workspace_pass_the_checks(
-    open_page: OpenPage, workspace: Workspace, checker: PageChecker
-) -> None:
+def test_pages_of_an_empty_workspace_pass_the_checks(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
     page = open_page()
     for name in CHECKED_WITHOUT_ROWS:
         page.goto(reverse(WORKSPACE_PAGES[name][0], kwargs={"workspace_id": workspace.id}))

@@ -18,9 +18,7 @@ ABSENT_PART = "fetch('/static/site/nothing.css')"
 
 
 @pytest.mark.parametrize(("breakage", "found"), [(WIDE_BOX, "wider than the screen"), (NO_NAME, "button-name")])
-def test_the_checker_fails_on_a_broken_page(
-    open_page: OpenPage, checker: PageChecker, breakage: str, found: str
-) -> None:
+def test_the_checker_fails_on_a_broken_page(open_page: OpenPage, checker: PageChecker, breakage: str, found: str) -> None:
     if found == "button-name" and checker.axe is None:
         pytest.skip("axe-core is not installed; `make browser-setup` installs it.")
     page = open_page("/dashboard/sign-in", signed_in=False)
@@ -31,8 +29,7 @@ def test_the_checker_fails_on_a_broken_page(
 
 
 @pytest.mark.parametrize(
-    ("breakage", "found"),
-    [(INLINE_STYLE, "Content Security Policy"), (BROKEN_SCRIPT, "broken"), (ABSENT_PART, "404 for")],
+    ("breakage", "found"), [(INLINE_STYLE, "Content Security Policy"), (BROKEN_SCRIPT, "broken"), (ABSENT_PART, "404 for")]
 )
 def test_browser_errors_are_recorded(chromium: Browser, service: Service, breakage: str, found: str) -> None:
     context = new_context(chromium, service.base_url)

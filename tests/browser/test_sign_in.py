@@ -30,9 +30,7 @@ def with_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]
                 yield service
 
 
-def test_a_new_user_signs_in_and_publishes_a_post(
-    chromium: Browser, with_provider: Service, checker: PageChecker
-) -> None:
+def test_a_new_user_signs_in_and_publishes_a_post(chromium: Browser, with_provider: Service, checker: PageChecker) -> None:
     context = new_context(chromium, with_provider.base_url)
     recorder = ErrorRecorder(context, with_provider.base_url)
     page = context.new_page()
@@ -74,9 +72,7 @@ def test_a_sign_in_denied_at_the_provider_shows_a_message(chromium: Browser, wit
     context.close()
 
 
-def test_a_form_that_needs_a_recent_sign_in_is_saved(
-    chromium: Browser, with_provider: Service, checker: PageChecker
-) -> None:
+def test_a_form_that_needs_a_recent_sign_in_is_saved(chromium: Browser, with_provider: Service, checker: PageChecker) -> None:
     context = new_context(chromium, with_provider.base_url)
     recorder = ErrorRecorder(context, with_provider.base_url)
     page = context.new_page()

@@ -72,14 +72,7 @@ class Client:
         self._session.trust_env = False
 
     def call(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        key: str | None = None,
-        deadline: float,
-        impatient: bool = False,
+        self, method: str, path: str, body: Any = None, *, key: str | None = None, deadline: float, impatient: bool = False
     ) -> Reply:
         """Repeat a request until it gets a definite answer; raises Unanswered after `deadline` (monotonic seconds).
 
@@ -91,9 +84,7 @@ class Client:
             pause = self._rng.uniform(0.2, 1.0)
             began = time.monotonic()
             try:
-                response = self._session.request(
-                    method, self._base_url + path, json=body, headers=headers, timeout=timeout
-                )
+                response = self._session.request(method, self._base_url + path, json=body, headers=headers, timeout=timeout)
                 self._answers.came(method, path, response, time.monotonic() - began)
                 if _is_sure(response):
                     return Reply(response.status_code, response.json())

@@ -23,8 +23,7 @@ def final_state() -> dict[str, Any]:
     from webhooks.models import Delivery, Event  # noqa: PLC0415
 
     off = [
-        abs(each.counter.held_cents - each.ledger.held_cents)
-        + abs(each.counter.settled_cents - each.ledger.settled_cents)
+        abs(each.counter.held_cents - each.ledger.held_cents) + abs(each.counter.settled_cents - each.ledger.settled_cents)
         for each in ledger_drift()
     ]
     accounts = ConnectedAccount.objects.filter(sandbox=False)

@@ -129,9 +129,7 @@ class Load:
             self.sent += 1
         try:
             body = post.request(datetime.now(UTC))
-            reply = client.call(
-                "POST", "/posts", body, key=post.marker, deadline=self.deadline, impatient=post.impatient
-            )
+            reply = client.call("POST", "/posts", body, key=post.marker, deadline=self.deadline, impatient=post.impatient)
             if reply.status == 422 and post.is_late(datetime.now(UTC)):
                 del body["scheduled_at"]
                 post.scheduled_at = post.cancel_after = None

@@ -29,9 +29,7 @@ BY_SOCKET = (
     "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True); "
     "os.environ |= {'LISTEN_FDS': '1', 'LISTEN_PID': str(os.getpid())}; os.execv(sys.argv[2], sys.argv[2:])"
 )
-READS_SESSIONS = (
-    "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-)
+READS_SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 
 
 @dataclass(frozen=True)

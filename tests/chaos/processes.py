@@ -267,8 +267,5 @@ def postgres_binaries() -> Path | None:
         return None
     asked = shutil.which("pg_config")
     bin_folder = subprocess.run([asked, "--bindir"], capture_output=True, text=True).stdout.strip() if asked else ""
-    folders = [
-        *([Path(bin_folder)] if bin_folder else []),
-        *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
-    ]
+    folders = [*([Path(bin_folder)] if bin_folder else []), *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
     return next((each for each in folders if (each / "postgres").exists() and (each / "initdb").exists()), None)

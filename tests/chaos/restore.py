@@ -141,9 +141,7 @@ class Run:
     def _restore(self) -> None:
         """Restore the dump into a second database, which the service uses from now on."""
         self._postgres("createdb", "--maintenance-db", self._url("postgres"), RESTORED)
-        self._postgres(
-            "pg_restore", "--exit-on-error", "--dbname", self._url(RESTORED), str(self.home / "service.dump")
-        )
+        self._postgres("pg_restore", "--exit-on-error", "--dbname", self._url(RESTORED), str(self.home / "service.dump"))
         self.stack.environ["DATABASE_URL"] = self._url(RESTORED)
 
     def _url(self, database: str) -> str:

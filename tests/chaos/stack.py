@@ -143,9 +143,7 @@ class DistributedStack(Stack):
             "worker-2": [*celery, "worker", "-P", "threads", "-c", "4", "--loglevel", "INFO", "-n", "two@chaos"],
             **{f"beat-{number}": [*celery, "beat", "--pidfile", ""] for number in range(1, self.beats + 1)},
         }
-        self._service = [
-            Program(name, command, environ=self.environ, logs=self.logs) for name, command in commands.items()
-        ]
+        self._service = [Program(name, command, environ=self.environ, logs=self.logs) for name, command in commands.items()]
         self.manager.add(*self._service)
         self.wait_ready()
 

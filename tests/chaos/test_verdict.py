@@ -121,10 +121,7 @@ FOUND: dict[str, tuple[str, Callable[[Evidence], Any]]] = {
     "on an account that was not asked for": ("doubled", lambda found: found.accepted.update([("acc_3", MARKER)])),
     "still running": ("stuck", second_target("retrying")),
     "failed yet at the platform": ("failed yet out", second_target("failed", "PLATFORM_UNAVAILABLE")),
-    "failed without saying why": (
-        "failed without a code",
-        both(second_target("failed"), not_at_the_platform),
-    ),
+    "failed without saying why": ("failed without a code", both(second_target("failed"), not_at_the_platform)),
     "before its time": ("early", lambda found: found.first_seen.update({MARKER: DUE.timestamp() - 0.01})),  # type: ignore[attr-defined]
     "no answer at all": ("refused", lambda found: found.posts[0].group_ids.clear()),
     "a refusal of what nothing was wrong with": ("refused", lambda found: setattr(found.posts[0], "refusal", "422")),

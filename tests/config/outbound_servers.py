@@ -168,9 +168,7 @@ def self_signed_certificate(path: Path, *names: str) -> Path:
         .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
         .sign(key, hashes.SHA256())
     )
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     path.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
     return path
 

@@ -44,9 +44,7 @@ def test_an_idle_connection_is_checked_before_it_is_used(monkeypatch: pytest.Mon
     assert at_once(1, after_a_cut) == [True]
 
 
-def test_a_fresh_connection_is_not_checked_and_replaced_after_it_failed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_fresh_connection_is_not_checked_and_replaced_after_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db_connection, "FRESH_SECONDS", 3600.0)
 
     def twice(_: int) -> bool:

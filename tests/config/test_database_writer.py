@@ -72,9 +72,7 @@ def test_a_plain_store_writes_in_the_calling_thread(journal: Journal) -> None:
     assert (journal.batches, journal.writers) == ([[2], [3]], {threading.get_ident()})
 
 
-def test_items_that_arrive_during_a_write_are_written_together(
-    journal: Journal, writer: BatchingDatabaseWriter
-) -> None:
+def test_items_that_arrive_during_a_write_are_written_together(journal: Journal, writer: BatchingDatabaseWriter) -> None:
     others = behind_another(journal, writer, [4, 5, 6])
 
     assert [other.result() for other in others] == [True, False, True]

@@ -112,9 +112,7 @@ def test_a_queryset_update_accepts_only_sealed_values(account: ConnectedAccount)
     rows = ConnectedAccount.objects.filter(pk=account.pk)
     with pytest.raises(TypeError, match=r"field\.seal"), transaction.atomic():
         rows.update(credentials={"app_password": "plain"})
-    rows.update(
-        credentials=ConnectedAccount._meta.get_field("credentials").seal(account.pk, {"app_password": "sealed"})
-    )
+    rows.update(credentials=ConnectedAccount._meta.get_field("credentials").seal(account.pk, {"app_password": "sealed"}))
 
     assert read(account).credentials == {"app_password": "sealed"}
 

@@ -23,18 +23,7 @@ NO_TIMES = [
 ]
 NO_ZONES = [
     *("localtime", "posixrules", "Factory", "right/UTC", "posix/Europe/Berlin", "Asia", "Europe", "europe/berlin"),
-    *(
-        "UTC+1",
-        "+01:00",
-        "CEST",
-        "../etc/passwd",
-        "/etc/localtime",
-        "Europe/Berlin\n",
-        " UTC",
-        "UTC\0",
-        "",
-        "z" * 10_000,
-    ),
+    *("UTC+1", "+01:00", "CEST", "../etc/passwd", "/etc/localtime", "Europe/Berlin\n", " UTC", "UTC\0", "", "z" * 10_000),
     *(1, True, [], {}),
 ]
 NO_IDS = ["acc_" + "0" * 26, "wrk_", "wrk_" + "0" * 25, "WRK_" + "0" * 26, "wrk_" + "u" * 26, "", 1, [], "wrk_x" * 9]
@@ -104,11 +93,7 @@ def test_null_is_refused_unless_it_is_declared(field: serializers.Field) -> None
         (fields.QueryInteger(), "-12", -12),
         (fields.Timestamp(), "2027-03-10T12:00:00Z", datetime(2027, 3, 10, 12, tzinfo=UTC)),
         (fields.Timestamp(), "2027-03-10t12:00:00.5z", datetime(2027, 3, 10, 12, 0, 0, 500_000, tzinfo=UTC)),
-        (
-            fields.Timestamp(),
-            "2027-03-10T12:00:00.123456789-05:30",
-            datetime(2027, 3, 10, 17, 30, 0, 123_456, tzinfo=UTC),
-        ),
+        (fields.Timestamp(), "2027-03-10T12:00:00.123456789-05:30", datetime(2027, 3, 10, 17, 30, 0, 123_456, tzinfo=UTC)),
         (fields.Timezone(), "Europe/Berlin", "Europe/Berlin"),
         (fields.Timezone(), "UTC", "UTC"),
         (fields.Timezone(), "America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"),
@@ -142,10 +127,7 @@ def test_answers_show_times_in_utc_with_a_z() -> None:
         ({"inner": {"flag": True}, "more": 1, "most": 2}, {"more": "unknown_field", "most": "unknown_field"}),
         ({"inner": {"flag": True}, "several": {}}, {"several": ["wrong_type"]}),
         ({"inner": {"flag": True}, "several": [{"flag": True}] * 3}, {"several": ["max_length"]}),
-        (
-            {"inner": {"flag": True}, "several": [{"flag": True}, 1]},
-            {"several": {1: {"non_field_errors": ["wrong_type"]}}},
-        ),
+        ({"inner": {"flag": True}, "several": [{"flag": True}, 1]}, {"several": {1: {"non_field_errors": ["wrong_type"]}}}),
         ({"inner": {"flag": True}, "times": ["now"]}, {"times": {0: ["invalid"]}}),
     ],
 )

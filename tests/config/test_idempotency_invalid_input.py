@@ -79,9 +79,7 @@ def test_the_replay_of_a_post_shows_its_current_state(api: ApiClient, account: C
 
 
 @pytest.mark.parametrize("content", [b"{", b'{"a": 1, "a": 2}', b"\xff", b"[NaN]"])
-def test_malformed_json_is_refused_despite_a_stored_answer(
-    api: ApiClient, workspace: Workspace, content: bytes
-) -> None:
+def test_malformed_json_is_refused_despite_a_stored_answer(api: ApiClient, workspace: Workspace, content: bytes) -> None:
     api.post(KEYS, new_key(workspace), idempotency_key="one")
 
     assert_envelope(api.request("POST", KEYS, content, idempotency_key="one"), 400, "MALFORMED_REQUEST")

@@ -31,8 +31,7 @@ def test_chunks_are_joined_however_they_are_split(pieces: list[bytes], cuts: lis
 
 
 @pytest.mark.parametrize(
-    "wire",
-    [b"nonsense\r\n", b"\r\n", b"-1\r\n", b"5\r\nabcdefg\r\n", b"f" * 20 + b"\r\n", b"1" * 9000, b"0x5\r\nabcde\r\n"],
+    "wire", [b"nonsense\r\n", b"\r\n", b"-1\r\n", b"5\r\nabcdefg\r\n", b"f" * 20 + b"\r\n", b"1" * 9000, b"0x5\r\nabcde\r\n"]
 )
 def test_invalid_chunks_are_refused(wire: bytes) -> None:
     with pytest.raises(MalformedRequest):

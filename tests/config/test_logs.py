@@ -96,8 +96,7 @@ def test_plain_text_lines_contain_no_secrets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "is_json"),
-    [({}, False), ({"LOG_FORMAT": "json"}, True), ({"ENVIRONMENT": "production"}, True)],
+    ("environment", "is_json"), [({}, False), ({"LOG_FORMAT": "json"}, True), ({"ENVIRONMENT": "production"}, True)]
 )
 def test_the_log_format_is_a_setting(tmp_path: Path, environment: dict[str, str], is_json: bool) -> None:
     output = _configured(tmp_path, environment)
@@ -112,8 +111,7 @@ def test_an_unknown_log_format_is_reported(tmp_path: Path) -> None:
 def _configured(tmp_path: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """Configure gunicorn's logger, as production processes do before the first request."""
     script = (
-        "import config.gunicorn, gunicorn.config;"
-        "config.gunicorn.ServiceLogger(gunicorn.config.Config()).info('Starting')"
+        "import config.gunicorn, gunicorn.config;config.gunicorn.ServiceLogger(gunicorn.config.Config()).info('Starting')"
     )
     return subprocess.run(
         [sys.executable, "-c", script],

@@ -49,9 +49,7 @@ def deliver(*urls: str, timeout: float = 5.0, **options: Any) -> list[HttpPostRe
 
     async def run() -> list[HttpPostResponse]:
         async with create_session(connections=10) as session:
-            return [
-                await post(session, url, body=b"{}", headers={"X-Id": "1"}, timeout=timeout, **options) for url in urls
-            ]
+            return [await post(session, url, body=b"{}", headers={"X-Id": "1"}, timeout=timeout, **options) for url in urls]
 
     return asyncio.run(run())
 
@@ -106,10 +104,7 @@ def test_proxies_and_netrc_of_the_environment_are_ignored(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     "answer",
-    [
-        b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 10_000,
-        b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000,
-    ],
+    [b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 10_000, b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000],
     ids=["length", "until closed"],
 )
 def test_at_most_the_limit_of_a_long_answer_is_read(answer: bytes) -> None:

@@ -134,17 +134,7 @@ def test_a_reset_after_the_request_raises_no_answer() -> None:
         b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 200 + b"\r\n",
         b"HTTP/1.1 200 OK\r\nA: " + b"b" * 70_000 + b"\r\n\r\n",
     ],
-    ids=[
-        "status",
-        "headers",
-        "body",
-        "chunk",
-        "chunk size",
-        "interim",
-        "another protocol",
-        "many headers",
-        "a long header",
-    ],
+    ids=["status", "headers", "body", "chunk", "chunk size", "interim", "another protocol", "many headers", "a long header"],
 )
 def test_a_broken_answer_raises_no_answer(answer: bytes) -> None:
     with Server(replies(answer)) as server, pytest.raises(NoAnswer):

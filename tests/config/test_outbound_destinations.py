@@ -147,8 +147,7 @@ def test_https_urls_with_public_names_are_accepted(url: str, host: str, port: in
 
 
 @pytest.mark.parametrize(
-    ("url", "host"),
-    [("https://8.8.8.8/", "8.8.8.8"), ("https://[2606:4700:4700:0::1111]/", "2606:4700:4700::1111")],
+    ("url", "host"), [("https://8.8.8.8/", "8.8.8.8"), ("https://[2606:4700:4700:0::1111]/", "2606:4700:4700::1111")]
 )
 def test_public_ip_addresses_are_accepted(url: str, host: str) -> None:
     assert check_url_without_lookup(url) == Destination("https", host, 443, is_ip=True)
@@ -220,9 +219,7 @@ def test_a_name_that_does_not_resolve_is_accepted(monkeypatch: pytest.MonkeyPatc
     "addresses",
     [["127.0.0.1"], ["10.0.0.1"], [PUBLIC_ADDRESS, "10.0.0.1"], ["169.254.169.254", PUBLIC_ADDRESS], ["fe80::1%eth0"]],
 )
-def test_a_name_with_one_address_that_is_not_public_is_refused(
-    monkeypatch: pytest.MonkeyPatch, addresses: list[str]
-) -> None:
+def test_a_name_with_one_address_that_is_not_public_is_refused(monkeypatch: pytest.MonkeyPatch, addresses: list[str]) -> None:
     Names(monkeypatch, addresses)
 
     with pytest.raises(DestinationNotAllowed, match="an address that is not public"):

@@ -153,9 +153,7 @@ def test_a_dripping_server_is_disconnected_at_the_total_deadline_over_tls(
         request("POST", f"https://localhost:{server.port}/", data=b"x", timeout=0.3)
 
 
-def test_a_server_that_never_reads_is_disconnected_at_the_deadline_over_tls(
-    trusted_localhost_certificate: Path,
-) -> None:
+def test_a_server_that_never_reads_is_disconnected_at_the_deadline_over_tls(trusted_localhost_certificate: Path) -> None:
     context = tls_server_context(trusted_localhost_certificate)
     with Server(hangs, tls=context, reads=False) as server, elapsed_under(2), pytest.raises(NoAnswer):
         request("POST", f"https://localhost:{server.port}/", data=b"x" * 30_000_000, timeout=0.3)

@@ -127,9 +127,7 @@ def test_a_replaced_channel_still_answers_its_lookups(name_server: ServeNames, m
 def test_each_name_is_resolved_once_and_all_concurrently(name_server: ServeNames) -> None:
     server = name_server(lambda name: Records([PUBLIC]), together=20)
 
-    check_destinations(
-        [f"https://host-{number}.example.com/{path}" for number in range(20) for path in "ab"], seconds=LONG
-    )
+    check_destinations([f"https://host-{number}.example.com/{path}" for number in range(20) for path in "ab"], seconds=LONG)
 
     assert len(server.lookups) == 20
 

@@ -95,9 +95,7 @@ def test_the_name_is_also_resolved_for_a_reused_connection(monkeypatch: pytest.M
     assert len(server.requests) == 1
 
 
-def test_a_connection_to_an_address_that_the_name_no_longer_has_is_not_reused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_connection_to_an_address_that_the_name_no_longer_has_is_not_reused(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, ["127.0.0.1"], ["127.0.0.2"])
     with Server(answers_all(OK)) as server, pytest.raises(NotSent):
         deliver(*[f"http://localhost:{server.port}/"] * 2)

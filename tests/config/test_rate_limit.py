@@ -50,9 +50,7 @@ def limits_in(answer: Any) -> tuple[int, int, int, int]:
     return answer.status_code, limit, remaining, reset
 
 
-def test_a_minutes_requests_may_come_at_once_and_then_one_by_one(
-    api: ApiClient, settings: Settings, clock: Clock
-) -> None:
+def test_a_minutes_requests_may_come_at_once_and_then_one_by_one(api: ApiClient, settings: Settings, clock: Clock) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 60
     answers = [limits_in(api.get("/capabilities")) for _ in range(60)]
 
@@ -165,9 +163,7 @@ def assert_counts_in_all_or_none(limiter: LocalLimiter | SharedLimiter, key: str
 
     assert [limiter.count_request(one, both).allowed for _ in range(4)] == [True, True, False, False]
     assert [limiter.count_request(two, both).allowed for _ in range(4)] == [True, True, False, False]
-    assert [
-        (verdict.allowed, verdict.remaining) for verdict in (limiter.count_request(two), limiter.count_request(two))
-    ] == [
+    assert [(verdict.allowed, verdict.remaining) for verdict in (limiter.count_request(two), limiter.count_request(two))] == [
         (True, 0),
         (False, 0),
     ]
@@ -177,9 +173,7 @@ def test_the_local_limiter_is_thread_safe(clock: Clock) -> None:
     limiter = LocalLimiter()
     allowed: list[bool] = []
     threads = [
-        threading.Thread(
-            target=lambda: allowed.extend(limiter.count_request(Bucket("a", 100)).allowed for _ in range(50))
-        )
+        threading.Thread(target=lambda: allowed.extend(limiter.count_request(Bucket("a", 100)).allowed for _ in range(50)))
         for _ in range(8)
     ]
     for thread in threads:
@@ -221,12 +215,7 @@ def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redi
     processes = [SharedLimiter(REDIS_URL), SharedLimiter(REDIS_URL)]
     verdicts = [processes[n % 2].count_request(Bucket(key, 3)) for n in range(4)]
 
-    assert [(verdict.allowed, verdict.remaining) for verdict in verdicts] == [
-        (True, 2),
-        (True, 1),
-        (True, 0),
-        (False, 0),
-    ]
+    assert [(verdict.allowed, verdict.remaining) for verdict in verdicts] == [(True, 2), (True, 1), (True, 0), (False, 0)]
     assert verdicts[3].headers()["Retry-After"] == "20"
     assert 0 < client.ttl(f"rate:3:{key}") <= 60
     client.set(f"rate:3:{key}", float(client.get(f"rate:3:{key}") or 0) - 20)  # as 20 s later
@@ -257,9 +246,7 @@ def test_threads_together_get_no_more_than_the_limit_from_redis(shared_key: tupl
     limiter = SharedLimiter(REDIS_URL)
     allowed: list[bool] = []
     threads = [
-        threading.Thread(
-            target=lambda: allowed.extend(limiter.count_request(Bucket(key, 10)).allowed for _ in range(5))
-        )
+        threading.Thread(target=lambda: allowed.extend(limiter.count_request(Bucket(key, 10)).allowed for _ in range(5)))
         for _ in range(8)
     ]
     for thread in threads:

@@ -62,12 +62,7 @@ def test_the_secrets_of_platforms_are_read_from_their_files(loaded: dict[str, An
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [
-        (None, "cannot be read: No such file"),
-        (b"", "is empty"),
-        (b" \n", "is empty"),
-        (b"\xffhidden", "not a text file"),
-    ],
+    [(None, "cannot be read: No such file"), (b"", "is empty"), (b" \n", "is empty"), (b"\xffhidden", "not a text file")],
 )
 def test_an_unusable_file_is_reported_with_its_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, why: str
@@ -103,9 +98,7 @@ def test_a_file_without_read_permission_is_reported(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("name", [*FILES, "DATABASE_URL", "STORAGE_URL", "X_CLIENT_SECRET"])
-def test_a_secret_with_both_a_value_and_a_file_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_secret_with_both_a_value_and_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / "file").write_text("hidden-in-the-file")
     monkeypatch.setenv(name, "hidden-in-the-variable")
     monkeypatch.setenv(f"{name}_FILE", str(tmp_path / "file"))
@@ -125,9 +118,7 @@ def test_an_empty_variable_beside_its_file_is_ignored(tmp_path: Path, monkeypatc
 
 def test_the_service_does_not_start_with_a_value_and_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("hidden-in-the-file")
-    result = manage(
-        tmp_path, "manage.py", "check", X_CLIENT_SECRET="hidden-too", X_CLIENT_SECRET_FILE=str(tmp_path / "file")
-    )
+    result = manage(tmp_path, "manage.py", "check", X_CLIENT_SECRET="hidden-too", X_CLIENT_SECRET_FILE=str(tmp_path / "file"))
 
     assert result.returncode != 0
     assert "X_CLIENT_SECRET and X_CLIENT_SECRET_FILE are both set" in result.stderr

@@ -24,9 +24,7 @@ INLINE = re.compile(
 
 @pytest.fixture
 def operator(db: None, settings: Any) -> User:
-    settings.PASSWORD_HASHERS = [
-        "django.contrib.auth.hashers.MD5PasswordHasher"
-    ]  # the others are slow, as they should be
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the others are slow, as they should be
     return User.objects.create_superuser("operator", PASSWORD)
 
 
@@ -115,21 +113,12 @@ def test_the_error_for_a_too_long_body_has_security_headers(db: None) -> None:
     assert answer["X-Content-Type-Options"] == "nosniff"
 
 
-def test_form_action_allows_other_sites_only_on_pages_that_redirect_there(
-    owner: User, workspace: Any, settings: Any
-) -> None:
+def test_form_action_allows_other_sites_only_on_pages_that_redirect_there(owner: User, workspace: Any, settings: Any) -> None:
     browser, base = Client(), f"/dashboard/workspaces/{workspace.id}"
     browser.force_login(owner)
     targets = {
         path: directives(browser.get(path))["form-action"]
-        for path in (
-            base,
-            f"{base}/members",
-            f"{base}/accounts",
-            f"{base}/usage",
-            "/dashboard/sign-in",
-            "/admin/login/",
-        )
+        for path in (base, f"{base}/members", f"{base}/accounts", f"{base}/usage", "/dashboard/sign-in", "/admin/login/")
     }
 
     assert set(targets.values()) == {"'self'", "'self' https:"}

@@ -163,12 +163,7 @@ def _books(ids: dict[str, Any]) -> list[Model]:
 
 
 def _of_libraries(operator: User) -> list[Model]:
-    seen: dict[str, Any] = {
-        "username": "somebody",
-        "ip_address": "192.0.2.1",
-        "user_agent": "curl",
-        "path_info": "/admin/",
-    }
+    seen: dict[str, Any] = {"username": "somebody", "ip_address": "192.0.2.1", "user_agent": "curl", "path_info": "/admin/"}
     interval = IntervalSchedule.objects.create(every=60, period="seconds")
     return [
         AccessAttempt.objects.create(**seen, get_data=SECRET, post_data=SECRET, failures_since_start=5),

@@ -78,9 +78,7 @@ def test_lists_and_rows_need_few_queries_no_count_and_show_no_secrets(
                 assert str(row.pk) in html or page_of(model, "changelist") in html, path
 
 
-def test_rows_cannot_be_added_changed_or_deleted_in_the_console(
-    operator: Client, rows: dict[type[Model], Model]
-) -> None:
+def test_rows_cannot_be_added_changed_or_deleted_in_the_console(operator: Client, rows: dict[type[Model], Model]) -> None:
     for model in READ_ONLY:
         row, before = rows[model], list(model._default_manager.values())
         refused = [

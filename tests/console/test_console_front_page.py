@@ -65,11 +65,7 @@ def test_the_front_page_shows_the_services_status_with_few_queries(
     assert len(asked) <= 20
     queue = next(each for each in page.context["duties"] if each.duty == "deliver")
     assert (queue.due, 90 <= queue.late_seconds < 120, queue.alive) == (1, True, True)
-    assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "ledger_drift_months")] == [
-        1,
-        1,
-        1,
-    ]
+    assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "ledger_drift_months")] == [1, 1, 1]
     for words in ("The month differs.", "no heartbeat yet", f"{queue.late_seconds:.0f} s", "?status=dead_letter"):
         assert words in html
     for link in ("webhooks_delivery", "accounts_connectedaccount", "billing_billingalarm"):
@@ -118,9 +114,7 @@ def test_retention_shows_expired_rows_and_runs_after_confirmation(operator: Clie
 
     assert page.context["found"].rows["idempotency_records"] == 1
     assert IdempotencyRecord.objects.exists()
-    assert "Deleted: idempotency_records 1." in messages_after(
-        operator.post(reverse("admin:run-retention"), follow=True)
-    )
+    assert "Deleted: idempotency_records 1." in messages_after(operator.post(reverse("admin:run-retention"), follow=True))
     assert not IdempotencyRecord.objects.exists()
     assert console_audit_entries() == [("ops.run_retention", "", "", None)]
 
@@ -192,9 +186,7 @@ def test_adding_and_deleting_a_schedule_is_audited(operator: Client, task: Perio
     ]
 
 
-def test_tasks_cannot_be_run_from_the_console_without_a_broker(
-    operator: Client, task: PeriodicTask, settings: Any
-) -> None:
+def test_tasks_cannot_be_run_from_the_console_without_a_broker(operator: Client, task: PeriodicTask, settings: Any) -> None:
     for url, offered in (("", False), ("redis://127.0.0.1:1/0", True)):
         settings.REDIS_URL = url
         page = operator.get("/admin/django_celery_beat/periodictask/")

@@ -30,9 +30,7 @@ def addresses() -> list[str]:
     for table in admin.site._registry.values():
         if isinstance(table, ExactSearchAdmin) and table.opts.db_table in LARGE:
             name = f"{table.opts.app_label}_{table.opts.model_name}"
-            words = {
-                kind: "2001-01-01" if kind == DAY else f"{kind}_01h455vb4p0000000000000001" for kind in table.found_by
-            }
+            words = {kind: "2001-01-01" if kind == DAY else f"{kind}_01h455vb4p0000000000000001" for kind in table.found_by}
             words |= {"trace": "4bf92f3577b34da6a3ce929d0e0e4736"} if "trace" in words else {}
             asked = ["", *(f"q={word}" for word in words.values()), *FILTERS.get(name, [])]
             found += [f"{reverse(f'admin:{name}_changelist')}?{each}" for each in asked]

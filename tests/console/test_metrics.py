@@ -48,9 +48,7 @@ class Scrape:
     def __init__(self, operator: ApiClient) -> None:
         text = operator.get("/metrics").content.decode()
         samples = [each for family in text_string_to_metric_families(text) for each in family.samples]
-        self._values: dict[Sample, float] = {
-            (each.name, frozenset(each.labels.items())): each.value for each in samples
-        }
+        self._values: dict[Sample, float] = {(each.name, frozenset(each.labels.items())): each.value for each in samples}
 
     def of(self, name: str, **labels: str) -> float:
         return self._values.get((name, frozenset(labels.items())), 0.0)
@@ -99,9 +97,7 @@ def test_outcomes_of_publishing_and_deliveries_are_counted(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_lateness_of_claimed_targets_is_measured(
-    operator: ApiClient, api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_the_lateness_of_claimed_targets_is_measured(operator: ApiClient, api: ApiClient, account: ConnectedAccount) -> None:
     before = Scrape(operator)
     create(api, account)
     PostTarget.objects.update(due_at=timezone.now() - timedelta(seconds=50))
@@ -135,12 +131,7 @@ def in_another_process(data_dir: Path, work: str) -> str:
     script = f"import django; django.setup(); from config import metrics; {work}"
     environment = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "config.settings", "DATA_DIR": str(data_dir)}
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=settings.BASE_DIR,
-        env=environment,
-        capture_output=True,
-        timeout=60,
-        check=True,
+        [sys.executable, "-c", script], cwd=settings.BASE_DIR, env=environment, capture_output=True, timeout=60, check=True
     )
     return done.stdout.decode().strip()
 
@@ -199,9 +190,7 @@ def test_counters_are_reported_without_the_database(operator: ApiClient) -> None
     assert "sps_dead_letters" not in scrape.names()
 
 
-def test_labels_contain_nothing_that_a_caller_chooses(
-    operator: ApiClient, api: ApiClient, workspace: Workspace
-) -> None:
+def test_labels_contain_nothing_that_a_caller_chooses(operator: ApiClient, api: ApiClient, workspace: Workspace) -> None:
     api.get(f"/agents/{workspace.id}/secret-path")
     api.get("/dashboard/sign-in/usr_1/a-token-in-a-path")
     api.request("BREW", "/agents")

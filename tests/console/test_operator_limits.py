@@ -97,9 +97,7 @@ def test_an_attack_from_many_addresses_slows_the_name_down_without_locking_it(
     assert try_password(PASSWORD).status_code == 302
 
 
-def test_an_address_with_an_earlier_sign_in_is_not_slowed_down(
-    operator_user: User, clock: time_machine.Traveller
-) -> None:
+def test_an_address_with_an_earlier_sign_in_is_not_slowed_down(operator_user: User, clock: time_machine.Traveller) -> None:
     assert try_password(PASSWORD).status_code == 302
     clock.shift(timedelta(days=29))
     attack(14, clock=clock)
@@ -147,9 +145,7 @@ def test_a_successful_sign_in_does_not_reset_the_count(operator_user: User, prov
     assert try_password("wrong").status_code == 429
 
 
-def test_a_locked_address_can_still_sign_in_by_identity_provider(
-    operator_user: User, provider: FakeOpenIdProvider
-) -> None:
+def test_a_locked_address_can_still_sign_in_by_identity_provider(operator_user: User, provider: FakeOpenIdProvider) -> None:
     for _ in range(6):
         try_password("wrong")
 
@@ -172,9 +168,7 @@ def test_sign_ins_are_audited_without_the_typed_text(operator_user: User, caplog
         try_password(PASSWORD)
 
     entries = AuditEntry.objects.filter(operation="operators.sign_in").order_by("pk")
-    assert list(
-        entries.values_list("actor_id", "resource_id", "outcome", "code", "metadata", "ip", "workspace_id")
-    ) == [
+    assert list(entries.values_list("actor_id", "resource_id", "outcome", "code", "metadata", "ip", "workspace_id")) == [
         ("operator", operator_user.pk, "refused", "UNAUTHENTICATED", {"reason": "wrong_password"}, HOME, ""),
         ("operator", "", "refused", "UNAUTHENTICATED", {"reason": "wrong_password"}, HOME, ""),
         (operator_user.pk, operator_user.pk, "succeeded", None, {"by": "password"}, HOME, ""),
@@ -210,7 +204,5 @@ def test_the_operator_sees_the_number_of_failed_attempts_since_the_last_sign_in(
     page = browser.post("/admin/login/", {"username": "operator", "password": PASSWORD, "next": "/admin/"}, follow=True)
 
     assert "since your last sign-in: 3" in page.content.decode()
-    again = Client().post(
-        "/admin/login/", {"username": "operator", "password": PASSWORD, "next": "/admin/"}, follow=True
-    )
+    again = Client().post("/admin/login/", {"username": "operator", "password": PASSWORD, "next": "/admin/"}, follow=True)
     assert "since your last sign-in" not in again.content.decode()

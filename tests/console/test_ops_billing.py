@@ -24,9 +24,7 @@ def drifting(db: None) -> str:
     return str(workspace.id)
 
 
-def test_subscriptions_and_ledger_are_checked(
-    operator: ApiClient, processor: FakePaymentProcessor, drifting: str
-) -> None:
+def test_subscriptions_and_ledger_are_checked(operator: ApiClient, processor: FakePaymentProcessor, drifting: str) -> None:
     processor.subscribe("cus_1", "active")
     answer = operator.post("/ops/billing/reconcile")
 

@@ -63,9 +63,7 @@ def test_a_dry_run_does_not_revoke_the_key(operator: ApiClient, workspace: Works
         ({"token": "x", "id": new_id("key")}, ""),
     ],
 )
-def test_an_invalid_choice_of_key_is_reported_at_its_field(
-    operator: ApiClient, body: dict[str, Any], field: str
-) -> None:
+def test_an_invalid_choice_of_key_is_reported_at_its_field(operator: ApiClient, body: dict[str, Any], field: str) -> None:
     details = assert_envelope(revoke(operator, **body), 422, "VALIDATION_FAILED")["details"]
 
     assert [each["field"] for each in details] == [field]

@@ -36,9 +36,7 @@ def test_the_status_has_a_queue_for_each_worker_loop() -> None:
     assert status.QUEUE_MODELS.keys() == settings.WORKER_LOOPS.keys()
 
 
-def test_a_queues_status_has_its_oldest_due_row_and_the_number_of_due_rows(
-    operator: ApiClient, workspace: Workspace
-) -> None:
+def test_a_queues_status_has_its_oldest_due_row_and_the_number_of_due_rows(operator: ApiClient, workspace: Workspace) -> None:
     rows = [make_delivery(workspace, "https://receiver.example/") for _ in range(3)]
     Delivery.objects.filter(pk=rows[0].pk).update(due_at=NOON - timedelta(seconds=90))
     Delivery.objects.filter(pk=rows[1].pk).update(due_at=NOON + timedelta(hours=1))

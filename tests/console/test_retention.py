@@ -32,10 +32,7 @@ from webhooks.models import Delivery, Event, SigningSecret
 from workspaces.models import Member, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
-HELD = (
-    *(PostGroup, MediaAsset, ConnectedAccount, Event, Delivery, SigningSecret, Agent, ApiKey, Member),
-    Workspace,
-)
+HELD = (*(PostGroup, MediaAsset, ConnectedAccount, Event, Delivery, SigningSecret, Agent, ApiKey, Member), Workspace)
 HOOK = "http://127.0.0.1:9/hook"
 
 
@@ -74,11 +71,7 @@ def delete(workspace: Workspace, api: ApiClient) -> None:
 def held(workspace: Workspace) -> set[str]:
     """Return the names of the tables in which the workspace still has rows."""
     named = {model: "pk" if model is Workspace else "workspace" for model in HELD}
-    return {
-        model.__name__
-        for model, name in named.items()
-        if model._default_manager.filter(**{name: workspace.pk}).exists()
-    }
+    return {model.__name__ for model, name in named.items() if model._default_manager.filter(**{name: workspace.pk}).exists()}
 
 
 def test_a_deleted_workspace_is_purged_with_its_rows_after_thirty_days(

@@ -131,9 +131,7 @@ def test_a_recovery_code_is_accepted_once(operator_user: User, clock: time_machi
     assert give_code(second, codes[4])["Location"] == INSIDE
 
 
-def test_wrong_codes_delay_the_next_attempt_by_a_limited_time(
-    operator_user: User, clock: time_machine.Traveller
-) -> None:
+def test_wrong_codes_delay_the_next_attempt_by_a_limited_time(operator_user: User, clock: time_machine.Traveller) -> None:
     key, _ = set_up(Client())
     browser = Client()
     give_password(browser)

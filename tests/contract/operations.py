@@ -79,9 +79,7 @@ OPERATIONS = [
     Row("GET", "/posts/search", "posts.search", READ_POSTS),
     Row("GET", "/posts/{post_group_id}", "posts.get", READ_POSTS),
     Row("PATCH", "/posts/{post_group_id}", "posts.update", WRITE_POSTS, "transaction", 200, True),
-    Row(
-        "DELETE", "/posts/{post_group_id}", "posts.cancel", ("posts.schedule", "posts.draft"), "transaction", 200, True
-    ),
+    Row("DELETE", "/posts/{post_group_id}", "posts.cancel", ("posts.schedule", "posts.draft"), "transaction", 200, True),
     Row("POST", "/posts/{post_group_id}/retry", "posts.retry", PUBLISH, "transaction", 200, True),
     Row("POST", "/posts/{post_group_id}/confirm", "posts.confirm", RELEASE_POSTS, "transaction", 200, True),
     Row("POST", "/posts/{post_group_id}/reject", "posts.reject", RELEASE_POSTS, "transaction", 200, True),

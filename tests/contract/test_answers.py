@@ -9,12 +9,7 @@ from django.http import HttpResponse, JsonResponse
 
 from tests.contract.answers import assert_documented
 
-HEADERS = {
-    "x-trace-id": "0" * 32,
-    "RateLimit-Limit": "60",
-    "RateLimit-Remaining": "59",
-    "RateLimit-Reset": "1",
-}
+HEADERS = {"x-trace-id": "0" * 32, "RateLimit-Limit": "60", "RateLimit-Remaining": "59", "RateLimit-Reset": "1"}
 FAULT = {"code": "NOT_FOUND", "message": "X.", "suggested_action": "X.", "auto_fixable": False, "trace_id": "0" * 32}
 EMPTY: dict[str, Any] = {"workspaces": [], "next_cursor": None}
 LIST = "/workspaces?owner_user_id=usr_1"

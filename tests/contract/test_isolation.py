@@ -58,9 +58,7 @@ def reveals_nothing(status: int, text: str) -> bool:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_a_foreign_id_gets_the_same_answer_as_a_missing_one(
-    callers: list[ApiClient], foreign: Ids, route: Route
-) -> None:
+def test_a_foreign_id_gets_the_same_answer_as_a_missing_one(callers: list[ApiClient], foreign: Ids, route: Route) -> None:
     absent = Ids({prefix: new_id(prefix) for prefix in foreign})
     for caller in callers:
         status, text = send(caller, route, foreign)

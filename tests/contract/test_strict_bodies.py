@@ -27,9 +27,7 @@ def admitted(caller: ApiClient, route: Route) -> ApiClient:
 
 
 @pytest.mark.parametrize(
-    "route",
-    [route for route in ROUTES if route.method not in SAFE_METHODS and not route.operation.raw_body],
-    ids=str,
+    "route", [route for route in ROUTES if route.method not in SAFE_METHODS and not route.operation.raw_body], ids=str
 )
 def test_an_unknown_field_of_the_body_is_refused(api: ApiClient, route: Route) -> None:
     answer = admitted(api, route).request(route.method, path_of(route, Ids()), {"surprise": 1})

@@ -16,12 +16,7 @@ from tests.fakes.xrpc import XrpcError
 
 DAG_CBOR, RAW = 0x71, 0x55  # the codecs of record and blob CIDs
 
-MAGIC = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"%PDF": "application/pdf",
-}
+MAGIC = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"%PDF": "application/pdf"}
 BRANDS = {b"qt  ": "video/quicktime", b"M4V ": "video/x-m4v", b"M4A ": "audio/x-m4a", b"avif": "image/avif"}
 
 
@@ -79,9 +74,7 @@ class Blobs:
         stored = blob.reference()
         for key, word in (("mimeType", "Mimetype"), ("size", "Size")):
             if not blob.permanent and reference[key] != stored[key]:
-                message = (
-                    f"Referenced {word} does not match stored blob. Expected: {stored[key]}, Got: {reference[key]}"
-                )
+                message = f"Referenced {word} does not match stored blob. Expected: {stored[key]}, Got: {reference[key]}"
                 raise XrpcError(400, f"Invalid{key[0].upper()}{key[1:]}", message)
         if blob.bytes_gone:
             raise XrpcError(500, "InternalServerError", "Internal Server Error")

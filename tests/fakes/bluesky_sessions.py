@@ -157,9 +157,7 @@ class Sessions:
             claims["jti"] = family
         head = {"typ": "at+jwt" if kind == "access" else "refresh+jwt", "alg": "HS256"}
         signature = hashlib.sha256(f"{kind}-{next(self._serial)}".encode()).digest()
-        text = ".".join(
-            _base64url(part) for part in (json.dumps(head).encode(), json.dumps(claims).encode(), signature)
-        )
+        text = ".".join(_base64url(part) for part in (json.dumps(head).encode(), json.dumps(claims).encode(), signature))
         self._tokens[text] = Token(kind, did, family, scope=scope)
         return text
 

@@ -172,9 +172,7 @@ class FakeDiscord(FaultyServer):
     def _channel(self, webhook: FakeWebhook, thread_id: str | None, thread_name: str | None) -> str:
         """The id of the channel or thread that gets the message; a forum gets a new thread."""
         if webhook.forum and thread_id and thread_name:
-            raise DiscordError(
-                400, 220002, "Webhooks posted to forum channels cannot have both a thread_name and thread_id"
-            )
+            raise DiscordError(400, 220002, "Webhooks posted to forum channels cannot have both a thread_name and thread_id")
         if thread_id is not None:
             if thread_id not in webhook.threads:
                 raise DiscordError(404, 10003, "Unknown Channel")

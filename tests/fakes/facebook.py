@@ -26,12 +26,7 @@ from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.meta import GraphRefusal, business_usage, call_of, invalid_parameter
 
-TOKEN, PERMISSIONS, ACCOUNTS, ME = (
-    "GET /oauth/access_token",
-    "GET /me/permissions",
-    "GET /me/accounts",
-    "GET /me",
-)
+TOKEN, PERMISSIONS, ACCOUNTS, ME = ("GET /oauth/access_token", "GET /me/permissions", "GET /me/accounts", "GET /me")
 FEED, PHOTOS, PHOTO_STORIES = "POST /:id/feed", "POST /:id/photos", "POST /:id/photo_stories"
 POSTS, STORIES, OBJECT = "GET /:id/published_posts", "GET /:id/stories", "GET /:id"
 COMMENT, COMMENTS = "POST /:id/comments", "GET /:id/comments"
@@ -195,12 +190,7 @@ class FakeFacebook(FaultyServer):
         return call_of(replace(request, path=request.path.removeprefix(VIDEO_HOST)))
 
     def server_error(self, status: int) -> Answer:
-        error = {
-            "message": "Service temporarily unavailable",
-            "type": "OAuthException",
-            "is_transient": True,
-            "code": 2,
-        }
+        error = {"message": "Service temporarily unavailable", "type": "OAuthException", "is_transient": True, "code": 2}
         return Answer.of_json({"error": error}, status)
 
     def perform(self, request: ReceivedRequest) -> Answer:

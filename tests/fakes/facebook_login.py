@@ -125,9 +125,7 @@ class FacebookLogin:
         if code is None or datetime.now(UTC) >= code.ends:
             raise GraphRefusal(100, "This authorization code has been used.", 36009)
         if given.get("redirect_uri") != code.redirect_uri:
-            raise GraphRefusal(
-                100, "Error validating verification code. Please make sure your redirect_uri is identical."
-            )
+            raise GraphRefusal(100, "Error validating verification code. Please make sure your redirect_uri is identical.")
         return self._issued(code.person, SHORT)
 
     def access_of(self, request: ReceivedRequest) -> Token:

@@ -65,11 +65,7 @@ class FacebookVideos:
         headers = request.headers
         whole = headers.get("offset") == "0" and headers.get("file_size") == str(len(request.body))
         if video is None or video.edge == "videos" or not whole or video.complete:
-            fields = {
-                "retriable": False,
-                "type": "PartialRequestError",
-                "message": "Partial request (did not match length)",
-            }
+            fields = {"retriable": False, "type": "PartialRequestError", "message": "Partial request (did not match length)"}
             return Answer.of_json({"debug_info": fields}, 400)
         video.content, video.complete = request.body, True
         return Answer.of_json({"success": True, "message": "Upload successful."})
@@ -166,9 +162,7 @@ def _next(video: Video) -> dict[str, str]:
 
 def _status(video: Video) -> dict[str, Any]:
     shown = {"announced": "processing", "finished": "processing", "published": "ready", "failed": "error"}[video.state]
-    behind = {"announced": "not_started", "finished": "in_progress", "published": "complete", "failed": "error"}[
-        video.state
-    ]
+    behind = {"announced": "not_started", "finished": "in_progress", "published": "complete", "failed": "error"}[video.state]
     processing: dict[str, Any] = {"status": behind}
     if video.state == "failed":
         processing["errors"] = [{"code": 1363024, "message": "The video file has a format that is not supported."}]

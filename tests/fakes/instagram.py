@@ -173,12 +173,7 @@ class FakeInstagram(FaultyServer):
         return call_of(request)
 
     def server_error(self, status: int) -> Answer:
-        error = {
-            "message": "Service temporarily unavailable",
-            "type": "OAuthException",
-            "is_transient": True,
-            "code": 2,
-        }
+        error = {"message": "Service temporarily unavailable", "type": "OAuthException", "is_transient": True, "code": 2}
         return Answer.of_json({"error": error}, status)
 
     def perform(self, request: ReceivedRequest) -> Answer:

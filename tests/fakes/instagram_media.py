@@ -142,9 +142,7 @@ class InstagramMedia:
         if container.state != "FINISHED":
             raise GraphRefusal(9007, "Media ID is not available", 2207027)
         if self._used(token) >= self.daily:
-            raise GraphRefusal(
-                9, "Application request limit reached", 2207042, error_user_msg="The daily limit is reached."
-            )
+            raise GraphRefusal(9, "Application request limit reached", 2207042, error_user_msg="The daily limit is reached.")
         container.state = "PUBLISHED"
         return Answer.of_json({"id": self.add_post(token.user_id, container.given.get("caption", ""), container).id})
 

@@ -51,9 +51,7 @@ class LinkedInMedia:
         instructions = [
             {"uploadUrl": self._address(upload, *part), "firstByte": part[0], "lastByte": part[1]} for part in parts
         ]
-        return Answer.of_json(
-            {"value": {"video": urn, "uploadToken": upload.token, "uploadInstructions": instructions}}
-        )
+        return Answer.of_json({"value": {"video": urn, "uploadToken": upload.token, "uploadInstructions": instructions}})
 
     def put(self, member: Member, request: ReceivedRequest) -> Answer:
         """Receive an uploaded file, or a part of one; a repeated upload replaces the first."""

@@ -28,10 +28,7 @@ STATUS = {name: f"GET /rest/{name}/:urn" for name in ("images", "videos", "docum
 FINALIZE = "POST /rest/videos?finalizeUpload"
 
 POST_FIELDS = frozenset(
-    {
-        *("author", "commentary", "visibility", "distribution", "lifecycleState"),
-        *("isReshareDisabledByAuthor", "content"),
-    }
+    {*("author", "commentary", "visibility", "distribution", "lifecycleState"), *("isReshareDisabledByAuthor", "content")}
 )
 DISTRIBUTION = {"feedDistribution": "MAIN_FEED", "targetEntities": [], "thirdPartyDistributionChannels": []}
 POSTING_ROLES = frozenset({"ADMINISTRATOR", "DIRECT_SPONSORED_CONTENT_POSTER", "CONTENT_ADMINISTRATOR"})
@@ -198,9 +195,7 @@ class LinkedInMethods:
         if not 0 < len(text) <= 1250:
             raise Refusal(400, "The comment is longer than 1250 characters.", "FIELD_LENGTH_TOO_LONG")
         self.store.posts[urn].comments.append((given["actor"], text))
-        return Answer.of_json(
-            {"actor": given["actor"], "object": urn}, 201, {"x-restli-id": str(self.store.new_number())}
-        )
+        return Answer.of_json({"actor": given["actor"], "object": urn}, 201, {"x-restli-id": str(self.store.new_number())})
 
     def _check_protocol(self, request: ReceivedRequest) -> None:
         if request.headers.get("linkedin-version") != self.version:
@@ -217,9 +212,7 @@ class LinkedInMethods:
         since = datetime.now(UTC) - REPEATED_WITHIN
         for post in self.store.posts.values():
             if (post.author, post.text, bool(post.uploads)) == (author, shown, False) and post.made_at > since:
-                message = (
-                    "com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of "
-                )
+                message = "com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of "
                 inputs = [{"description": "Duplicate post is detected", "input": {}, "code": "DUPLICATE_POST"}]
                 details: dict[str, Any] = {
                     "errorDetailType": "com.linkedin.common.error.BadRequest",
@@ -231,9 +224,7 @@ class LinkedInMethods:
         match content:
             case {"article": {"source": str(), "title": str(), **rest}, **others} if not others:
                 if set(rest) - {"description", "thumbnail"}:
-                    raise Refusal(
-                        422, "ERROR :: /content/article :: unrecognized field found but not allowed", "BAD_REQUEST"
-                    )
+                    raise Refusal(422, "ERROR :: /content/article :: unrecognized field found but not allowed", "BAD_REQUEST")
                 return []
             case {"multiImage": {"images": list(images), **rest}, **others} if not rest and not others:
                 if not 2 <= len(images) <= 20:

@@ -216,12 +216,7 @@ class FakeMastodon(FaultyServer):
         """The uploads of a Mastodon account in order, including those that no status uses."""
         with self._lock:
             return [
-                {
-                    "id": upload.id,
-                    "mime_type": upload.mime_type,
-                    "content": upload.content,
-                    "description": upload.description,
-                }
+                {"id": upload.id, "mime_type": upload.mime_type, "content": upload.content, "description": upload.description}
                 for upload in self._store.uploads.values()
                 if upload.owner == self._store.person(username).id
             ]
@@ -250,9 +245,5 @@ class FakeMastodon(FaultyServer):
 def _with(answer: Answer, remaining: int, reset: timedelta) -> Answer:
     """The Mastodon server's response with the headers of the rate limit."""
     moment = (datetime.now(UTC) + reset).isoformat(timespec="microseconds").replace("+00:00", "Z")
-    limit = {
-        "X-RateLimit-Limit": str(RATE_LIMIT),
-        "X-RateLimit-Remaining": str(remaining),
-        "X-RateLimit-Reset": moment,
-    }
+    limit = {"X-RateLimit-Limit": str(RATE_LIMIT), "X-RateLimit-Remaining": str(remaining), "X-RateLimit-Reset": moment}
     return replace(answer, headers={**answer.headers, **limit})

@@ -43,9 +43,7 @@ KEY_KEPT = timedelta(hours=1)
 class MastodonMethods:
     """The methods of Mastodon's API over one store, with switches for differences between servers."""
 
-    def __init__(
-        self, origin: str, *, honours_idempotency_key: bool, returns_source: bool, lists_private: bool
-    ) -> None:
+    def __init__(self, origin: str, *, honours_idempotency_key: bool, returns_source: bool, lists_private: bool) -> None:
         self.store = MastodonStore(origin)
         self.honours_idempotency_key = honours_idempotency_key
         self.returns_source = returns_source
@@ -53,10 +51,7 @@ class MastodonMethods:
         self.instance_versions = {"v2", "v1"}
         self.max_characters = 500
         self.poll_limits = PollLimits()
-        self.processing: tuple[int, bool] = (
-            0,
-            False,
-        )  # checks until the next videos are processed, and whether they fail
+        self.processing: tuple[int, bool] = (0, False)  # checks until the next videos are processed, and whether they fail
         self.endpoints: dict[str, Callable[[ReceivedRequest], Answer]] = {
             VERIFY: self.verify_credentials,
             LIST: self.account_statuses,
@@ -114,11 +109,7 @@ class MastodonMethods:
     def _instance(self, version: str) -> Answer:
         if version not in self.instance_versions:
             raise Refusal(404, "The requested resource could not be found")
-        statuses = {
-            "max_characters": self.max_characters,
-            "max_media_attachments": 4,
-            "characters_reserved_per_url": 23,
-        }
+        statuses = {"max_characters": self.max_characters, "max_media_attachments": 4, "characters_reserved_per_url": 23}
         media = {
             "supported_mime_types": sorted({*IMAGES, *VIDEOS, "image/gif"}),
             "description_limit": 1500,

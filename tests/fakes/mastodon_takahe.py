@@ -23,16 +23,7 @@ from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_accounts import Person
 from tests.fakes.mastodon_documents import Documents
-from tests.fakes.mastodon_methods import (
-    CREATE,
-    IMAGES,
-    LIST,
-    LOOK_AT_MEDIA,
-    SOURCE,
-    UPLOAD,
-    VERIFY,
-    MastodonMethods,
-)
+from tests.fakes.mastodon_methods import CREATE, IMAGES, LIST, LOOK_AT_MEDIA, SOURCE, UPLOAD, VERIFY, MastodonMethods
 from tests.fakes.mastodon_oauth import Application, Code, MastodonOAuth
 from tests.fakes.mastodon_polls import Poll
 from tests.fakes.mastodon_requests import Refusal, bearer_of, call_of, multipart, parameters
@@ -104,11 +95,7 @@ class TakaheMethods(MastodonMethods):
         return Answer.of_json(self.store.status_entity(status))
 
     def _instance(self, version: str) -> Answer:
-        statuses = {
-            "max_characters": self.max_characters,
-            "max_media_attachments": 4,
-            "characters_reserved_per_url": 23,
-        }
+        statuses = {"max_characters": self.max_characters, "max_media_attachments": 4, "characters_reserved_per_url": 23}
         media: dict[str, Any] = {
             "supported_mime_types": sorted({*IMAGES, "image/gif"} - {"image/heic", "image/heif"}),
             "image_size_limit": 10 * 1024**2,

@@ -40,9 +40,7 @@ class GraphRefusal(Exception):
         return Answer.of_json({"error": self.error}, self.status, headers)
 
 
-def invalid_token(
-    subcode: int = 0, why: str = "Session has expired on Friday, 20-Nov-26 04:00:00 PST."
-) -> GraphRefusal:
+def invalid_token(subcode: int = 0, why: str = "Session has expired on Friday, 20-Nov-26 04:00:00 PST.") -> GraphRefusal:
     """Graph's error for an invalid or expired token."""
     return GraphRefusal(190, f"Error validating access token: {why}", subcode, 401)
 
@@ -136,6 +134,4 @@ def stamp(moment: datetime) -> str:
 def business_usage(object_id: str, minutes: int) -> dict[str, str]:
     """Graph's header which says that a business use case has used up its calls for so many minutes."""
     usage = {"type": "pages", "call_count": 100, "total_cputime": 20, "total_time": 20}
-    return {
-        "X-Business-Use-Case-Usage": json.dumps({object_id: [{**usage, "estimated_time_to_regain_access": minutes}]})
-    }
+    return {"X-Business-Use-Case-Usage": json.dumps({object_id: [{**usage, "estimated_time_to_regain_access": minutes}]})}

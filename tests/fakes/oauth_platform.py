@@ -141,11 +141,7 @@ class FakeOAuthPlatform(FaultyServer):
         return Answer(200)
 
     def _issue(self, *, with_refresh: bool) -> Answer:
-        made: dict[str, Any] = {
-            "access_token": secrets.token_urlsafe(24),
-            "token_type": "Bearer",
-            "scope": "read write",
-        }
+        made: dict[str, Any] = {"access_token": secrets.token_urlsafe(24), "token_type": "Bearer", "scope": "read write"}
         made["refresh_token"] = secrets.token_urlsafe(24) if with_refresh else ""
         if self._lifetime is not None:
             made["expires_in"] = self._lifetime

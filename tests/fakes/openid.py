@@ -29,12 +29,7 @@ from tests.fakes.http_server import Answer, ReceivedRequest
 CLIENT_ID, CLIENT_SECRET = "client-of-the-service", "secret-of-the-client"
 AUDIENCE = "https://api.example.com"
 DISCOVERY, KEYS, TOKEN, USERINFO = "discovery", "keys", "token", "userinfo"
-_PATHS = {
-    "/.well-known/openid-configuration": DISCOVERY,
-    "/keys": KEYS,
-    "/token": TOKEN,
-    "/userinfo": USERINFO,
-}
+_PATHS = {"/.well-known/openid-configuration": DISCOVERY, "/keys": KEYS, "/token": TOKEN, "/userinfo": USERINFO}
 
 
 @dataclass(frozen=True)
@@ -77,9 +72,7 @@ class FakeOpenIdProvider(FaultyServer):
         self.people: dict[str, dict[str, Any]] = {}
         self.discovery_extra: dict[str, Any] = {}
         self.id_token_extra: dict[str, Any] = {}  # claims that replace what the ID token would say; None leaves one out
-        self.in_id_token: tuple[
-            str, ...
-        ] = ()  # which of a person's claims stand in the ID token, not in userinfo alone
+        self.in_id_token: tuple[str, ...] = ()  # which of a person's claims stand in the ID token, not in userinfo alone
         self.userinfo_extra: dict[str, Any] = {}
         self.id_tokens: list[str] = []  # all that were issued
         self.authenticated: dict[str, int] = {}  # when each person last gave their password here

@@ -29,13 +29,7 @@ from tests.fakes.pinterest_oauth import PinterestOAuth, Refused
 TOKEN, REVOKE = "POST /v5/oauth/token", "POST /v5/oauth/token/revoke"
 ME, BOARDS, CREATE = "GET /v5/user_account", "GET /v5/boards", "POST /v5/pins"
 ANNOUNCE, STORE, STATUS = "POST /v5/media", "POST /storage", "GET /v5/media/:id"
-SCOPES = {
-    ME: "user_accounts:read",
-    BOARDS: "boards:read",
-    CREATE: "pins:write",
-    ANNOUNCE: "pins:write",
-    STATUS: "pins:read",
-}
+SCOPES = {ME: "user_accounts:read", BOARDS: "boards:read", CREATE: "pins:write", ANNOUNCE: "pins:write", STATUS: "pins:read"}
 LIMITS = {"title": 100, "description": 800, "link": 2048, "alt_text": 500}
 PROPERTIES = {*LIMITS, "board_id", "board_section_id", "media_source"}
 
@@ -226,8 +220,7 @@ class FakePinterest(FaultyServer):
         found = [
             each
             for each in self._uploads.values()
-            if names == ["Content-Type", "key", "policy", "x-amz-signature", "file"]
-            and each.key.encode() == contents[1]
+            if names == ["Content-Type", "key", "policy", "x-amz-signature", "file"] and each.key.encode() == contents[1]
         ]
         if not found:
             return Answer(403, b"<Error><Code>AccessDenied</Code></Error>")

@@ -18,9 +18,7 @@ from tests.fakes.http_server import Answer, ReceivedRequest
 
 CLIENT_ID, CLIENT_SECRET = "1480577", "secret-of-the-app"
 CODE_LIVES, ACCESS_LIVES, REFRESH_LIVES = timedelta(minutes=10), timedelta(days=30), timedelta(days=60)
-KNOWN_SCOPES = frozenset(
-    {"boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read", "pins:read_secret"}
-)
+KNOWN_SCOPES = frozenset({"boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read", "pins:read_secret"})
 
 
 class Refused(Exception):

@@ -141,9 +141,7 @@ class Directory:
 
     def add_chat(self, kind: ChatType, title: str, username: str) -> Chat:
         self._count += 1
-        number = {"private": 5_000 + self._count, "group": -5_000 - self._count}.get(
-            kind, SUPERGROUP_BASE - self._count
-        )
+        number = {"private": 5_000 + self._count, "group": -5_000 - self._count}.get(kind, SUPERGROUP_BASE - self._count)
         self.chats[number] = Chat(number, kind, title, username)
         return self.chats[number]
 

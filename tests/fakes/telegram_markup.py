@@ -28,9 +28,7 @@ _HTML_TAGS = {
     "pre": "pre",
     "blockquote": "blockquote",
 }
-_HTML_PIECE = re.compile(
-    r"<(?P<end>/?)(?P<name>[A-Za-z!-]*)(?P<rest>[^>]*)(?P<closed>>?)|&(?P<entity>[#\w]+;)", re.ASCII
-)
+_HTML_PIECE = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z!-]*)(?P<rest>[^>]*)(?P<closed>>?)|&(?P<entity>[#\w]+;)", re.ASCII)
 _HTML_ENTITIES = {"lt;": "<", "gt;": ">", "amp;": "&", "quot;": '"'}
 _HREF = re.compile(r"""href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 

@@ -228,9 +228,7 @@ def _check_file(draft: Draft) -> None:
     if draft.kind != "photo":
         return
     if size > MAX_PHOTO_BYTES:
-        raise bad_request(
-            f"file of size {size} bytes is too big for a photo; the maximum size is {MAX_PHOTO_BYTES} bytes"
-        )
+        raise bad_request(f"file of size {size} bytes is too big for a photo; the maximum size is {MAX_PHOTO_BYTES} bytes")
     try:
         with Image.open(io.BytesIO(draft.file.content)) as image:
             width, height = image.size

@@ -65,9 +65,7 @@ def test_a_record_must_refer_to_a_blob_as_it_is_stored() -> None:
 @pytest.mark.parametrize(
     ("rows", "expected"), [(True, (400, "BlobNotFound")), (False, (500, "InternalServerError"))], ids=["rows", "bytes"]
 )
-def test_what_no_record_refers_to_is_collected_until_it_is_uploaded_again(
-    rows: bool, expected: tuple[int, str]
-) -> None:
+def test_what_no_record_refers_to_is_collected_until_it_is_uploaded_again(rows: bool, expected: tuple[int, str]) -> None:
     blobs = Blobs()
     used, unused = (blobs.store(DID, data, "image/png")["blob"] for data in (b"used", b"unused"))
     blobs.refer(DID, [used])

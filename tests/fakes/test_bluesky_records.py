@@ -69,10 +69,7 @@ def test_whole_records_pass(changes: dict[str, Any]) -> None:
         ({"langs": ["not a lang"]}, 'Invalid language (got "not a lang") at $.record.langs[0]'),
         ({"tags": ["a" * 65]}, "grapheme too big (maximum 64, got 65) at $.record.tags[0]"),
         ({"reply": {"root": REF}}, 'Missing required key "parent" at $.record.reply'),
-        (
-            {"reply": {"root": {**REF, "cid": "x"}, "parent": REF}},
-            'Invalid CID string (got "x") at $.record.reply.root.cid',
-        ),
+        ({"reply": {"root": {**REF, "cid": "x"}, "parent": REF}}, 'Invalid CID string (got "x") at $.record.reply.root.cid'),
         (link(-1, 5), "integer too small (minimum 0, got -1) at $.record.facets[0].index.byteStart"),
         (link(0, 5, "ex.com"), 'Invalid uri (got "ex.com") at $.record.facets[0].features[0].uri'),
         (images({"image": BLOB}), 'Missing required key "alt" at $.record.embed.images[0]'),
@@ -87,9 +84,7 @@ def test_whole_records_pass(changes: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_malformed_records_are_refused_in_the_words_of_the_reference_server(
-    changes: dict[str, Any], complaint: str
-) -> None:
+def test_malformed_records_are_refused_in_the_words_of_the_reference_server(changes: dict[str, Any], complaint: str) -> None:
     with pytest.raises(XrpcError) as refusal:
         check_record(record(**changes))
 

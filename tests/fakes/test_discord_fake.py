@@ -112,9 +112,7 @@ def test_files_are_read_byte_by_byte_with_what_is_said_of_them(server: FakeDisco
 
     shown = ask("POST", webhook.url, files=files, params={"wait": "true"}).json()
 
-    assert [(one["filename"], one["description"], one["size"]) for one in shown["attachments"]] == [
-        ("x.bin", "x", len(data))
-    ]
+    assert [(one["filename"], one["description"], one["size"]) for one in shown["attachments"]] == [("x.bin", "x", len(data))]
     assert server.messages(webhook)[0]["attachments"][0]["data"] == data
     assert error_of(ask("POST", webhook.url, files={"files[0]": ("x", bytes(10_485_761))})) == (413, 40005)
     assert error_of(ask("POST", webhook.url, files={"file": ("x", b"x")})) == (400, 50035)

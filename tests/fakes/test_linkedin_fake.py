@@ -40,13 +40,7 @@ def call(server: FakeLinkedIn, method: str, path: str, access: Any = None, **wha
 
 
 def code_of(server: FakeLinkedIn, client_id: str, scope: str) -> str:
-    asked = {
-        "response_type": "code",
-        "client_id": client_id,
-        "redirect_uri": REDIRECT_URI,
-        "state": "s",
-        "scope": scope,
-    }
+    asked = {"response_type": "code", "client_id": client_id, "redirect_uri": REDIRECT_URI, "state": "s", "scope": scope}
     return server.grant(f"{server.url}/oauth/v2/authorization?{urlencode(asked)}", "Alice Doe")
 
 
@@ -94,9 +88,7 @@ def test_the_scope_of_the_call_decides_which_id_is_returned(
         (PAGES_CLIENT_ID, "profile"),
     ],
 )
-def test_an_application_asks_for_the_scopes_of_its_products_alone(
-    server: FakeLinkedIn, client_id: str, scope: str
-) -> None:
+def test_an_application_asks_for_the_scopes_of_its_products_alone(server: FakeLinkedIn, client_id: str, scope: str) -> None:
     with pytest.raises(ValueError, match="unauthorized_scope_error"):
         code_of(server, client_id, scope)
 

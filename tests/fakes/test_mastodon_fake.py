@@ -19,9 +19,7 @@ BLANK = (422, {"error": "Validation failed: Text can't be blank"})
 class Client:
     """A client of the Mastodon stand-in with an account and an application."""
 
-    def __init__(
-        self, server: FakeMastodon, username: str = "alice", scopes: tuple[str, ...] = ("read", "write")
-    ) -> None:
+    def __init__(self, server: FakeMastodon, username: str = "alice", scopes: tuple[str, ...] = ("read", "write")) -> None:
         self.api = f"{server.url}/api/"
         self.token = server.add_account(username, scopes)
         self.http = requests.Session()

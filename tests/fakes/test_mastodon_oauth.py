@@ -66,9 +66,7 @@ def test_an_application_is_registered_with_the_scopes_that_it_may_ask_for(client
     assert client.post("/api/v1/apps", client_name="App", redirect_uris=REDIRECT, scopes="read:all")[0] == 422
 
 
-@pytest.mark.parametrize(
-    ("name", "website", "status"), [("n" * 60, "", 200), ("n" * 61, "", 422), ("n", "n.example", 422)]
-)
+@pytest.mark.parametrize(("name", "website", "status"), [("n" * 60, "", 200), ("n" * 61, "", 422), ("n", "n.example", 422)])
 def test_an_applications_name_is_short_and_its_website_an_address(
     client: Client, name: str, website: str, status: int
 ) -> None:

@@ -43,12 +43,7 @@ class Client:
         form = {"client_name": "App", "redirect_uris": REDIRECT, "scopes": scopes}
         registered = call(server, "POST", "/api/v1/apps", data=form).json()
         self.keys = {name: registered[name] for name in ("client_id", "client_secret")}
-        asked = {
-            "response_type": "code",
-            "client_id": registered["client_id"],
-            "redirect_uri": REDIRECT,
-            "scope": scopes,
-        }
+        asked = {"response_type": "code", "client_id": registered["client_id"], "redirect_uri": REDIRECT, "scope": scopes}
         self.code = server.grant(f"{server.url}/oauth/authorize?{urlencode(asked)}", "alice")
 
     def post(self, path: str, **form: str) -> requests.Response:

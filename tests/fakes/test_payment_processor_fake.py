@@ -52,9 +52,7 @@ def test_an_identifier_is_taken_once_in_24_hours(
     assert processor.recorded_cents("cus_1") == 10
 
 
-@pytest.mark.parametrize(
-    ("seconds", "taken"), [(-35 * 86_400, True), (-35 * 86_400 - 1, False), (300, True), (301, False)]
-)
+@pytest.mark.parametrize(("seconds", "taken"), [(-35 * 86_400, True), (-35 * 86_400 - 1, False), (300, True), (301, False)])
 def test_a_timestamp_lies_within_35_days(
     client: stripe.StripeClient, clock: time_machine.Traveller, seconds: int, taken: bool
 ) -> None:

@@ -20,9 +20,7 @@ def http() -> Iterator[requests.Session]:
 
 def test_bodies_and_headers_are_stored_as_sent(http: requests.Session) -> None:
     with Receiver() as receiver:
-        http.post(
-            receiver.url + "/hook?a=1", data=b'{"b": 1,\n"a":\xc3\xa9}', headers={"X-Signature": "t=1"}, timeout=5
-        )
+        http.post(receiver.url + "/hook?a=1", data=b'{"b": 1,\n"a":\xc3\xa9}', headers={"X-Signature": "t=1"}, timeout=5)
 
         (delivery,) = receiver.wait_for(1)
     assert (delivery.method, delivery.path, delivery.query) == ("POST", "/hook", {"a": "1"})

@@ -189,18 +189,10 @@ def test_a_text_is_measured_without_its_markup(
     ],
 )
 def test_files_and_albums_that_do_not_fit_are_refused(
-    telegram: FakeTelegram,
-    bot: str,
-    channel: int,
-    method: str,
-    fields: dict[str, Any],
-    files: dict[str, Any],
-    expected: str,
+    telegram: FakeTelegram, bot: str, channel: int, method: str, fields: dict[str, Any], files: dict[str, Any], expected: str
 ) -> None:
     if "media" in fields:
-        items = [
-            {"type": "photo" if kind == "missing" else kind, "media": f"attach://{kind}"} for kind in fields["media"]
-        ]
+        items = [{"type": "photo" if kind == "missing" else kind, "media": f"attach://{kind}"} for kind in fields["media"]]
         fields, files = {"media": json.dumps(items)}, {"photo": png(1, 1), "document": PDF, "animation": PDF}
 
     answer = call(telegram, bot, method, data={"chat_id": channel, **fields}, files=files)
@@ -213,9 +205,7 @@ def test_an_album_is_stored_as_its_bytes_in_order(telegram: FakeTelegram, bot: s
     media = [{"type": "photo", "media": "attach://b", "caption": "Two"}, {"type": "photo", "media": "attach://a"}]
     files = {"a": png(1, 2), "b": png(2, 1)}
 
-    status, body = call(
-        telegram, bot, "sendMediaGroup", data={"chat_id": channel, "media": json.dumps(media)}, files=files
-    )
+    status, body = call(telegram, bot, "sendMediaGroup", data={"chat_id": channel, "media": json.dumps(media)}, files=files)
 
     first, second = telegram.messages(channel)
     assert status == 200
@@ -230,9 +220,7 @@ def test_the_limits_of_rate_and_size_stand_before_everything(telegram: FakeTeleg
     telegram.rate_limit_next(1, retry_after=7)
     hello = {"chat_id": channel, "text": "Hello"}
 
-    assert call(telegram, bot, "sendMessage", json=hello) == refused(
-        429, "Too Many Requests: retry after 7", retry_after=7
-    )
+    assert call(telegram, bot, "sendMessage", json=hello) == refused(429, "Too Many Requests: retry after 7", retry_after=7)
     large = ("a.pdf", bytes(MAX_REQUEST_BYTES), "application/pdf")
     answer = call(telegram, bot, "sendDocument", data={"chat_id": channel}, files={"document": large})
     assert answer == refused(413, "Request Entity Too Large")

@@ -146,9 +146,7 @@ def test_a_token_gives_the_granted_access_for_two_hours(server: FakeX, alice: Cl
         ({"text": "Hello", "reply": {"in_reply_to_tweet_id": "1"}}, 400, "not there"),
     ],
 )
-def test_an_invalid_post_is_refused(
-    server: FakeX, alice: Client, body: dict[str, Any], status: int, message: str
-) -> None:
+def test_an_invalid_post_is_refused(server: FakeX, alice: Client, body: dict[str, Any], status: int, message: str) -> None:
     answer = alice.post(**body)
 
     assert status_and_message(answer)[0] == status
@@ -160,10 +158,7 @@ def test_the_same_text_is_refused_within_a_day_but_not_beside_media(server: Fake
     media = {"media_ids": [alice.upload().json()["data"]["id"]]}
 
     assert alice.post("Hello").status_code == 201
-    assert status_and_message(alice.post("Hello")) == (
-        403,
-        "You are not allowed to create a Tweet with duplicate content.",
-    )
+    assert status_and_message(alice.post("Hello")) == (403, "You are not allowed to create a Tweet with duplicate content.")
     assert [alice.post("Hello", media=media).status_code for _ in range(2)] == [201, 201]
 
 
@@ -257,10 +252,7 @@ def test_polls_must_fit_the_schema_of_the_call(server: FakeX, alice: Client, cha
 
     assert alice.post("And then?", poll={**poll, **changes}).status_code == 400
     media = {"media_ids": [alice.upload().json()["data"]["id"]]}
-    assert status_and_message(alice.post("And then?", poll=poll, media=media)) == (
-        400,
-        "is mutually exclusive from media",
-    )
+    assert status_and_message(alice.post("And then?", poll=poll, media=media)) == (400, "is mutually exclusive from media")
     assert [made["poll"] for made in server.posts("alice")] == [poll]
 
 

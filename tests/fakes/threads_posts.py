@@ -16,16 +16,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import (
-    GraphRefusal,
-    fields_of,
-    forbidden,
-    form_of,
-    invalid_parameter,
-    list_page,
-    no_such_object,
-    stamp,
-)
+from tests.fakes.meta import GraphRefusal, fields_of, forbidden, form_of, invalid_parameter, list_page, no_such_object, stamp
 from tests.fakes.threads_oauth import Access
 
 CONTAINER_LIVES = timedelta(hours=24)
@@ -33,9 +24,7 @@ FIELDS = {
     *("media_type", "text", "image_url", "video_url", "is_carousel_item", "children", "reply_to_id"),
     *("reply_control", "topic_tag", "link_attachment", "alt_text", "quote_post_id"),
 }
-REPLY_CONTROLS = {
-    *("everyone", "accounts_you_follow", "mentioned_only", "parent_post_author_only", "followers_only"),
-}
+REPLY_CONTROLS = {*("everyone", "accounts_you_follow", "mentioned_only", "parent_post_author_only", "followers_only")}
 MEDIA_FIELDS = {"id", "text", "timestamp", "media_type", "permalink", "shortcode", "username"}
 BEGINNINGS = {"IMAGE": (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"), "VIDEO": (b"\x00\x00\x00",)}
 KINDS_IN_LISTS = {"TEXT": "TEXT_POST", "CAROUSEL": "CAROUSEL_ALBUM"}
@@ -111,9 +100,7 @@ class ThreadsPosts:
         if "reply_to_id" in form and form["reply_to_id"] not in self.posts:
             raise no_such_object(form["reply_to_id"])
         checks_left, failure = self.processing
-        made = Container(
-            self._new_id(), access.user_id, form, datetime.now(UTC), checks_left=checks_left, failure=failure
-        )
+        made = Container(self._new_id(), access.user_id, form, datetime.now(UTC), checks_left=checks_left, failure=failure)
         kind = form["media_type"]
         if kind == "CAROUSEL":
             made.children = [self._child(access, each) for each in form.get("children", "").split(",")]
@@ -127,9 +114,7 @@ class ThreadsPosts:
     def publish(self, access: Access, request: ReceivedRequest) -> Answer:
         """Publish a container. Repeated calls publish it repeatedly here, so that only the caller can prevent it."""
         container = self.containers.get(form_of(request).get("creation_id", ""))
-        is_found = (
-            container is not None and container.owner == access.user_id and "is_carousel_item" not in container.form
-        )
+        is_found = container is not None and container.owner == access.user_id and "is_carousel_item" not in container.form
         if not is_found or self.unknown_for or (container and container.status not in ("FINISHED", "PUBLISHED")):
             self.unknown_for = max(self.unknown_for - 1, 0)
             user_msg = "The media with this id cannot be found."

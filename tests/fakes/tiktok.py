@@ -80,13 +80,7 @@ class FakeTikTok(FaultyServer):
         """The person's published posts: their metadata, bytes or addresses."""
         with self._lock:
             return [
-                {
-                    "id": str(post.id),
-                    "publish_id": post.publish_id,
-                    **post.info,
-                    "content": post.content,
-                    "urls": post.urls,
-                }
+                {"id": str(post.id), "publish_id": post.publish_id, **post.info, "content": post.content, "urls": post.urls}
                 for post in self._posts.published(name)
             ]
 

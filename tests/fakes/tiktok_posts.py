@@ -111,10 +111,7 @@ class Posts:
         info, source = given.pop("post_info"), given.pop("source_info")
         if given or set(info) - VIDEO_INFO or _length(info.get("title", "")) > 2200 or not _are_flags(info, FLAGS):
             raise TikTokRefusal(400, "invalid_params")
-        if (
-            set(source) != {"source", "video_size", "chunk_size", "total_chunk_count"}
-            or source["source"] != "FILE_UPLOAD"
-        ):
+        if set(source) != {"source", "video_size", "chunk_size", "total_chunk_count"} or source["source"] != "FILE_UPLOAD":
             raise TikTokRefusal(400, "invalid_params")
         size, chunk, count = source["video_size"], source["chunk_size"], source["total_chunk_count"]
         if not _is_plan(size, chunk, count):

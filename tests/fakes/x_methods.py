@@ -147,8 +147,7 @@ class XMethods:
     def _is_repeated(self, person: Person, text: str) -> bool:
         since = datetime.now(UTC) - REPEATED_WITHIN
         return any(
-            post.text == text.strip() and not post.media and post.made_at > since
-            for post in self.store.posts_of(person)
+            post.text == text.strip() and not post.media and post.made_at > since for post in self.store.posts_of(person)
         )
 
     def _attachable(self, person: Person, given: Any) -> list[Upload]:

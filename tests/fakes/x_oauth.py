@@ -117,9 +117,7 @@ class XOAuth:
             raise OAuthRefusal(400, "invalid_request", "Value passed for the authorization code was invalid.")
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         if base64.urlsafe_b64encode(digest).decode().rstrip("=") != code.challenge:
-            raise OAuthRefusal(
-                400, "invalid_request", "Value passed for the code verifier did not match the code challenge."
-            )
+            raise OAuthRefusal(400, "invalid_request", "Value passed for the code verifier did not match the code challenge.")
         return Access(code.person_id, code.scopes)
 
     def _issue(self, access: Access) -> Answer:

@@ -30,12 +30,7 @@ class Person:
 
     def entity(self) -> dict[str, Any]:
         picture = f"https://pbs.twimg.com/profile_images/{self.id}/me_normal.jpg"
-        return {
-            "id": self.id,
-            "name": self.username.title(),
-            "username": self.username,
-            "profile_image_url": picture,
-        }
+        return {"id": self.id, "name": self.username.title(), "username": self.username, "profile_image_url": picture}
 
 
 @dataclass

@@ -27,11 +27,7 @@ OPEN, THUMBNAIL = "POST /upload/youtube/v3/videos", "POST /upload/youtube/v3/thu
 ASK, PIECE, LAST = "how far an upload is", "a piece of an upload", "the last piece of an upload"
 
 UPLOAD_SCOPE, READ_SCOPE = (f"https://www.googleapis.com/auth/youtube.{name}" for name in ("upload", "readonly"))
-SCOPES = {
-    CHANNELS: READ_SCOPE,
-    VIDEOS: READ_SCOPE,
-    **dict.fromkeys((OPEN, THUMBNAIL, ASK, PIECE, LAST), UPLOAD_SCOPE),
-}
+SCOPES = {CHANNELS: READ_SCOPE, VIDEOS: READ_SCOPE, **dict.fromkeys((OPEN, THUMBNAIL, ASK, PIECE, LAST), UPLOAD_SCOPE)}
 
 
 class FakeYouTube(FaultyServer):

@@ -34,9 +34,7 @@ class GoogleError(Exception):
     def answer(self) -> Answer:
         """The error as an HTTP response."""
         detail = {"message": self.message, "domain": self.domain, "reason": self.reason}
-        return Answer.of_json(
-            {"error": {"code": self.status, "message": self.message, "errors": [detail]}}, self.status
-        )
+        return Answer.of_json({"error": {"code": self.status, "message": self.message, "errors": [detail]}}, self.status)
 
 
 @dataclass
@@ -97,9 +95,7 @@ class Uploads:
         _check(resource)
         key = f"AD{secrets.token_urlsafe(24)}"
         self.sessions[key] = Upload(channel, resource, mime_type, total, datetime.now(UTC) + SESSION_LIVES)
-        return Answer(
-            200, b"", {"Location": f"{self.site}/upload/youtube/v3/videos?uploadType=resumable&upload_id={key}"}
-        )
+        return Answer(200, b"", {"Location": f"{self.site}/upload/youtube/v3/videos?uploadType=resumable&upload_id={key}"})
 
     def put(self, request: ReceivedRequest) -> Answer:
         """Receive a piece, or answer how much has arrived."""
@@ -125,9 +121,7 @@ class Uploads:
             raise GoogleError(400, "invalidPart")
         found = [self.videos[each] for each in request.query.get("id", "").split(",") if each in self.videos]
         items = [
-            {"kind": "youtube#video", "id": video.id, "status": video.status()}
-            for video in found
-            if video.channel == channel
+            {"kind": "youtube#video", "id": video.id, "status": video.status()} for video in found if video.channel == channel
         ]
         return Answer.of_json({"kind": "youtube#videoListResponse", "items": items})
 
@@ -137,9 +131,7 @@ class Uploads:
         if video is None or video.channel != channel:
             raise GoogleError(404, "videoNotFound")
         if not self.verified:
-            raise GoogleError(
-                403, "forbidden", "The authenticated user doesn't have permissions to set custom thumbnails."
-            )
+            raise GoogleError(403, "forbidden", "The authenticated user doesn't have permissions to set custom thumbnails.")
         beginnings = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG"}
         beginning = beginnings.get(request.headers.get("content-type", ""))
         if beginning is None or not request.body.startswith(beginning) or len(request.body) > MAX_THUMBNAIL_BYTES:

@@ -184,9 +184,7 @@ def test_an_invalid_webhook_address_shows_an_error_at_its_field(pages: Pages, ag
     assert (refused.outcome, refused.code) == ("refused", "WEBHOOK_URL_NOT_ALLOWED")
 
 
-def test_a_host_with_a_private_address_is_refused_in_both_forms(
-    pages: Pages, agent: Agent, name_server: ServeNames
-) -> None:
+def test_a_host_with_a_private_address_is_refused_in_both_forms(pages: Pages, agent: Agent, name_server: ServeNames) -> None:
     name_server(lambda name: Records(["10.0.0.1"]))
 
     for page in (

@@ -61,9 +61,7 @@ def test_an_empty_list_offers_to_create_an_agent(pages: Pages) -> None:
     assert f'href="{pages.address("agent-new")}"' in page.content.decode()
 
 
-def test_each_agent_shows_its_status(
-    clock: time_machine.Traveller, pages: Pages, workspace: Workspace, owner: User
-) -> None:
+def test_each_agent_shows_its_status(clock: time_machine.Traveller, pages: Pages, workspace: Workspace, owner: User) -> None:
     unclaimed(workspace, owner, "Too late")
     clock.shift(timedelta(hours=25))
     unclaimed(workspace, owner, "Newborn")
@@ -117,9 +115,7 @@ def test_a_revoked_agents_keys_do_not_work(pages: Pages, agent: Agent) -> None:
     assert ApiClient(token).get(f"/agents/{agent.id}").json()["code"] == "API_KEY_REVOKED"
     shown = pages.get("agent", agent_id=agent.id)
     assert "Revoked" in words(shown)
-    assert not any(
-        has_form(shown, pages.address(name, agent_id=agent.id)) for name in ("agent-rotate-key", "agent-revoke")
-    )
+    assert not any(has_form(shown, pages.address(name, agent_id=agent.id)) for name in ("agent-rotate-key", "agent-revoke"))
 
 
 @pytest.mark.parametrize("name", ["agent-rotate-key", "agent-revoke", "agent-stop"])

@@ -53,9 +53,7 @@ def test_an_empty_workspace_shows_the_next_step(browser: Client, workspace: Work
     assert "connect an account" in text
 
 
-def test_posts_that_need_a_person_are_shown_first(
-    browser: Client, workspace: Workspace, account: ConnectedAccount
-) -> None:
+def test_posts_that_need_a_person_are_shown_first(browser: Client, workspace: Workspace, account: ConnectedAccount) -> None:
     statuses = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
     groups = [group(workspace, text, status) for text, status in zip(NEWEST_OF_EACH, statuses, strict=True)]
     group(workspace, "Went out well", GroupStatus.PUBLISHED)

@@ -39,8 +39,7 @@ def send(pages: Pages, url: str, ending: str = "published", **changed: str) -> A
 
 
 @pytest.mark.parametrize(
-    ("ending", "kind"),
-    [("published", "post.published"), ("failed", "post.failed"), ("unconfirmed", "post.unconfirmed")],
+    ("ending", "kind"), [("published", "post.published"), ("failed", "post.failed"), ("unconfirmed", "post.unconfirmed")]
 )
 def test_the_event_of_a_sandbox_post_arrives(
     pages: Pages, account: ConnectedAccount, receiver: Receiver, ending: str, kind: str
@@ -122,9 +121,7 @@ def test_members_are_refused_and_strangers_get_404(
     assert not PostGroup.objects.exists()
 
 
-def test_a_host_with_a_private_address_is_refused(
-    pages: Pages, account: ConnectedAccount, name_server: ServeNames
-) -> None:
+def test_a_host_with_a_private_address_is_refused(pages: Pages, account: ConnectedAccount, name_server: ServeNames) -> None:
     name_server(lambda name: Records(["10.0.0.1"]))
 
     page = send(pages, "https://inside.example.com/")

@@ -237,9 +237,7 @@ ATTACKS: dict[str, Attack] = {
     "slow pages": slow_requests(
         "POST /dashboard/sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999\r\n\r\na=", b"a"
     ),
-    "slow console": slow_requests(
-        "POST /admin/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999\r\n\r\na=", b"a"
-    ),
+    "slow console": slow_requests("POST /admin/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999\r\n\r\na=", b"a"),
     "idle connections": idle_connections,
     "unread answers": unread_answers,
     "a quadratic pattern": quadratic_pattern,

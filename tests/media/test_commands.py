@@ -78,10 +78,7 @@ def test_assets_without_their_file_are_reported_and_not_deleted(api: ApiClient) 
     storage.remove_file(MediaAsset.objects.get(pk=lost).storage_key)
     findings, _ = reconcile("--remove")
 
-    assert findings == [
-        f"asset without its file: {lost}",
-        "0 files without a row (0 removed), 1 assets without their file.",
-    ]
+    assert findings == [f"asset without its file: {lost}", "0 files without a row (0 removed), 1 assets without their file."]
     assert MediaAsset.objects.filter(pk__in=[complete, lost], status="ready").count() == 2
 
 

@@ -70,9 +70,7 @@ def test_an_unavailable_storage_does_not_prevent_the_deletion(
     api: ApiClient, media: dict[str, Any], stored: Stored, settings: Settings, tmp_path: Path
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "broken"
-    in_its_place = (
-        tmp_path / "broken" / MediaAsset.objects.get().storage_key / "a folder, which no removal of a file takes"
-    )
+    in_its_place = tmp_path / "broken" / MediaAsset.objects.get().storage_key / "a folder, which no removal of a file takes"
     in_its_place.mkdir(parents=True)
     answer = api.delete(f"/media/{media['id']}")
     settings.MEDIA_ROOT = tmp_path / "storage"
@@ -162,10 +160,5 @@ def test_only_callers_who_may_upload_may_delete(
     Workspace.objects.filter(pk=workspace.pk).update(status="paused")
     answers.append(key_with("media.upload").delete(path))
 
-    assert [answer.json()["code"] for answer in answers] == [
-        "SCOPE_MISSING",
-        "FORBIDDEN",
-        "NOT_FOUND",
-        "WORKSPACE_PAUSED",
-    ]
+    assert [answer.json()["code"] for answer in answers] == ["SCOPE_MISSING", "FORBIDDEN", "NOT_FOUND", "WORKSPACE_PAUSED"]
     assert MediaAsset.objects.get().status == "ready"

@@ -80,9 +80,7 @@ def test_an_upload_to_a_stalled_bucket_makes_two_attempts(api: ApiClient, bucket
     assert not MediaAsset.objects.exists()
 
 
-def test_calls_after_a_timeout_are_refused_without_a_request_to_the_bucket(
-    api: ApiClient, bucket: HangingBucket
-) -> None:
+def test_calls_after_a_timeout_are_refused_without_a_request_to_the_bucket(api: ApiClient, bucket: HangingBucket) -> None:
     asset = factories.MediaAssetFactory()
     api.upload(jpeg())
     upload, file = api.upload(jpeg()), fetch(asset)

@@ -58,9 +58,7 @@ def test_an_upload_leaves_no_pending_file(api: ApiClient, stored: Stored) -> Non
 
 
 @pytest.mark.usefixtures("unreachable")
-def test_files_of_unacknowledged_writes_are_removed_after_an_hour(
-    api: ApiClient, settings: Settings, stored: Stored
-) -> None:
+def test_files_of_unacknowledged_writes_are_removed_after_an_hour(api: ApiClient, settings: Settings, stored: Stored) -> None:
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
     assert not MediaAsset.objects.exists()
     settings.STORAGES = storages("")

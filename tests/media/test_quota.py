@@ -47,9 +47,7 @@ def uploaded(api: ApiClient, content: bytes | None = None, **fields: str) -> str
 
 
 @pytest.mark.usefixtures("room_for_one")
-def test_a_file_beyond_the_quota_is_refused_before_it_is_stored(
-    api: ApiClient, workspace: Workspace, stored: Stored
-) -> None:
+def test_a_file_beyond_the_quota_is_refused_before_it_is_stored(api: ApiClient, workspace: Workspace, stored: Stored) -> None:
     first = uploaded(api)
     for fields in ({}, {"dry_run": "true"}):
         body = assert_envelope(api.upload(png(), **fields), 409, "MEDIA_QUOTA_EXCEEDED")
@@ -87,9 +85,7 @@ def test_each_workspace_has_its_own_quota(api: ApiClient, stranger: User, worksp
     assert (used(workspace), used(theirs)) == (SIZE, SIZE)
 
 
-def test_without_a_quota_uploads_are_accepted_and_counted(
-    api: ApiClient, workspace: Workspace, settings: Settings
-) -> None:
+def test_without_a_quota_uploads_are_accepted_and_counted(api: ApiClient, workspace: Workspace, settings: Settings) -> None:
     settings.MEDIA_QUOTA_BYTES = 0
     uploaded(api)
     uploaded(api)
@@ -143,8 +139,7 @@ def test_a_wrong_usage_counter_is_corrected(api: ApiClient, workspace: Workspace
 
 
 @pytest.mark.parametrize(
-    ("quota", "shown"),
-    [(5_000_000_000, "4.5 GB of 5 GB used"), (0, "4.5 GB used"), (1_250_000, "4.5 GB of 1.2 MB used")],
+    ("quota", "shown"), [(5_000_000_000, "4.5 GB of 5 GB used"), (0, "4.5 GB used"), (1_250_000, "4.5 GB of 1.2 MB used")]
 )
 def test_the_library_page_shows_the_usage(
     owner: User, workspace: Workspace, settings: Settings, quota: int, shown: str

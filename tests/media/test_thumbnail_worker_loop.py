@@ -74,18 +74,12 @@ def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, m
 
     assert shown["thumbnail_url"].startswith(f"http://127.0.0.1:8000/files/{media['id']}/bench.jpg?form=thumbnail&")
     assert {**shown, "thumbnail_url": None} == media
-    assert (answer.status_code, answer["Content-Type"], answer["X-Content-Type-Options"]) == (
-        200,
-        "image/jpeg",
-        "nosniff",
-    )
+    assert (answer.status_code, answer["Content-Type"], answer["X-Content-Type-Options"]) == (200, "image/jpeg", "nosniff")
     assert not ThumbnailLoop().run_once()
 
 
 @committed
-@pytest.mark.parametrize(
-    ("content", "rings"), [(jpeg(), True), (gif(), True), (pdf(), False)], ids=["jpeg", "gif", "pdf"]
-)
+@pytest.mark.parametrize(("content", "rings"), [(jpeg(), True), (gif(), True), (pdf(), False)], ids=["jpeg", "gif", "pdf"])
 def test_an_upload_that_needs_a_thumbnail_wakes_the_worker(api: ApiClient, content: bytes, rings: bool) -> None:
     rung = threading.Event()
     wake_up.set_wake_function(LOOP_NAME, rung.set)

@@ -14,14 +14,7 @@ from django.conf import settings
 from PIL import Image, ImageCms
 
 from tests.conftest import ApiClient
-from tests.media.image_files import (
-    XMP_WITHOUT_POSITION,
-    encoded,
-    exif,
-    iptc,
-    segment,
-    with_segments,
-)
+from tests.media.image_files import XMP_WITHOUT_POSITION, encoded, exif, iptc, segment, with_segments
 from tests.media.thumbnails import thumbnail_of
 
 TEAL, ORANGE, CLEAR = (0, 128, 128), (255, 165, 0), (0, 0, 0, 0)
@@ -105,10 +98,7 @@ def test_an_opaque_image_gets_a_small_jpeg_of_its_first_frame(
     answer = thumbnail_of(api, build())
 
     assert (answer.status_code, answer["Content-Type"]) == (200, "image/jpeg")
-    assert (answer["X-Content-Type-Options"], answer["Content-Disposition"]) == (
-        "nosniff",
-        'inline; filename="bench.jpg"',
-    )
+    assert (answer["X-Content-Type-Options"], answer["Content-Disposition"]) == ("nosniff", 'inline; filename="bench.jpg"')
     assert (answer.picture.format, answer.picture.mode, answer.picture.size) == ("JPEG", "RGB", (320, 240))
     assert_near(colour_at(answer.picture, 0.5, 0.5), middle)
 
@@ -199,9 +189,7 @@ def test_a_second_photo_after_the_end_is_ignored(api: ApiClient) -> None:
 
 
 @pytest.mark.parametrize(("form", "image"), [("JPEG", plain), ("PNG", half_clear)])
-def test_colours_are_converted_from_the_colour_profile(
-    api: ApiClient, form: str, image: Callable[..., Image.Image]
-) -> None:
+def test_colours_are_converted_from_the_colour_profile(api: ApiClient, form: str, image: Callable[..., Image.Image]) -> None:
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     exchanged = profile.replace(b"rXYZ", b"????").replace(b"bXYZ", b"rXYZ").replace(b"????", b"bXYZ")
     content = encoded(form, image(colour=(200, 0, 30)), icc_profile=exchanged)
@@ -211,9 +199,7 @@ def test_colours_are_converted_from_the_colour_profile(
     assert "icc_profile" not in picture.info
 
 
-@pytest.mark.parametrize(
-    "profile", [b"", b"no profile", ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()]
-)
+@pytest.mark.parametrize("profile", [b"", b"no profile", ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()])
 def test_an_invalid_colour_profile_is_ignored(api: ApiClient, profile: bytes) -> None:
     picture = thumbnail_of(api, encoded("PNG", plain(), icc_profile=profile)).picture
 

@@ -43,9 +43,7 @@ def send(request: Any, api: ApiClient) -> Callable[..., Any]:
     return send
 
 
-def test_a_picture_becomes_an_asset(
-    send: Callable[..., Any], workspace: Workspace, stored: Stored, incoming: Path
-) -> None:
+def test_a_picture_becomes_an_asset(send: Callable[..., Any], workspace: Workspace, stored: Stored, incoming: Path) -> None:
     picture = jpeg(640, 480)
     with time_machine.travel(NOON, tick=False):
         answer = send(picture, workspace_id=workspace.id, alt_text="A bench")
@@ -193,9 +191,7 @@ def test_a_dry_run_checks_everything_and_stores_nothing(
     assert (MediaAsset.objects.count(), len(stored()), list(incoming.iterdir())) == (1, 1, [])
 
 
-def test_a_dry_run_is_refused_for_the_same_reasons_as_an_upload(
-    api: ApiClient, settings: Settings, stored: Stored
-) -> None:
+def test_a_dry_run_is_refused_for_the_same_reasons_as_an_upload(api: ApiClient, settings: Settings, stored: Stored) -> None:
     settings.MEDIA_SCANNER = "clamav"
     with FakeClamd() as clamd:
         settings.CLAMAV_ADDRESS = clamd.address
@@ -239,9 +235,7 @@ def test_a_repeated_idempotency_key_returns_the_first_asset_with_a_new_url(
     assert (stored(), list(incoming.iterdir())) == ([jpeg()], [])
 
 
-def test_a_repeated_idempotency_key_with_an_invalid_form_returns_the_first_asset(
-    api: ApiClient, stored: Stored
-) -> None:
+def test_a_repeated_idempotency_key_with_an_invalid_form_returns_the_first_asset(api: ApiClient, stored: Stored) -> None:
     first = api.upload(jpeg(), idempotency_key="1").json()["media"]
     answers = [api.upload(jpeg(), colour="red", idempotency_key="1"), api.post("/media", {}, idempotency_key="1")]
 

@@ -127,9 +127,7 @@ def test_a_disconnected_upload_leaves_no_file(server: Server, token: str) -> Non
         send_raw(server, token, f"Content-Type: {kind}\r\nContent-Length: {len(body)}", half),
         send_raw(server, token, f"Content-Type: {kind}\r\nTransfer-Encoding: chunked", in_chunks),
         send_raw(server, token, f"Content-Type: {kind}\r\nTransfer-Encoding: chunked", b"nonsense\r\n"),
-        send_raw(
-            server, token, f"Content-Type: application/json\r\nContent-Length: {len(body)}", b'{"content_base64":'
-        ),
+        send_raw(server, token, f"Content-Type: application/json\r\nContent-Length: {len(body)}", b'{"content_base64":'),
     ]
 
     assert [(status, reply["code"]) for status, reply in answers] == [(400, "MALFORMED_REQUEST")] * 4

@@ -86,10 +86,7 @@ def test_a_form_is_strict(api: ApiClient, sent: bytes, refused: list[tuple[str, 
             id="name in no charset",
         ),
         pytest.param(
-            form(
-                FILE,
-                b"--b0undary\r\nContent-Disposition: form-data; name*=raw_unicode_escape''%5Cud800\r\n\r\nx\r\n",
-            ),
+            form(FILE, b"--b0undary\r\nContent-Disposition: form-data; name*=raw_unicode_escape''%5Cud800\r\n\r\nx\r\n"),
             FORM,
             id="name with a lone surrogate",
         ),

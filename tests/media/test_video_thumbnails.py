@@ -94,9 +94,7 @@ def test_ffmpeg_is_given_one_video_and_opens_no_other_file(api: ApiClient, insta
     assert before_input[before_input.index("-protocol_whitelist") + 1] == "file"
 
 
-def test_a_video_in_a_bucket_gets_a_thumbnail(
-    api: ApiClient, install: Install, settings: Settings, tmp_path: Path
-) -> None:
+def test_a_video_in_a_bucket_gets_a_thumbnail(api: ApiClient, install: Install, settings: Settings, tmp_path: Path) -> None:
     video = movie(tail=box(b"free", bytes(2_000_000)))  # more than a download keeps in memory
     install(GIVES_A_FRAME + f"\nopen({str(tmp_path / 'seen')!r}, 'wb').write(video)")
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
@@ -124,9 +122,7 @@ def test_its_time_and_memory_are_bounded(api: ApiClient, install: Install) -> No
 
 
 @pytest.mark.parametrize(("duration", "at"), [(60_000, "1.000"), (500, "0.250"), (0, "0.000")])
-def test_the_thumbnail_shows_a_frame_after_the_beginning(
-    api: ApiClient, install: Install, duration: int, at: str
-) -> None:
+def test_the_thumbnail_shows_a_frame_after_the_beginning(api: ApiClient, install: Install, duration: int, at: str) -> None:
     called = install(GIVES_A_FRAME)
     thumbnail_url(api, movie(track(duration=duration), header=movie_header(duration=duration)))
 

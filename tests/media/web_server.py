@@ -60,10 +60,7 @@ class WebServer:
     def upload(self, path: Path, **fields: str) -> Answer:
         """Upload the file in pieces with a Content-Length, as curl -F does, without holding it in memory."""
         parts = [
-            *(
-                f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
-                for name, text in fields.items()
-            ),
+            *(f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n' for name, text in fields.items()),
             f'--b\r\nContent-Disposition: form-data; name="file"; filename="{path.name}"\r\n\r\n',
         ]
         head, tail = "".join(parts).encode(), b"\r\n--b--\r\n"
@@ -75,9 +72,7 @@ class WebServer:
             yield tail
 
         length = str(len(head) + path.stat().st_size + len(tail))
-        return self.request(
-            "POST", "/media", pieces(), content_type="multipart/form-data; boundary=b", content_length=length
-        )
+        return self.request("POST", "/media", pieces(), content_type="multipart/form-data; boundary=b", content_length=length)
 
 
 @contextmanager
@@ -107,6 +102,4 @@ def database_url() -> str:
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"
-    return (
-        f"postgres://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
-    )
+    return f"postgres://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"

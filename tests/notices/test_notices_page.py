@@ -33,9 +33,7 @@ def shown(browser: Client, workspace: Workspace) -> str:
 
 
 def ticked(browser: Client, workspace: Workspace) -> set[str]:
-    return {
-        found[1] for found in re.finditer(r'<input type="checkbox" name="(\w+)"[^>]*checked', shown(browser, workspace))
-    }
+    return {found[1] for found in re.finditer(r'<input type="checkbox" name="(\w+)"[^>]*checked', shown(browser, workspace))}
 
 
 def choose(browser: Client, workspace: Workspace, *kinds: str) -> Any:
@@ -88,9 +86,7 @@ def test_the_page_shows_the_address_or_why_no_notices_are_sent(workspace: Worksp
     assert "passed on no e-mail address" in shown(browser, workspace)
 
 
-def test_the_page_needs_few_queries(
-    workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
+def test_the_page_needs_few_queries(workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     browser = signed_in(workspace.owner_user)
     with django_assert_max_num_queries(12):
         shown(browser, workspace)

@@ -99,15 +99,10 @@ def test_a_run_without_new_occurrences_needs_few_queries(django_assert_max_num_q
         store_and_send_notices()
 
 
-def test_each_workspace_and_kind_has_its_own_email(
-    workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount
-) -> None:
+def test_each_workspace_and_kind_has_its_own_email(workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount) -> None:
     other = factories.WorkspaceFactory.create(name="Other\r\n\r\nworkshop")
     elsewhere = real_account(other)
-    for group in (
-        scheduled(api, bluesky),
-        scheduled(ApiClient(factories.workspace_key(other)), elsewhere),
-    ):
+    for group in (scheduled(api, bluesky), scheduled(ApiClient(factories.workspace_key(other)), elsewhere)):
         ended(group, "failed")
     mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
 
@@ -118,9 +113,7 @@ def test_each_workspace_and_kind_has_its_own_email(
     }
 
 
-def test_a_worker_that_dies_between_storing_and_sending_loses_nothing(
-    api: ApiClient, bluesky: ConnectedAccount
-) -> None:
+def test_a_worker_that_dies_between_storing_and_sending_loses_nothing(api: ApiClient, bluesky: ConnectedAccount) -> None:
     ended(scheduled(api, bluesky), "failed")
     assert [create_notices(NoticeKind.POST), create_notices(NoticeKind.POST)] == [1, 0]
 

@@ -23,10 +23,7 @@ from tests.fakes.web_pages import WebPages, html, open_graph
 PDS = os.environ.get("BLUESKY_PDS_URL", "").rstrip("/")
 POSTS = "app.bsky.feed.post"
 
-pytestmark = [
-    pytest.mark.peer,
-    pytest.mark.skipif(not PDS, reason="BLUESKY_PDS_URL names no PDS to test against"),
-]
+pytestmark = [pytest.mark.peer, pytest.mark.skipif(not PDS, reason="BLUESKY_PDS_URL names no PDS to test against")]
 
 
 @pytest.fixture(autouse=True)
@@ -140,9 +137,7 @@ def test_a_file_above_the_servers_limit_is_rejected(bluesky: Bluesky, grant: Gra
         prepare(bluesky, grant, Content("tgt_1", "Look", media=(media_file(bytes(6_000_000)),)))
 
 
-def test_the_session_is_identified_renewed_and_ended(
-    bluesky: Bluesky, credentials: dict[str, str], grant: Grant
-) -> None:
+def test_the_session_is_identified_renewed_and_ended(bluesky: Bluesky, credentials: dict[str, str], grant: Grant) -> None:
     stale = replace(grant, tokens={**grant.tokens, "access": "stale"})
     with pytest.raises(TokenExpired):
         put(bluesky, stale, start(bluesky, stale, "Hello"))

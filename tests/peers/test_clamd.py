@@ -18,10 +18,7 @@ ADDRESS = os.environ.get("CLAMAV_TEST_ADDRESS", "")
 MIB = 1024 * 1024
 LARGEST_FILE, LONGEST_STREAM = 30 * MIB, 40 * MIB  # start_clamd.sh
 
-pytestmark = [
-    pytest.mark.peer,
-    pytest.mark.skipif(not ADDRESS, reason="CLAMAV_TEST_ADDRESS names no clamd to test against"),
-]
+pytestmark = [pytest.mark.peer, pytest.mark.skipif(not ADDRESS, reason="CLAMAV_TEST_ADDRESS names no clamd to test against")]
 
 
 @pytest.fixture(autouse=True)
@@ -80,9 +77,7 @@ def test_a_file_that_clamd_would_not_scan_completely_is_refused(tmp_path: Path, 
         (LONGEST_STREAM + 1, ["StreamMaxLength", "MaxFileSize"]),
     ],
 )
-def test_scanner_limits_below_the_largest_upload_are_reported(
-    settings: Settings, largest: int, named: list[str]
-) -> None:
+def test_scanner_limits_below_the_largest_upload_are_reported(settings: Settings, largest: int, named: list[str]) -> None:
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": largest}
 
     problems = scanner_limit_problems()

@@ -17,10 +17,7 @@ from media.thumbnail_rendering import Thumbnail, render_video_thumbnail
 
 FFMPEG = shutil.which("ffmpeg") or ""
 
-pytestmark = [
-    pytest.mark.peer,
-    pytest.mark.skipif(not FFMPEG, reason="there is no ffmpeg on the path"),
-]
+pytestmark = [pytest.mark.peer, pytest.mark.skipif(not FFMPEG, reason="there is no ffmpeg on the path")]
 
 
 @pytest.fixture(autouse=True)

@@ -23,9 +23,7 @@ CALLBACK = "http://127.0.0.1:8000/dashboard/sign-in/callback"
 def issuer(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Start the provider and configure the service for it; return its address."""
     monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")  # it speaks plain http on this machine
-    alice = peer.User(
-        sub="alice", claims={"email": "alice@example.com", "email_verified": True, "groups": ["operators"]}
-    )
+    alice = peer.User(sub="alice", claims={"email": "alice@example.com", "email_verified": True, "groups": ["operators"]})
     with peer.run_server_in_thread(require_nonce=True, user_claims=[alice]) as server:
         settings.OIDC_ISSUER = f"http://localhost:{server.server_port}"
         settings.OIDC_CLIENT_ID = settings.OIDC_AUDIENCE = "the-service"
@@ -63,13 +61,7 @@ def test_a_user_who_denies_access_is_not_signed_in(issuer: str) -> None:
 
 
 def test_an_id_token_is_not_accepted_by_the_api(issuer: str) -> None:
-    query = {
-        "client_id": "the-service",
-        "redirect_uri": CALLBACK,
-        "response_type": "code",
-        "scope": "openid",
-        "nonce": "n",
-    }
+    query = {"client_id": "the-service", "redirect_uri": CALLBACK, "response_type": "code", "scope": "openid", "nonce": "n"}
     asked = requests.Request("GET", f"{issuer}/oauth2/authorize", params=query).prepare()
     code = grant(str(asked.url), sub="bob").partition("code=")[2].partition("&")[0]
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK, "client_id": "the-service"}

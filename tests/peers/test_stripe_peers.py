@@ -103,9 +103,7 @@ def test_signed_subscription_events_are_verified_and_applied(api: ApiClient, kno
 
 
 @localstripe
-def test_reconciliation_reads_the_subscription_and_deletion_ends_it(
-    api: ApiClient, known: Workspace, paid: Settings
-) -> None:
+def test_reconciliation_reads_the_subscription_and_deletion_ends_it(api: ApiClient, known: Workspace, paid: Settings) -> None:
     name = subscribe(known, paid.STRIPE_PRICES["payg"])
     assert services.reconcile_billing().subscriptions_changed == 1
     assert subscription_of(api, known) == {"plan": "payg", "status": "active"}
@@ -117,9 +115,7 @@ def test_reconciliation_reads_the_subscription_and_deletion_ends_it(
 
 
 @localstripe
-def test_a_customer_unknown_to_the_processor_is_not_found(
-    known: Workspace, paid: Settings, workspace: Workspace
-) -> None:
+def test_a_customer_unknown_to_the_processor_is_not_found(known: Workspace, paid: Settings, workspace: Workspace) -> None:
     Workspace.objects.update(processor_customer_id="cus_of_nobody")
 
     assert services.reconcile_billing().complete

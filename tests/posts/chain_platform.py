@@ -24,11 +24,7 @@ class ChainPlatform(ScriptedPlatform):
     capabilities = replace(
         ScriptedPlatform.capabilities,
         thread=RULES,
-        options={
-            "type": "object",
-            "properties": {"thread": thread_option_schema(RULES)},
-            "additionalProperties": False,
-        },
+        options={"type": "object", "properties": {"thread": thread_option_schema(RULES)}, "additionalProperties": False},
     )
     faults: ClassVar[dict[int, PlatformError]]
 

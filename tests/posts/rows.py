@@ -56,8 +56,7 @@ def the_target(group: dict[str, Any]) -> PostTarget:
 def events_of(group: dict[str, Any]) -> list[dict[str, Any]]:
     """The payloads of the group's events in order of sequence."""
     return [
-        json.loads(bytes(event.payload))
-        for event in Event.objects.filter(post_group_id=group["id"]).order_by("sequence")
+        json.loads(bytes(event.payload)) for event in Event.objects.filter(post_group_id=group["id"]).order_by("sequence")
     ]
 
 

@@ -30,9 +30,7 @@ def fields_of(answer: Any, status: int, code: str) -> list[str]:
     return [row["field"] for row in assert_envelope(answer, status, code)["details"]]
 
 
-def test_groups_are_created_in_the_order_of_the_request(
-    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
-) -> None:
+def test_groups_are_created_in_the_order_of_the_request(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
     made = groups_in(
         batch(
             api,
@@ -218,9 +216,7 @@ def test_a_signed_in_user_must_name_the_workspace(
 
     assert fields_of(batch(as_user(owner), draft), 422, "VALIDATION_FAILED") == ["workspace_id"]
     for person, where in ((stranger, workspace.id), (owner, Workspace.objects.get(owner_user=stranger).id)):
-        assert fields_of(batch(as_user(person), draft, workspace_id=where), 422, "VALIDATION_FAILED") == [
-            "workspace_id"
-        ]
+        assert fields_of(batch(as_user(person), draft, workspace_id=where), 422, "VALIDATION_FAILED") == ["workspace_id"]
     assert_envelope(batch(as_user(teammate), draft, workspace_id=workspace.id), 403, "FORBIDDEN")
     named = draft | {"workspace_id": workspace.id}
     assert len(groups_in(batch(as_user(owner), named, draft, workspace_id=workspace.id))) == 2

@@ -47,9 +47,7 @@ def test_a_group_that_has_not_started_is_cancelled(
     assert run_until_idle() == 0
 
 
-def test_a_group_awaiting_confirmation_is_cancelled(
-    agent_client: Any, api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_a_group_awaiting_confirmation_is_cancelled(agent_client: Any, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(agent_client(default_mode="requires_confirmation"), account)
 
     assert api.delete(f"/posts/{group['id']}").json()["post_group"]["status"] == "cancelled"
@@ -100,9 +98,7 @@ def test_cancelling_twice_is_refused(api: ApiClient, account: ConnectedAccount, 
     assert_envelope(api.delete(path), 409, "INVALID_STATE")
 
 
-def test_one_claimed_target_prevents_the_whole_change(
-    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
-) -> None:
+def test_one_claimed_target_prevents_the_whole_change(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
     group = create(api, *accounts, scheduled_at=NOON.isoformat())
     [claimed] = claim_due(PostTarget.objects.all(), limit=1, lease=LEASE)
 
@@ -220,13 +216,7 @@ def test_a_cancelled_retry_retains_the_hold_of_possibly_published_targets(
     ],
 )
 def test_the_scope_depends_on_what_is_cancelled(
-    api: ApiClient,
-    key_with: Any,
-    account: ConnectedAccount,
-    clock: Any,
-    fields: dict[str, Any],
-    scope: str,
-    status: int,
+    api: ApiClient, key_with: Any, account: ConnectedAccount, clock: Any, fields: dict[str, Any], scope: str, status: int
 ) -> None:
     group = create(api, account, **fields)
 

@@ -30,12 +30,7 @@ NOW = "2027-03-10T12:00:00Z"
         ({}, {}, "publishing", None),
         ({"scheduled_at": TOMORROW}, {}, "scheduled", TOMORROW),
         ({}, {"scheduled_at": TOMORROW}, "scheduled", TOMORROW),
-        (
-            {"scheduled_at": TOMORROW},
-            {"scheduled_at": "2027-03-12T13:00:00+01:00"},
-            "scheduled",
-            "2027-03-12T12:00:00Z",
-        ),
+        ({"scheduled_at": TOMORROW}, {"scheduled_at": "2027-03-12T13:00:00+01:00"}, "scheduled", "2027-03-12T12:00:00Z"),
     ],
 )
 @pytest.mark.parametrize("kind", ["draft", "pending_confirmation"])
@@ -62,10 +57,7 @@ def test_a_confirmed_group_is_published_at_its_time(
     assert (released["status"], released["scheduled_at"], released["content_version"]) == (status, scheduled_at, 1)
     assert {each["next_attempt_at"] for each in released["targets"]} == {scheduled_at or NOW}
     assert released == read(api, group) == preview["would_update"]
-    assert (preview["operation"], set(preview)) == (
-        "posts.confirm",
-        {"dry_run", "operation", "request", "would_update"},
-    )
+    assert (preview["operation"], set(preview)) == ("posts.confirm", {"dry_run", "operation", "request", "would_update"})
     earlier = [] if kind == "draft" else ["post.pending_confirmation"]
     assert kinds_of(group) == [*earlier, "post.confirmed", *(["post.scheduled"] if scheduled_at else [])]
     assert events_of(group)[-1]["data"]["post_group"] == released
@@ -173,9 +165,7 @@ def test_concurrent_confirmation_and_edit_release_only_the_version_read(
 
         row = PostGroup.objects.get(pk=group["id"])
         assert {edited, released} == {200, 409}
-        assert (row.status, row.text) == (
-            ("publishing", "Read") if released == 200 else ("pending_confirmation", "Unread")
-        )
+        assert (row.status, row.text) == (("publishing", "Read") if released == 200 else ("pending_confirmation", "Unread"))
 
 
 def test_a_draft_with_a_time_is_a_plan_until_it_is_confirmed(

@@ -127,11 +127,7 @@ def test_foreign_and_absent_accounts_get_the_same_error(api: ApiClient, account:
         body = body_for(account, foreign)
         body["targets"][1]["connected_account_id"] = account_id
         assert assert_envelope(api.post(path, body), 422, "VALIDATION_FAILED")["details"] == [
-            {
-                "field": "targets[1].connected_account_id",
-                "code": "not_found",
-                "message": "This account does not exist.",
-            }
+            {"field": "targets[1].connected_account_id", "code": "not_found", "message": "This account does not exist."}
         ]
 
 
@@ -161,9 +157,7 @@ def test_an_invalid_target_is_named(
 def test_an_account_cannot_be_a_target_twice(api: ApiClient, account: ConnectedAccount) -> None:
     details = assert_envelope(api.post("/posts", body_for(account, account)), 422, "VALIDATION_FAILED")["details"]
 
-    assert [(detail["field"], detail["code"]) for detail in details] == [
-        ("targets[1].connected_account_id", "repeated")
-    ]
+    assert [(detail["field"], detail["code"]) for detail in details] == [("targets[1].connected_account_id", "repeated")]
 
 
 @pytest.mark.parametrize(
@@ -182,9 +176,7 @@ def test_an_account_cannot_be_a_target_twice(api: ApiClient, account: ConnectedA
         ({"id": "pgr_1"}, "id"),
     ],
 )
-def test_an_invalid_field_is_named(
-    api: ApiClient, account: ConnectedAccount, fields: dict[str, Any], field: str
-) -> None:
+def test_an_invalid_field_is_named(api: ApiClient, account: ConnectedAccount, fields: dict[str, Any], field: str) -> None:
     answer = api.post("/posts", {**body_for(account), **fields})
 
     assert [detail["field"] for detail in assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]] == [field]

@@ -126,9 +126,7 @@ def test_groups_are_cancelled_in_batches(api: ApiClient, workspace: Workspace, a
 def test_concurrent_runs_cancel_and_release_once(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount
 ) -> None:
-    groups = [
-        create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(days=1)).isoformat()) for _ in "abc"
-    ]
+    groups = [create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(days=1)).isoformat()) for _ in "abc"]
     delete(workspace)
 
     assert sum(at_once(4, lambda _: cancel_posts_of_deleted_workspaces())) == 3

@@ -136,9 +136,6 @@ def test_cancelling_and_retrying_have_dry_runs(api: ApiClient, account: Connecte
 
     preview = answer.json()
     assert (answer.status_code, preview["operation"], preview["request"]) == (200, "posts.cancel", {})
-    assert (preview["would_update"]["status"], preview["would_update"]["targets"][0]["status"]) == (
-        "cancelled",
-        "cancelled",
-    )
+    assert (preview["would_update"]["status"], preview["would_update"]["targets"][0]["status"]) == ("cancelled", "cancelled")
     assert written() == before
     assert api.get(f"/posts/{scheduled['id']}").json()["post_group"] == scheduled

@@ -119,12 +119,7 @@ def test_the_sequence_continues_after_a_retry(api: ApiClient, account: Connected
 
 @pytest.mark.parametrize(
     ("agent_url", "own_url", "expected_url"),
-    [
-        (AGENT_URL, None, AGENT_URL),
-        (AGENT_URL, OWN_URL, OWN_URL),
-        (None, OWN_URL, OWN_URL),
-        (None, None, None),
-    ],
+    [(AGENT_URL, None, AGENT_URL), (AGENT_URL, OWN_URL, OWN_URL), (None, OWN_URL, OWN_URL), (None, None, None)],
 )
 def test_events_go_to_the_groups_webhook_url_or_the_agents(
     agent_client: Any,

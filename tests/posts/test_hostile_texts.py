@@ -70,14 +70,10 @@ def test_a_text_is_counted_once_for_targets_with_the_same_rules(api: ApiClient, 
     with limited_cpu_time():
         answer = api.post("/posts/validate", utf8(body_for(*accounts, text=hostile_text("IDN domains"))))
 
-    assert {target["text_length"] for target in answer.json()["targets"]} == {
-        answer.json()["targets"][0]["text_length"]
-    }
+    assert {target["text_length"] for target in answer.json()["targets"]} == {answer.json()["targets"][0]["text_length"]}
 
 
-@pytest.mark.parametrize(
-    "options", [{"title": "a" * 900_000 + "<"}, {"title": " " * 900_000}, {"tags": ["<"] * 150_000}]
-)
+@pytest.mark.parametrize("options", [{"title": "a" * 900_000 + "<"}, {"title": " " * 900_000}, {"tags": ["<"] * 150_000}])
 def test_overlong_options_are_refused_within_the_cpu_limit(
     api: ApiClient, workspace: Workspace, options: dict[str, Any]
 ) -> None:
@@ -124,9 +120,7 @@ def test_a_segment_longer_than_the_longest_text_is_refused(api: ApiClient, works
 def test_a_batch_of_hostile_texts_is_checked_within_the_cpu_limit(
     api: ApiClient, accounts_on_all_platforms: list[ConnectedAccount]
 ) -> None:
-    posts = [
-        body_for(*accounts_on_all_platforms, text=hostile_text("IDN domains", 5000), draft=True) for _ in range(10)
-    ]
+    posts = [body_for(*accounts_on_all_platforms, text=hostile_text("IDN domains", 5000), draft=True) for _ in range(10)]
 
     with limited_cpu_time():
         answer = batch(api, *posts, dry_run=True)

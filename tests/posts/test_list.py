@@ -113,19 +113,10 @@ def test_in_every_time_zone_a_day_begins_when_the_previous_one_ends(day: date) -
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(
-            ("timezone", zone)
-            for zone in ("Asia", "localtime", "posixrules", "right/UTC", "posix/UTC", "europe/berlin")
-        ),
-        *(
-            ("timezone", zone)
-            for zone in ("", "../../etc/passwd", "/etc/localtime", "UTC\0", "+02:00", "é", "x" * 10_000)
-        ),
+        *(("timezone", zone) for zone in ("Asia", "localtime", "posixrules", "right/UTC", "posix/UTC", "europe/berlin")),
+        *(("timezone", zone) for zone in ("", "../../etc/passwd", "/etc/localtime", "UTC\0", "+02:00", "é", "x" * 10_000)),
         *(("date", day) for day in ("2027-02-30", "2027-13-01", "0000-01-01", "9999-12-31", "10000-01-01", "20270310")),
-        *(
-            ("date", day)
-            for day in ("", "today", "2027-3-1", "2027-03-10T00:00:00Z", "2027-03-10\n", "２０２７-03-10", "\0")
-        ),
+        *(("date", day) for day in ("", "today", "2027-3-1", "2027-03-10T00:00:00Z", "2027-03-10\n", "２０２７-03-10", "\0")),
         ("platform", "myspace"),
         ("account_id", "acc_1"),
         ("limit", "201"),
@@ -153,9 +144,7 @@ def test_workspace_date_and_timezone_are_required(api: ApiClient) -> None:
     }
 
 
-def test_each_post_has_its_local_time(
-    api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any
-) -> None:
+def test_each_post_has_its_local_time(api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any) -> None:
     group = create(api, account, text="Good morning", scheduled_at="2027-03-10T20:05:59Z")
     target = {"id": group["targets"][0]["id"], "platform": "bluesky", "connected_account_id": account.id}
 
@@ -263,9 +252,7 @@ def test_an_account_of_another_workspace_is_not_found(api: ApiClient, workspace:
     assert errors[0] == errors[1]
 
 
-def test_members_can_read_and_strangers_get_404(
-    workspace: Workspace, key_with: Any, teammate: User, stranger: User
-) -> None:
+def test_members_can_read_and_strangers_get_404(workspace: Workspace, key_with: Any, teammate: User, stranger: User) -> None:
     group = group_at(workspace, datetime(2027, 3, 10, 12, tzinfo=UTC))
 
     assert ids(on_day(as_user(teammate), workspace, "2027-03-10")) == [group.id]

@@ -28,12 +28,7 @@ def assets(workspace: Workspace) -> list[MediaAsset]:
 
 @pytest.mark.parametrize("made", [{"draft": True}, {"scheduled_at": TOMORROW}, {}], ids=["draft", "scheduled", "waits"])
 def test_media_of_an_unfinished_post_cannot_be_deleted(
-    api: ApiClient,
-    agent_client: Any,
-    account: ConnectedAccount,
-    assets: list[MediaAsset],
-    clock: Any,
-    made: dict[str, Any],
+    api: ApiClient, agent_client: Any, account: ConnectedAccount, assets: list[MediaAsset], clock: Any, made: dict[str, Any]
 ) -> None:
     group = create(api if made else agent_client(**WAITS), account, media=media_of(*assets[:2]), **made)
 
@@ -57,9 +52,7 @@ def test_a_rejected_post_releases_its_media(
     assert read(api, group)["media"] == media_of(*assets[:2])
 
 
-@pytest.mark.parametrize(
-    ("text", "status"), [("Hello", "published"), ("[sandbox:reject]", "failed"), ("Hello", "cancelled")]
-)
+@pytest.mark.parametrize(("text", "status"), [("Hello", "published"), ("[sandbox:reject]", "failed"), ("Hello", "cancelled")])
 def test_a_finished_post_releases_its_media(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any, text: str, status: str
 ) -> None:

@@ -62,10 +62,7 @@ def test_queries_of_reading_a_post(
 
 @pytest.mark.parametrize("targets", [1, 3])
 def test_queries_of_publishing_one_target(
-    used: ApiClient,
-    accounts: list[ConnectedAccount],
-    django_assert_num_queries: DjangoAssertNumQueries,
-    targets: int,
+    used: ApiClient, accounts: list[ConnectedAccount], django_assert_num_queries: DjangoAssertNumQueries, targets: int
 ) -> None:
     create(used, *accounts[:targets])
     with django_assert_num_queries(3):

@@ -74,11 +74,7 @@ def test_the_persons_answer_becomes_the_outcome(
     month: tuple[int, int],
     usage: tuple[int, int, int],
 ) -> None:
-    assert (unconfirmed_post["status"], unconfirmed_post["cost_cents"], month_of(workspace)) == (
-        "unconfirmed",
-        1,
-        (1, 0),
-    )
+    assert (unconfirmed_post["status"], unconfirmed_post["cost_cents"], month_of(workspace)) == ("unconfirmed", 1, (1, 0))
     preview = resolve(api, unconfirmed_post, **said, dry_run=True).json()
     assert (read(api, unconfirmed_post), kinds_of(unconfirmed_post), month_of(workspace)) == (
         unconfirmed_post,
@@ -141,9 +137,7 @@ def test_resolving_emits_target_events_and_one_group_event(api: ApiClient, accou
     ]
 
 
-def test_resolving_does_not_finish_a_running_group(
-    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
-) -> None:
+def test_resolving_does_not_finish_a_running_group(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
     group = create(api, *accounts[:2], texts=["[sandbox:unknown]", "[sandbox:flaky]"])
     run_until_idle()
 
@@ -177,9 +171,7 @@ def test_resolving_does_not_finish_a_running_group(
 def test_a_resolution_without_a_clear_answer_is_refused(
     api: ApiClient, unconfirmed_post: dict[str, Any], said: dict[str, Any], field: str, dry_run: bool
 ) -> None:
-    details = assert_envelope(resolve(api, unconfirmed_post, **said, dry_run=dry_run), 422, "VALIDATION_FAILED")[
-        "details"
-    ]
+    details = assert_envelope(resolve(api, unconfirmed_post, **said, dry_run=dry_run), 422, "VALIDATION_FAILED")["details"]
 
     assert [row["field"] for row in details] == [field]
     assert read(api, unconfirmed_post) == unconfirmed_post

@@ -83,9 +83,7 @@ def test_unconfirmed_targets_are_retried_with_include_unconfirmed(api: ApiClient
     assert run_until_idle() == 2
 
 
-def test_a_group_with_only_unconfirmed_targets_needs_include_unconfirmed(
-    api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_a_group_with_only_unconfirmed_targets_needs_include_unconfirmed(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, text="[sandbox:unknown]")
     run_until_idle()
 
@@ -199,10 +197,7 @@ def test_a_retry_that_exceeds_a_cap_is_refused(api: ApiClient, rejected: dict[st
 
 
 def test_a_target_whose_money_is_held_is_not_charged_again(
-    api: ApiClient,
-    telegram_account: ConnectedAccount,
-    scripted: type[ScriptedPlatform],
-    monkeypatch: pytest.MonkeyPatch,
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=1)
     with monkeypatch.context() as patch:

@@ -37,9 +37,7 @@ def test_another_workspaces_sandbox_account_does_not_relax_the_scope(
     key_with: Any, account: ConnectedAccount, stranger: User
 ) -> None:
     foreign = AccountFactory(workspace=stranger.owned_workspaces.get())
-    answers = [
-        key_with("posts.draft").post("/posts", body_for(*targets)) for targets in ([foreign], [account, foreign])
-    ]
+    answers = [key_with("posts.draft").post("/posts", body_for(*targets)) for targets in ([foreign], [account, foreign])]
 
     for answer in answers:
         assert_envelope(answer, 403, "SCOPE_MISSING")

@@ -128,9 +128,7 @@ def test_an_invalid_parameter_is_refused_by_name(api: ApiClient, workspace: Work
 
 
 @pytest.mark.parametrize("field", ["account_id", "agent_id"])
-def test_accounts_and_agents_of_another_workspace_are_not_found(
-    api: ApiClient, workspace: Workspace, field: str
-) -> None:
+def test_accounts_and_agents_of_another_workspace_are_not_found(api: ApiClient, workspace: Workspace, field: str) -> None:
     foreign = (AccountFactory.create() if field == "account_id" else AgentFactory.create()).id
     errors = [
         {**assert_envelope(search(api, workspace, **{field: each}), 404, "NOT_FOUND"), "trace_id": ""}

@@ -24,8 +24,7 @@ LATER, APRIL = "2027-03-12T12:00:00Z", "2027-04-02T12:00:00Z"
 
 
 @pytest.mark.parametrize(
-    ("made", "status"),
-    [({"draft": True}, "draft"), ({"scheduled_at": TOMORROW}, "scheduled"), ({}, "pending_confirmation")],
+    ("made", "status"), [({"draft": True}, "draft"), ({"scheduled_at": TOMORROW}, "scheduled"), ({}, "pending_confirmation")]
 )
 @pytest.mark.parametrize("changes", [{"text": "Better"}, {"targets": True}, {"scheduled_at": LATER}, {"media": []}, {}])
 def test_an_edit_raises_the_version_and_equals_its_dry_run(
@@ -91,9 +90,7 @@ def test_the_edited_content_is_published(
     assert billing.ledger_drift() == []
 
 
-def test_rescheduling_emits_an_event_and_other_edits_do_not(
-    api: ApiClient, account: ConnectedAccount, clock: Any
-) -> None:
+def test_rescheduling_emits_an_event_and_other_edits_do_not(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
     patch(api, group, text="Better")
     patch(api, group, scheduled_at=TOMORROW)
@@ -142,9 +139,7 @@ def test_the_audit_entry_names_the_fields_and_not_their_content(
     assert entry.metadata == {"fields": ["scheduled_at", "text"], "content_version": 2}
 
 
-def test_a_repeated_call_with_its_key_is_replayed(
-    api: ApiClient, telegram_account: ConnectedAccount, clock: Any
-) -> None:
+def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> None:
     group = create(api, telegram_account, scheduled_at=TOMORROW)
     patch(api, group, text="Second", key="k")
     patch(api, group, text="Third")

@@ -31,13 +31,7 @@ LATER, APRIL = "2027-03-12T12:00:00Z", "2027-04-02T12:00:00Z"
     ],
 )
 def test_the_agents_mode_limits_what_it_may_do(
-    api: ApiClient,
-    agent_client: Any,
-    account: ConnectedAccount,
-    clock: Any,
-    mode: str,
-    made: dict[str, Any],
-    outcome: str,
+    api: ApiClient, agent_client: Any, account: ConnectedAccount, clock: Any, mode: str, made: dict[str, Any], outcome: str
 ) -> None:
     group = create(api, account, **made)
 
@@ -118,10 +112,7 @@ def test_the_time_of_a_scheduled_group_cannot_be_removed(api: ApiClient, account
         ({"text": "a" * 100_001}, "text"),
         ({"targets": []}, "targets"),
         ({"targets": None}, "targets"),
-        (
-            {"targets": [{"platform": "x", "connected_account_id": new_id("acc")}]},
-            "targets[0].connected_account_id",
-        ),
+        ({"targets": [{"platform": "x", "connected_account_id": new_id("acc")}]}, "targets[0].connected_account_id"),
         ({"media": [{"media_id": new_id("med")}]}, "media[0].media_id"),
         ({"scheduled_at": "2027-03-10T11:58:59Z"}, "scheduled_at"),
         ({"scheduled_at": "2028-03-11T12:00:01Z"}, "scheduled_at"),
@@ -192,9 +183,7 @@ def test_the_scope_depends_on_what_is_edited(
     assert patch(client, sandboxed, text="Best").status_code == any_of_them
 
 
-def test_members_and_strangers_do_not_edit(
-    api: ApiClient, account: ConnectedAccount, teammate: User, stranger: User
-) -> None:
+def test_members_and_strangers_do_not_edit(api: ApiClient, account: ConnectedAccount, teammate: User, stranger: User) -> None:
     group = create(api, account, draft=True)
 
     assert_envelope(patch(as_user(teammate), group, text="Better"), 403, "FORBIDDEN")

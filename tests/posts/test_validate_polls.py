@@ -125,12 +125,7 @@ def test_polls_beyond_the_limits_are_refused(api: ApiClient, workspace: Workspac
 @pytest.mark.parametrize(
     ("name", "asked", "message", "advice"),
     [
-        (
-            "x",
-            {"choices": ["a"]},
-            "The poll has 1 choice; x takes 2 to 4 choices.",
-            "Offer 2 to 4 choices.",
-        ),
+        ("x", {"choices": ["a"]}, "The poll has 1 choice; x takes 2 to 4 choices.", "Offer 2 to 4 choices."),
         (
             "x",
             {"duration_minutes": 4},

@@ -76,9 +76,7 @@ def test_an_empty_segment_is_refused(api: ApiClient, workspace: Workspace, name:
 
 @pytest.mark.parametrize("thread", ["Two", {}, ["Two"], [{"text": 2}], [{}], [{"text": "Two", "media": []}], []])
 @every_threaded
-def test_malformed_segments_are_refused_by_the_schema(
-    api: ApiClient, workspace: Workspace, name: str, thread: Any
-) -> None:
+def test_malformed_segments_are_refused_by_the_schema(api: ApiClient, workspace: Workspace, name: str, thread: Any) -> None:
     body = thread_at(workspace, name)
     body["targets"][0]["options"] = {"thread": thread}
 
@@ -136,10 +134,7 @@ def test_a_content_warning_counts_toward_each_segments_limit(api: ApiClient, wor
     reported = [(issue["field"], issue["message"]) for issue in target["issues"]]
     assert reported == [
         ("targets[0].text", "The text counts 491 graphemes; mastodon takes 490 beside its options."),
-        (
-            "targets[0].options.thread[0].text",
-            "Segment 2 counts 499 graphemes; mastodon takes 490 beside its options.",
-        ),
+        ("targets[0].options.thread[0].text", "Segment 2 counts 499 graphemes; mastodon takes 490 beside its options."),
     ]
 
 

@@ -50,11 +50,7 @@ def test_a_comment_without_its_scope_is_refused_until_it_is_removed(
     assert (issue["code"], issue["severity"], issue["field"]) == ("OPTION_NOT_GRANTED", "error", FIELD)
     assert scope in issue["message"]
     assert "connect the account again" in issue["message"]
-    assert issue["repair_hint"] == {
-        "action": "remove_option",
-        "field": FIELD,
-        "explanation": "Leave the first comment out.",
-    }
+    assert issue["repair_hint"] == {"action": "remove_option", "field": FIELD, "explanation": "Leave the first comment out."}
     assert_envelope(api.post("/posts", body), 422, "CONTENT_INVALID")
     del body["targets"][0]["options"]["first_comment"]
     assert api.post("/posts/validate", body).json()["valid"] is True
@@ -65,8 +61,7 @@ def test_a_comment_without_its_scope_is_refused_until_it_is_removed(
 
 
 @pytest.mark.parametrize(
-    ("external_id", "scopes"),
-    [(MEMBER, ALLOWED), (PAGE, ["w_organization_social_feed"]), ("sandbox-linkedin", [])],
+    ("external_id", "scopes"), [(MEMBER, ALLOWED), (PAGE, ["w_organization_social_feed"]), ("sandbox-linkedin", [])]
 )
 def test_a_comment_with_its_scope_is_accepted(
     api: ApiClient, workspace: Workspace, external_id: str, scopes: list[str]

@@ -65,9 +65,7 @@ def test_after_the_time_limit_the_unfinished_group_is_returned(
     assert create(api, account, wait=True)["status"] == "publishing"
 
 
-@pytest.mark.parametrize(
-    "fields", [{"draft": True}, {"scheduled_at": "2027-03-10T12:01:00Z"}], ids=["draft", "scheduled"]
-)
+@pytest.mark.parametrize("fields", [{"draft": True}, {"scheduled_at": "2027-03-10T12:01:00Z"}], ids=["draft", "scheduled"])
 def test_wait_returns_at_once_for_a_later_schedule(
     api: ApiClient, account: ConnectedAccount, clock: Any, fields: dict[str, Any]
 ) -> None:
@@ -87,9 +85,7 @@ def test_wait_returns_at_once_for_posts_that_need_a_person(agent_client: Any, ac
     assert time.monotonic() - started < LONG / 2
 
 
-def test_at_most_half_of_the_threads_wait(
-    api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_at_most_half_of_the_threads_wait(api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     share = WebThreadLimit(1)
     monkeypatch.setattr(waiting, "waiting_threads", share)
     started = time.monotonic()

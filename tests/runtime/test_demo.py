@@ -64,9 +64,7 @@ def test_an_identity_provider_that_is_set_later_removes_token_and_link(folder: P
 def test_the_welcome_text_shows_only_links_that_work(folder: Path, settings: Any, issuer: str) -> None:
     settings.OIDC_ISSUER = issuer
     shown = io.StringIO()
-    print_welcome(
-        OutputWrapper(shown), create_or_find_demo_workspace(base_url=BASE_URL), base_url=BASE_URL, data_dir=folder
-    )
+    print_welcome(OutputWrapper(shown), create_or_find_demo_workspace(base_url=BASE_URL), base_url=BASE_URL, data_dir=folder)
 
     assert "None" not in shown.getvalue()
     assert ("(signs you in, once)" in shown.getvalue()) is (not issuer)

@@ -81,9 +81,7 @@ def test_slow_clients_do_not_delay_other_requests(server: WebServer, request_beg
 
 @pytest.mark.parametrize("headers", [JSON + "Content-Length: 999999\r\n", JSON + "Transfer-Encoding: chunked\r\n"])
 @pytest.mark.parametrize("path", ["/posts", "/posts/validate", "/media"])
-def test_a_request_without_a_token_is_refused_before_its_body_is_read(
-    server: WebServer, path: str, headers: str
-) -> None:
+def test_a_request_without_a_token_is_refused_before_its_body_is_read(server: WebServer, path: str, headers: str) -> None:
     for bearer in ("", "Authorization: Bearer sps_key_wrong\r\n"):
         status, result = answer_on(begin(server, post(path, headers, bearer=bearer)))
 

@@ -114,9 +114,7 @@ def test_a_child_that_ran_for_a_minute_starts_again_with_the_first_delay(caplog:
 def test_stop_lets_every_child_finish(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     lines = [Lifeline(tmp_path / name) for name in ("web", "worker")]
     supervisor = Supervisor([python(line.path.name, POLITE, line.path) for line in lines])
-    assert supervisor.keep_children_running(
-        until=lambda: all(line.has(b"u")() for line in lines), timeout=BOUND_SECONDS
-    )
+    assert supervisor.keep_children_running(until=lambda: all(line.has(b"u")() for line in lines), timeout=BOUND_SECONDS)
 
     supervisor.stop()
 

@@ -35,8 +35,7 @@ def test_the_data_dir_is_locked_for_one_process(tmp_path: Path) -> None:
             pass
 
     assert str(refused.value) == (
-        f"{tmp_path} is in use by another `manage.py up` (process {os.getpid()}). "
-        "Stop that one, or pass another --data-dir."
+        f"{tmp_path} is in use by another `manage.py up` (process {os.getpid()}). Stop that one, or pass another --data-dir."
     )
 
 
@@ -170,9 +169,7 @@ def test_the_commands_of_the_readmes_tour_work(service: Service, tmp_path: Path)
     environ = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
     script = tour().replace("9000", receiver)
-    done = subprocess.run(
-        ["/bin/bash", "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run(["/bin/bash", "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120)
 
     assert "not there after" not in done.stdout
     assert "UNAUTHENTICATED" not in done.stdout

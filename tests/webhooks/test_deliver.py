@@ -55,9 +55,7 @@ def test_a_2xx_answer_delivers(workspace: Workspace) -> None:
     assert request.body == bytes(delivery.event.payload)
 
 
-def test_every_attempt_sends_the_same_bytes_under_the_same_id_with_the_time_of_the_attempt(
-    workspace: Workspace,
-) -> None:
+def test_every_attempt_sends_the_same_bytes_under_the_same_id_with_the_time_of_the_attempt(workspace: Workspace) -> None:
     with Receiver(500, 500, 200) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
         for _ in range(2):
@@ -73,9 +71,7 @@ def test_every_attempt_sends_the_same_bytes_under_the_same_id_with_the_time_of_t
     assert 240 <= times[2] - times[1] <= 360
 
 
-def test_failures_are_retried_along_the_schedule_and_end_as_a_dead_letter(
-    workspace: Workspace, settings: Settings
-) -> None:
+def test_failures_are_retried_along_the_schedule_and_end_as_a_dead_letter(workspace: Workspace, settings: Settings) -> None:
     settings.WEBHOOK_RETRY_SCHEDULE = SCHEDULE
     with Receiver(otherwise=500) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
@@ -175,9 +171,7 @@ def test_a_refused_url_becomes_a_dead_letter_with_the_reason(workspace: Workspac
     assert delivery.last_error == "The URL's host has an address that is not public."
 
 
-def test_deliveries_of_a_deleted_workspace_are_not_sent_and_make_no_secret(
-    workspace: Workspace, receiver: Receiver
-) -> None:
+def test_deliveries_of_a_deleted_workspace_are_not_sent_and_make_no_secret(workspace: Workspace, receiver: Receiver) -> None:
     emit(workspace, receiver.url)
     Workspace.objects.update(status=WorkspaceStatus.DELETED)
 
@@ -200,10 +194,7 @@ def test_a_secret_that_cannot_be_decrypted_delays_only_its_workspace(workspace: 
 
     assert Delivery.objects.get(workspace=other).status == DeliveryStatus.DELIVERED
     stuck = Delivery.objects.get(workspace=workspace)
-    assert (stuck.status, stuck.last_error) == (
-        DeliveryStatus.RETRYING,
-        "The workspace's signing secret cannot be read.",
-    )
+    assert (stuck.status, stuck.last_error) == (DeliveryStatus.RETRYING, "The workspace's signing secret cannot be read.")
 
 
 def test_each_workspace_signs_with_its_own_secret(workspace: Workspace, receiver: Receiver) -> None:
@@ -225,11 +216,7 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
     assert deliveries.record_outcomes([(stale, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 0
     release_claims([stale])
     delivery = Delivery.objects.get()
-    assert (delivery.status, delivery.attempts, delivery.lease_until) == (
-        DeliveryStatus.PENDING,
-        0,
-        fresh.lease_until,
-    )
+    assert (delivery.status, delivery.attempts, delivery.lease_until) == (DeliveryStatus.PENDING, 0, fresh.lease_until)
 
     assert deliveries.record_outcomes([(fresh, AttemptOutcome(DeliveryVerdict.DELIVERED, 200))]) == 1
     delivery.refresh_from_db()

@@ -68,9 +68,7 @@ def test_a_url_that_is_no_longer_allowed_does_not_stop_the_event(workspace: Work
     assert Delivery.objects.get().host == ""
 
 
-def test_many_events_take_two_statements(
-    workspace: Workspace, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
+def test_many_events_take_two_statements(workspace: Workspace, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     new = [
         services.NewEvent(
             workspace_id=workspace.id,

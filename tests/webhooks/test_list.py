@@ -52,9 +52,7 @@ def test_filters_combine(workspace: Workspace, reader: ApiClient) -> None:
     assert ids(reader, workspace_id=workspace.id, status="pending", post_group_id=dead.event.post_group_id) == []
 
 
-def test_deliveries_of_other_workspaces_are_not_returned(
-    workspace: Workspace, reader: ApiClient, stranger: User
-) -> None:
+def test_deliveries_of_other_workspaces_are_not_returned(workspace: Workspace, reader: ApiClient, stranger: User) -> None:
     other = WorkspaceFactory.create()
     make_delivery(other, URL)
 
@@ -76,9 +74,7 @@ def test_listing_needs_the_scope(workspace: Workspace) -> None:
     assert (response.status_code, response.json()["code"]) == (403, "SCOPE_MISSING")
 
 
-@pytest.mark.parametrize(
-    "query", [{"status": "lost"}, {"post_group_id": "x"}, {"limit": "0"}, {"event": "post.failed"}]
-)
+@pytest.mark.parametrize("query", [{"status": "lost"}, {"post_group_id": "x"}, {"limit": "0"}, {"event": "post.failed"}])
 def test_an_invalid_query_is_refused(workspace: Workspace, reader: ApiClient, query: dict[str, str]) -> None:
     response = get_list(reader, workspace_id=workspace.id, **query)
 

@@ -107,9 +107,7 @@ def test_a_delivery_that_waits_for_its_retry_can_be_replayed_now(
     assert waiting.status == DeliveryStatus.DELIVERED
 
 
-def test_a_delivery_in_flight_cannot_be_replayed(
-    workspace: Workspace, publisher: ApiClient, receiver: Receiver
-) -> None:
+def test_a_delivery_in_flight_cannot_be_replayed(workspace: Workspace, publisher: ApiClient, receiver: Receiver) -> None:
     delivery = make_delivery(workspace, receiver.url)
     deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
 
@@ -142,9 +140,7 @@ def test_one_idempotency_key_replays_once(delivery: Delivery, publisher: ApiClie
     assert len(receiver.requests) == 2
 
 
-def test_a_dry_run_returns_a_preview_and_sends_nothing(
-    delivery: Delivery, publisher: ApiClient, receiver: Receiver
-) -> None:
+def test_a_dry_run_returns_a_preview_and_sends_nothing(delivery: Delivery, publisher: ApiClient, receiver: Receiver) -> None:
     response = replay(publisher, delivery, {"dry_run": True})
     deliver_due()
 
@@ -178,9 +174,7 @@ def test_the_owner_may_replay(delivery: Delivery, workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("mode", [AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION])
-def test_an_agent_that_may_not_publish_may_not_replay(
-    delivery: Delivery, workspace: Workspace, mode: AgentMode
-) -> None:
+def test_an_agent_that_may_not_publish_may_not_replay(delivery: Delivery, workspace: Workspace, mode: AgentMode) -> None:
     client = with_agent_key(workspace, mode, "posts.publish")
 
     for body in ({}, {"dry_run": True}):
@@ -208,9 +202,5 @@ def test_a_replay_writes_an_audit_entry(delivery: Delivery, publisher: ApiClient
     replay(publisher, delivery)
 
     entry = AuditEntry.objects.get(operation="webhooks.replay")
-    assert (entry.workspace_id, entry.resource_type, entry.resource_id) == (
-        workspace.id,
-        "webhook_delivery",
-        delivery.id,
-    )
+    assert (entry.workspace_id, entry.resource_type, entry.resource_id) == (workspace.id, "webhook_delivery", delivery.id)
     assert entry.metadata == {"event": "post.published", "post_group_id": delivery.event.post_group_id}

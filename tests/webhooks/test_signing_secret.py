@@ -46,9 +46,7 @@ def test_the_secret_is_returned_with_its_signature_format(workspace: Workspace) 
 
 def test_the_secret_stays_the_same_and_differs_by_workspace(workspace: Workspace) -> None:
     other = WorkspaceFactory.create()
-    read = [
-        with_key(one, "api_keys.write").get(path(one)).json()["signing_secret"] for one in (workspace, other, workspace)
-    ]
+    read = [with_key(one, "api_keys.write").get(path(one)).json()["signing_secret"] for one in (workspace, other, workspace)]
 
     assert read[0] == read[2] != read[1]
 
@@ -102,9 +100,7 @@ def test_rotation_returns_a_new_secret(workspace: Workspace) -> None:
     assert secret_of(workspace) != before["signing_secret"]
 
 
-def test_for_24_hours_deliveries_have_both_signatures_with_the_new_first(
-    workspace: Workspace, receiver: Receiver
-) -> None:
+def test_for_24_hours_deliveries_have_both_signatures_with_the_new_first(workspace: Workspace, receiver: Receiver) -> None:
     caller = system_caller(workspace.id)
     with time_machine.travel(NOON, tick=False):
         old = services.read_signing_secret(caller=caller, workspace_id=workspace.id)

@@ -76,11 +76,7 @@ def test_hanging_receivers_delay_no_others_and_use_a_limited_share(
 
 
 def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
-    workspace: Workspace,
-    receiver: Receiver,
-    loop: DeliverLoop,
-    name_server: ServeNames,
-    monkeypatch: pytest.MonkeyPatch,
+    workspace: Workspace, receiver: Receiver, loop: DeliverLoop, name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(async_client, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
     names = name_server(silent)

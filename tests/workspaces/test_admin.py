@@ -32,9 +32,7 @@ def test_a_workspace_is_paused_and_resumed(operator: Client, workspace: Workspac
     ]
 
 
-def test_an_error_for_one_workspace_does_not_stop_the_others(
-    operator: Client, workspace: Workspace, stranger: User
-) -> None:
+def test_an_error_for_one_workspace_does_not_stop_the_others(operator: Client, workspace: Workspace, stranger: User) -> None:
     deleted = Workspace.objects.get(owner_user=stranger)
     Workspace.objects.filter(pk=deleted.pk).update(status="deleted")
     messages = act(operator, "pause", deleted, workspace)

@@ -141,9 +141,7 @@ def test_missing_required_fields_are_named_in_the_error(owner: User) -> None:
     assert [detail["field"] for detail in body["details"]] == ["owner_user_id", "name"]
 
 
-def test_a_workspace_key_creates_a_workspace_for_its_owner(
-    workspace: Workspace, key_with: Callable[..., ApiClient]
-) -> None:
+def test_a_workspace_key_creates_a_workspace_for_its_owner(workspace: Workspace, key_with: Callable[..., ApiClient]) -> None:
     answer = create(key_with("api_keys.write"), workspace.owner_user)
 
     assert answer.status_code == 201

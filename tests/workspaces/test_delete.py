@@ -117,9 +117,9 @@ def test_a_dry_run_returns_a_preview_and_deletes_nothing(
         "would_delete": {**before, "status": "deleted", "updated_at": "2027-03-10T12:00:00Z"},
     }
     assert status_of(workspace) == "active"
-    assert [
-        (entry.operation, entry.dry_run) for entry in AuditEntry.objects.exclude(operation="workspaces.export")
-    ] == [("workspaces.delete", True)]
+    assert [(entry.operation, entry.dry_run) for entry in AuditEntry.objects.exclude(operation="workspaces.export")] == [
+        ("workspaces.delete", True)
+    ]
 
 
 def test_other_callers_are_refused(

@@ -47,12 +47,8 @@ def test_the_owner_and_a_workspace_key_get_the_workspace(
                 },
             },
         )
-    entries = AuditEntry.objects.order_by("pk").values_list(
-        "operation", "actor_type", "workspace_id", "resource_id", "code"
-    )
-    assert list(entries) == [
-        ("workspaces.export", kind, workspace.id, workspace.id, None) for kind in ("user", "api_key")
-    ]
+    entries = AuditEntry.objects.order_by("pk").values_list("operation", "actor_type", "workspace_id", "resource_id", "code")
+    assert list(entries) == [("workspaces.export", kind, workspace.id, workspace.id, None) for kind in ("user", "api_key")]
 
 
 def test_other_callers_cannot_export(

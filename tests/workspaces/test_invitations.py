@@ -148,9 +148,9 @@ ENDINGS: dict[str, Any] = {
     "it was replaced": lambda workspace, owner: invite(owner, workspace),
     "the workspace was deleted": lambda workspace, owner: as_user(owner).delete(f"/workspaces/{workspace.id}"),
     "who invited has left": lambda workspace, owner: Member.objects.filter(user__display_name="Admin").delete(),
-    "who invited is no admin any more": lambda workspace, owner: Member.objects.filter(
-        user__display_name="Admin"
-    ).update(role="member"),
+    "who invited is no admin any more": lambda workspace, owner: Member.objects.filter(user__display_name="Admin").update(
+        role="member"
+    ),
 }
 
 
@@ -212,9 +212,7 @@ def test_inviting_a_member_shows_an_error(workspace: Workspace, owner: User, ali
     assert not Invitation.objects.exists()
 
 
-def test_accepting_does_not_change_the_role_of_an_existing_member(
-    workspace: Workspace, owner: User, alice: User
-) -> None:
+def test_accepting_does_not_change_the_role_of_an_existing_member(workspace: Workspace, owner: User, alice: User) -> None:
     link = invite(owner, workspace)
     Member.objects.create(workspace=workspace, user=alice, role="admin")
     accept(alice, link)
@@ -242,9 +240,7 @@ def test_invalid_addresses_and_roles_are_refused(
     assert not OutgoingMail.objects.exists()
 
 
-def test_an_invitation_of_another_workspace_cannot_be_withdrawn(
-    workspace: Workspace, owner: User, stranger: User
-) -> None:
+def test_an_invitation_of_another_workspace_cannot_be_withdrawn(workspace: Workspace, owner: User, stranger: User) -> None:
     invite(owner, workspace)
     other = stranger.owned_workspaces.get()
     send(stranger, other, f"/invitations/{Invitation.objects.get().pk}/withdraw")
@@ -253,9 +249,7 @@ def test_an_invitation_of_another_workspace_cannot_be_withdrawn(
     assert AuditEntry.objects.get(actor_id=stranger.id).code == "NOT_FOUND"
 
 
-def test_a_failed_e_mail_is_shown_and_the_invitation_stays_valid(
-    workspace: Workspace, owner: User, alice: User
-) -> None:
+def test_a_failed_e_mail_is_shown_and_the_invitation_stays_valid(workspace: Workspace, owner: User, alice: User) -> None:
     link = invite(owner, workspace)
     assert "the e-mail is not sent yet" in words(browser_of(owner).get(page_of(workspace)))
     OutgoingMail.objects.update(due_at=None)

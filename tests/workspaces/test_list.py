@@ -45,10 +45,7 @@ def test_an_owner_lists_their_workspaces_newest_first_without_deleted_ones(owner
 
     assert set(body) == {"workspaces", "next_cursor"}
     assert body["next_cursor"] is None
-    assert [(row["id"], row["status"]) for row in body["workspaces"]] == [
-        (paused.id, "paused"),
-        (workspace.id, "active"),
-    ]
+    assert [(row["id"], row["status"]) for row in body["workspaces"]] == [(paused.id, "paused"), (workspace.id, "active")]
     assert [set(row) for row in body["workspaces"]] == [FIELDS | {"commit_pack_id"}, FIELDS]
 
 

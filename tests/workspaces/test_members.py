@@ -83,9 +83,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_members(
 
 
 @pytest.mark.parametrize("who", ["owner", "admin"])
-def test_a_changed_role_applies_at_once(
-    workspace: Workspace, owner: User, admin: User, teammate: User, who: str
-) -> None:
+def test_a_changed_role_applies_at_once(workspace: Workspace, owner: User, admin: User, teammate: User, who: str) -> None:
     actor = {"owner": owner, "admin": admin}[who]
     key = {"workspace_id": workspace.id, "name": "k", "scopes": ["posts.read"]}
     assert as_user(teammate).post("/auth/api-keys", key).status_code == 403
@@ -124,9 +122,7 @@ def test_a_member_may_leave_even_a_paused_workspace(workspace: Workspace, teamma
     assert entries() == [("members.leave", teammate.id, teammate.id, None, {})]
 
 
-def test_the_owner_hands_the_workspace_over_and_stays_as_an_admin(
-    workspace: Workspace, owner: User, teammate: User
-) -> None:
+def test_the_owner_hands_the_workspace_over_and_stays_as_an_admin(workspace: Workspace, owner: User, teammate: User) -> None:
     send(owner, workspace, "/hand-over", user_id=teammate.id)
 
     assert roles(workspace) == {owner.id: "admin", teammate.id: "owner"}
@@ -172,9 +168,7 @@ def test_members_and_strangers_cannot_change_members(
     assert [entry[3] for entry in entries()] == ["FORBIDDEN" if who == "teammate" else "NOT_FOUND"]
 
 
-def test_an_admin_cannot_hand_the_workspace_over(
-    workspace: Workspace, owner: User, admin: User, teammate: User
-) -> None:
+def test_an_admin_cannot_hand_the_workspace_over(workspace: Workspace, owner: User, admin: User, teammate: User) -> None:
     browser = browser_of(admin)
     send_form(browser, page_of(workspace), page_of(workspace, "/hand-over"), user_id=admin.id)
 
@@ -235,9 +229,7 @@ def test_concurrent_handovers_leave_one_owner(workspace: Workspace, owner: User,
 
     def hand_over(number: int) -> str:
         try:
-            services.hand_over_workspace(
-                caller=Caller("user", owner.id), workspace_id=workspace.id, user_id=heirs[number]
-            )
+            services.hand_over_workspace(caller=Caller("user", owner.id), workspace_id=workspace.id, user_id=heirs[number])
         except Exception as error:
             return type(error).__name__
         return heirs[number]

@@ -55,9 +55,7 @@ def test_the_worker_runs_the_mail_loop() -> None:
     assert import_string(configured.WORKER_LOOPS[MAIL_LOOP]) is MailLoop
 
 
-def test_a_message_is_sent_once_and_its_content_deleted(
-    server: FakeMailServer, mail: OutgoingMail, settings: Any
-) -> None:
+def test_a_message_is_sent_once_and_its_content_deleted(server: FakeMailServer, mail: OutgoingMail, settings: Any) -> None:
     settings.DEFAULT_FROM_EMAIL = "Service <service@example.com>"
     assert [work(), work()] == [True, False]
 
@@ -107,9 +105,7 @@ def test_an_address_unknown_to_the_mail_server_is_given_up_at_once(
     assert "alice" not in caplog.text
 
 
-def test_an_unreachable_server_is_retried_for_hours_and_then_given_up(
-    mail: OutgoingMail, clock: Any, settings: Any
-) -> None:
+def test_an_unreachable_server_is_retried_for_hours_and_then_given_up(mail: OutgoingMail, clock: Any, settings: Any) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     with FakeMailServer() as gone:
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", gone.port

@@ -38,17 +38,10 @@ def test_the_first_sign_in_creates_the_user_by_issuer_and_subject(provider: Fake
     assert (made.is_staff, made.is_superuser, made.has_usable_password()) == (False, False, False)
     assert signed_in(answer.client)
     [entry] = AuditEntry.objects.all()
-    assert (entry.operation, entry.actor_id, entry.resource_id, entry.metadata) == (
-        "users.sign_in",
-        made.id,
-        made.id,
-        {},
-    )
+    assert (entry.operation, entry.actor_id, entry.resource_id, entry.metadata) == ("users.sign_in", made.id, made.id, {})
 
 
-def test_a_later_sign_in_finds_the_user_and_updates_name_and_address(
-    provider: FakeOpenIdProvider,
-) -> None:
+def test_a_later_sign_in_finds_the_user_and_updates_name_and_address(provider: FakeOpenIdProvider) -> None:
     sign_in(provider, "alice")
     provider.add_person("alice", email="Alice@New.example.com", name="Alice B.")
     sign_in(provider, "alice")
@@ -198,9 +191,7 @@ def test_a_deleted_users_next_sign_in_creates_a_new_user(provider: FakeOpenIdPro
     assert User.objects.get(pk=first.pk).identity_subject == ""
 
 
-def test_a_user_without_address_has_a_placeholder_address_in_the_api(
-    provider: FakeOpenIdProvider,
-) -> None:
+def test_a_user_without_address_has_a_placeholder_address_in_the_api(provider: FakeOpenIdProvider) -> None:
     provider.add_person("carol")
     sign_in(provider, "carol")
     made = person(provider, "carol")
@@ -233,9 +224,7 @@ def test_the_staff_claim_makes_a_user_an_operator(
     made = person(provider, "alice")
     assert (made.is_staff, made.is_superuser) == (staff, staff)
     assert browser.get("/admin/").status_code == (200 if staff else 302)
-    assert browser.session.get_expiry_age() == pytest.approx(
-        12 * 3600 if staff else settings.SESSION_COOKIE_AGE, abs=60
-    )
+    assert browser.session.get_expiry_age() == pytest.approx(12 * 3600 if staff else settings.SESSION_COOKIE_AGE, abs=60)
 
 
 def test_a_former_operator_loses_the_status_at_the_next_sign_in(provider: FakeOpenIdProvider, settings: Any) -> None:
@@ -274,9 +263,7 @@ def test_starting_sign_ins_is_rate_limited(provider: FakeOpenIdProvider, setting
 
 
 @pytest.mark.parametrize("missing", ["OIDC_ISSUER", "OIDC_CLIENT_ID"])
-def test_without_a_provider_the_sign_in_urls_are_not_found(
-    provider: FakeOpenIdProvider, settings: Any, missing: str
-) -> None:
+def test_without_a_provider_the_sign_in_urls_are_not_found(provider: FakeOpenIdProvider, settings: Any, missing: str) -> None:
     setattr(settings, missing, "")
     browser = Client()
 

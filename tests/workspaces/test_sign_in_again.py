@@ -196,9 +196,7 @@ def test_signing_in_as_another_user_changes_nothing(provider: FakeOpenIdProvider
 
 
 @pytest.mark.parametrize("auth_time", [None, int(NOON.timestamp()) - 700, "x"])
-def test_a_sign_in_without_auth_time_is_not_accepted(
-    provider: FakeOpenIdProvider, alice: Client, auth_time: Any
-) -> None:
+def test_a_sign_in_without_auth_time_is_not_accepted(provider: FakeOpenIdProvider, alice: Client, auth_time: Any) -> None:
     provider.id_token_extra = {"auth_time": auth_time}
     answer = sign_in_again(provider, alice, f"{AGAIN}?next=/dashboard/")
 
@@ -241,9 +239,7 @@ def test_the_next_page_must_belong_to_this_service(provider: FakeOpenIdProvider,
     assert alice.get(provider.sign_in(sent["Location"], "alice"))["Location"] == "/dashboard/"
 
 
-def test_in_development_one_click_confirms_the_user(
-    owner: User, workspace: Workspace, clock: time_machine.Traveller
-) -> None:
+def test_in_development_one_click_confirms_the_user(owner: User, workspace: Workspace, clock: time_machine.Traveller) -> None:
     pages = Pages(workspace, owner)
     form = pages.address("api-key-new")
     assert pages.http.get(form).status_code == 200

@@ -91,9 +91,7 @@ def test_a_user_who_cancels_at_the_provider_is_not_signed_in(provider: FakeOpenI
     browser = new_browser()
     state = parse_qs(urlsplit(begin(browser)).query)["state"][0]
 
-    assert_refused(
-        browser.get(f"{CALLBACK}?error=access_denied&state={state}"), 403, "cancelled at the identity provider"
-    )
+    assert_refused(browser.get(f"{CALLBACK}?error=access_denied&state={state}"), 403, "cancelled at the identity provider")
 
 
 FORGERIES: dict[str, Callable[[FakeOpenIdProvider, str], str]] = {

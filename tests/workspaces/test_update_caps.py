@@ -32,20 +32,13 @@ def caps(workspace: Workspace) -> tuple[int, int]:
 
 @pytest.fixture
 def workspace(owner: User) -> Workspace:
-    made: Workspace = factories.WorkspaceFactory(
-        owner_user=owner, monthly_spend_cap_cents=500, monthly_social_url_post_cap=5
-    )
+    made: Workspace = factories.WorkspaceFactory(owner_user=owner, monthly_spend_cap_cents=500, monthly_social_url_post_cap=5)
     return made
 
 
 @pytest.mark.parametrize(
     ("given", "then"),
-    [
-        ({SPEND: 0}, (0, 5)),
-        ({URLS: 2**63 - 1}, (500, 2**63 - 1)),
-        ({SPEND: 900, URLS: 0}, (900, 0)),
-        ({}, (500, 5)),
-    ],
+    [({SPEND: 0}, (0, 5)), ({URLS: 2**63 - 1}, (500, 2**63 - 1)), ({SPEND: 900, URLS: 0}, (900, 0)), ({}, (500, 5))],
     ids=["one", "the other", "both", "none"],
 )
 def test_given_caps_are_set_and_others_stay(
@@ -60,11 +53,7 @@ def test_given_caps_are_set_and_others_stay(
     assert answer.json() == {"workspace": {**before, **given, "updated_at": updated_at}}
     assert caps(workspace) == then
     entry = AuditEntry.objects.exclude(operation="workspaces.export").get()
-    assert (entry.operation, entry.resource_type, entry.resource_id) == (
-        "workspaces.update_caps",
-        "workspace",
-        workspace.id,
-    )
+    assert (entry.operation, entry.resource_type, entry.resource_id) == ("workspaces.update_caps", "workspace", workspace.id)
     assert (entry.workspace_id, entry.dry_run, entry.metadata) == (workspace.id, False, given)
 
 
@@ -81,9 +70,9 @@ def test_a_dry_run_returns_a_preview_and_sets_nothing(api: ApiClient, workspace:
         "would_update": {**before, SPEND: 7, "updated_at": "2027-03-10T12:00:00Z"},
     }
     assert caps(workspace) == (500, 5)
-    assert [
-        (entry.operation, entry.dry_run) for entry in AuditEntry.objects.exclude(operation="workspaces.export")
-    ] == [("workspaces.update_caps", True)]
+    assert [(entry.operation, entry.dry_run) for entry in AuditEntry.objects.exclude(operation="workspaces.export")] == [
+        ("workspaces.update_caps", True)
+    ]
 
 
 def test_a_changed_cap_applies_to_later_posts(api: ApiClient, workspace: Workspace) -> None:
@@ -164,9 +153,7 @@ def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Work
     assert caps(workspace) == (500, 5)
 
 
-def test_caps_of_paused_and_deleted_workspaces_cannot_be_changed(
-    api: ApiClient, owner: User, workspace: Workspace
-) -> None:
+def test_caps_of_paused_and_deleted_workspaces_cannot_be_changed(api: ApiClient, owner: User, workspace: Workspace) -> None:
     Workspace.objects.update(status="paused")
     assert_envelope(update(api, workspace, {SPEND: 1}), 403, "WORKSPACE_PAUSED")
 

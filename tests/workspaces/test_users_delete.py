@@ -71,10 +71,7 @@ def test_a_user_is_erased_and_their_active_workspaces_deleted(person: User) -> N
         "deleted_workspaces": [{**workspace, "status": "deleted"} for workspace in shown],
     }
     assert [workspace["id"] for workspace in shown] == [second.id, first.id]
-    assert list(Workspace.objects.filter(status="deleted", pk__in=[first.pk, second.pk]).order_by("pk")) == [
-        first,
-        second,
-    ]
+    assert list(Workspace.objects.filter(status="deleted", pk__in=[first.pk, second.pk]).order_by("pk")) == [first, second]
     assert Workspace.objects.get(pk=paused.pk).status == "paused"
     row = User.objects.filter(pk=person.pk).values().get()
     assert CANARY not in str(row)

@@ -52,9 +52,7 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, due_rows_fou
 
 def signing_secrets_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
     """Return the signing secrets for the given webhook deliveries by workspace, without those of deleted workspaces."""
-    return valid_signing_secrets(
-        row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED
-    )
+    return valid_signing_secrets(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
 def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
@@ -67,9 +65,7 @@ def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
     }
 
 
-def signed_request_or_outcome(
-    delivery: Delivery, keys: Mapping[str, tuple[str, ...]]
-) -> DeliveryRequest | AttemptOutcome:
+def signed_request_or_outcome(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | AttemptOutcome:
     """Return the signed HTTP request of a webhook attempt, or the attempt's outcome if there is nothing to send.
 
     The latter is the case if the workspace was deleted or its signing secret cannot be read.

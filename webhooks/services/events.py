@@ -60,9 +60,7 @@ def store_events_with_deliveries(new_events: Iterable[NewEvent]) -> list[Event]:
     return events
 
 
-def store_undelivered_event(
-    *, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]
-) -> Event:
+def store_undelivered_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
     """Store a webhook event about an object other than a post group, such as an API key; such events are not delivered.
 
     `subject_id` is the object's id; the caller holds a lock on its row, since `sequence` counts its events.

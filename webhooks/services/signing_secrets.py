@@ -90,8 +90,7 @@ def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
         return found
     missing = set(wanted) - {row.pk for row in found}
     SigningSecret.objects.bulk_create(
-        [SigningSecret(workspace_id=pk, secret=signing.new_signing_secret()) for pk in sorted(missing)],
-        ignore_conflicts=True,
+        [SigningSecret(workspace_id=pk, secret=signing.new_signing_secret()) for pk in sorted(missing)], ignore_conflicts=True
     )
     return list(SigningSecret.objects.filter(pk__in=wanted))
 

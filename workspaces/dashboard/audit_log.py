@@ -54,7 +54,5 @@ def _actor_label(entry: AuditEntry) -> str:
 
 def _metadata_text(entry: AuditEntry) -> str:
     """Return the metadata of an audit log entry as one line of text for the audit log page."""
-    parts = (
-        f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in entry.metadata.items()
-    )
+    parts = (f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in entry.metadata.items())
     return " · ".join(parts)

@@ -120,12 +120,8 @@ class LogFilterForm(forms.Form):
     actor_id = forms.CharField(label="Whose id", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
     operation = forms.CharField(label="Operation", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
     outcome = forms.ChoiceField(label="Outcome", choices=[("", "Any"), *AuditEntry.Outcome.choices], required=False)
-    since = forms.DateField(
-        label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_BOUNDS
-    )
-    until = forms.DateField(
-        label="To", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_BOUNDS
-    )
+    since = forms.DateField(label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_BOUNDS)
+    until = forms.DateField(label="To", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_BOUNDS)
 
     def __init__(self, data: Any, *, zone: ZoneInfo) -> None:
         super().__init__(data)

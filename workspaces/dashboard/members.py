@@ -30,10 +30,7 @@ def invite(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: invite an e-mail address to the workspace. Only this response shows the invitation link."""
     form = page.request.POST
     invited = services.invite_member(
-        caller=page.caller,
-        workspace_id=page.workspace.id,
-        email=form.get("email", ""),
-        role=form.get("role", ""),
+        caller=page.caller, workspace_id=page.workspace.id, email=form.get("email", ""), role=form.get("role", "")
     )
     return _members(page, invited)
 

@@ -30,19 +30,8 @@ from workspaces.models import User
 from workspaces.services import sign_out_everywhere, upsert_user_at_sign_in
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.backend import OpenIdBackend
-from workspaces.sign_in.oidc_claims import (
-    UNKNOWN_AUTH_TIME,
-    InvalidSubject,
-    identity_from_claims,
-    is_operator_by_claims,
-)
-from workspaces.sign_in.sessions import (
-    SignInMethod,
-    authenticated_at,
-    begin_session,
-    set_authenticated_at,
-    sign_in_method,
-)
+from workspaces.sign_in.oidc_claims import UNKNOWN_AUTH_TIME, InvalidSubject, identity_from_claims, is_operator_by_claims
+from workspaces.sign_in.sessions import SignInMethod, authenticated_at, begin_session, set_authenticated_at, sign_in_method
 from workspaces.workspace_page import api_error_page, caller_of_request
 
 logger = logging.getLogger(__name__)
@@ -86,9 +75,7 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
 @login_required
 def sign_in_again(request: HttpRequest) -> HttpResponse:
     """Dashboard page: explain why the user must sign in again, and start a new sign-in with the same method as before."""
-    next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse(
-        "dashboard"
-    )
+    next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse("dashboard")
     if is_recent_sign_in(authenticated_at(request)):
         return redirect(next_page)
     if request.method != "POST":
@@ -112,11 +99,7 @@ def saved_form_page(request: HttpRequest) -> HttpResponse:
         return redirect("dashboard")
     if not is_recent_sign_in(authenticated_at(request)):
         return redirect(reverse("sign-in-again", query={NEXT_PAGE: request.path}))
-    shown = {
-        "form": form,
-        "came_from_field": saved_form.ORIGIN_FIELD,
-        "does": BUTTON_LABELS.get(form.operation, "Send it"),
-    }
+    shown = {"form": form, "came_from_field": saved_form.ORIGIN_FIELD, "does": BUTTON_LABELS.get(form.operation, "Send it")}
     return render(request, "workspaces/held_form.html", shown)
 
 
@@ -251,9 +234,7 @@ def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
     ):
         if isinstance(error, kinds):
             return _sign_in_page(request, next_page=next_page, problem=problem, status=status)
-    return _sign_in_page(
-        request, next_page=next_page, problem="The identity provider's answer is not valid.", status=502
-    )
+    return _sign_in_page(request, next_page=next_page, problem="The identity provider's answer is not valid.", status=502)
 
 
 def _local_address(request: HttpRequest, address: str | None) -> str:

@@ -47,9 +47,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     address = normalize_email(email)
     if not address:
         raise ValidationFailed.for_field("email", "This is not a valid e-mail address.")
-    verdict = rate_limit.count_request_in_all(
-        rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE)
-    )
+    verdict = rate_limit.count_request_in_all(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
     token = secrets.token_urlsafe(32)
@@ -64,9 +62,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
             role=role,
             token_sha256=_digest(token),
             invited_by=inviter,
-            mail=queue_mail(
-                to=address, subject=_mail_subject(workspace), text=_mail_text(workspace, inviter, role, link)
-            ),
+            mail=queue_mail(to=address, subject=_mail_subject(workspace), text=_mail_text(workspace, inviter, role, link)),
             expires_at=timezone.now() + INVITATION_LIFETIME,
         )
         _record(caller, "members.invite", invitation)

@@ -83,6 +83,4 @@ def _give_up(mail: OutgoingMail, fault: str) -> None:
 
 def _finish(mail: OutgoingMail, **outcome: object) -> None:
     """Mark an outgoing e-mail as sent or failed and delete its content."""
-    claimed_row_queryset(OutgoingMail.objects.all(), mail).update(
-        due_at=None, lease_until=None, content=None, **outcome
-    )
+    claimed_row_queryset(OutgoingMail.objects.all(), mail).update(due_at=None, lease_until=None, content=None, **outcome)

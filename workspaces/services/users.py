@@ -84,9 +84,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
             Member.objects.filter(user=user).exclude(role=Member.Role.OWNER).delete()
             for workspace in owned:
                 mark_workspace_deleted(caller=caller, workspace=workspace)
-        record_entry(
-            caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run
-        )
+        record_entry(caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run)
     return user, owned
 
 

@@ -61,10 +61,7 @@ def create_workspace(
     Raises Forbidden for another owner, ScopeMissing, ValidationFailed, Conflict (the owner has too many).
     """
     require_workspace_creator(caller, owner_user_id)
-    if (
-        fields.setdefault("free_monthly_credit_cents", default_free_monthly_credit_cents())
-        > settings.MAX_FREE_CREDIT_CENTS
-    ):
+    if fields.setdefault("free_monthly_credit_cents", default_free_monthly_credit_cents()) > settings.MAX_FREE_CREDIT_CENTS:
         message = f"At most {settings.MAX_FREE_CREDIT_CENTS} cents of free credit a month."
         raise ValidationFailed.for_field("free_monthly_credit_cents", message, "max_value")
     plan = CreatedOrPlannedWorkspace(
@@ -116,10 +113,7 @@ def require_workspace_quota(owner_user_id: str) -> None:
     User.objects.select_for_update(no_key=True).get(pk=owner_user_id)
     month = timezone.now().astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     deleted_earlier = Q(status=WorkspaceStatus.DELETED, updated_at__lt=month)  # a deleted workspace never changes again
-    if (
-        Workspace.objects.filter(~deleted_earlier, owner_user_id=owner_user_id).count()
-        >= settings.MAX_WORKSPACES_PER_OWNER
-    ):
+    if Workspace.objects.filter(~deleted_earlier, owner_user_id=owner_user_id).count() >= settings.MAX_WORKSPACES_PER_OWNER:
         raise Conflict(
             f"This owner has reached the limit of {settings.MAX_WORKSPACES_PER_OWNER} workspaces; "
             "those deleted this month count.",
@@ -280,12 +274,7 @@ def _change(workspace: Workspace, changes: dict[str, Any], *, dry_run: bool = Fa
 
 
 def _record(
-    caller: Caller,
-    operation: str,
-    workspace: Workspace,
-    *,
-    dry_run: bool = False,
-    metadata: dict[str, Any] | None = None,
+    caller: Caller, operation: str, workspace: Workspace, *, dry_run: bool = False, metadata: dict[str, Any] | None = None
 ) -> None:
     record_entry(
         caller=caller,

@@ -94,9 +94,7 @@ def sessions_of(user: User) -> list[UserSession]:
     """Return the valid ones of a user's 100 most recently used sign-in sessions, most recently used first."""
     rows = UserSession.objects.filter(user=user, session__expire_date__gt=timezone.now()).select_related("session")
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
-    return [
-        row for row in rows.order_by("-last_used_at")[:MAX_SESSIONS_SHOWN] if _has_current_hash(row.session, hashes)
-    ]
+    return [row for row in rows.order_by("-last_used_at")[:MAX_SESSIONS_SHOWN] if _has_current_hash(row.session, hashes)]
 
 
 def _has_current_hash(session: Session, hashes: list[str]) -> bool:

@@ -14,13 +14,7 @@ from accounts.platforms.bluesky.richtext import first_link
 from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
 from accounts.platforms.chains import check_thread_segments, thread_segment_texts
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    CredentialsRejected,
-    OutcomeUnknown,
-    PlatformError,
-    TokenExpired,
-)
+from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, OutcomeUnknown, PlatformError, TokenExpired
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.link_cards import OPTION as LINK_CARD
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published

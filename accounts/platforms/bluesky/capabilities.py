@@ -11,14 +11,7 @@ from accounts.platforms.link_cards import LINK_CARD_OPTION
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_rules import ThreadRules
-from accounts.platforms.types import (
-    Capabilities,
-    ImageRules,
-    MediaRules,
-    PostingPace,
-    TextRules,
-    VideoRules,
-)
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Bluesky has none
 
@@ -33,18 +26,7 @@ CAPABILITIES = Capabilities(
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=100_000_000, max_duration_seconds=180),
         alt_text_max_length=2000,  # the clients' limit; the lexicon has none
     ),
-    features=(
-        "text",
-        "links",
-        "link_cards",
-        "mentions",
-        "hashtags",
-        "languages",
-        "images",
-        "video",
-        "alt_text",
-        "threads",
-    ),
+    features=("text", "links", "link_cards", "mentions", "hashtags", "languages", "images", "video", "alt_text", "threads"),
     retry_safety="idempotent",
     link_preview="service",
     not_possible=(

@@ -47,9 +47,7 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
     An upload may be repeated. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
     """
     with file.open() as opened, ERRORS.translating_content_errors("this file"):
-        answer = server.upload(
-            "com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes
-        )
+        answer = server.upload("com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes)
     if blob := blob_in(answer):
         return blob
     raise Transient("The account's Bluesky server did not name the blob of an uploaded file.")
@@ -103,9 +101,7 @@ def embed_of_first_record(content: Content, state: State) -> dict[str, Any] | No
     if media[0].kind == "video":
         alt = {"alt": media[0].alt_text} if media[0].alt_text else {}
         return {"$type": "app.bsky.embed.video", "video": blobs[0], **alt, **_aspect_ratio(media[0])}
-    images = [
-        {"image": blob, "alt": file.alt_text, **_aspect_ratio(file)} for file, blob in zip(media, blobs, strict=True)
-    ]
+    images = [{"image": blob, "alt": file.alt_text, **_aspect_ratio(file)} for file, blob in zip(media, blobs, strict=True)]
     return {"$type": "app.bsky.embed.images", "images": images}
 
 

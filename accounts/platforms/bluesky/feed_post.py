@@ -74,12 +74,7 @@ def encode_tid(microseconds: int, clock_id: int) -> str:
 
 
 def build_record(
-    server: Xrpc,
-    text: str,
-    options: Mapping[str, Any],
-    *,
-    embed: Mapping[str, Any] | None = None,
-    thread: Sequence[Ref] = (),
+    server: Xrpc, text: str, options: Mapping[str, Any], *, embed: Mapping[str, Any] | None = None, thread: Sequence[Ref] = ()
 ) -> dict[str, Any]:
     """Return the record (JSON) of a Bluesky post: text, time of creation, files or link card, and the posts it replies to.
 

@@ -154,9 +154,7 @@ def _after_failure(progress: Progress, state: State, job: Mapping[str, Any]) -> 
 def _send_again(progress: Progress, state: State, reason: str) -> Progress:
     """Plan another upload of a video that Bluesky failed to process. Raises ContentRejected after MAX_JOBS uploads."""
     if state["tries"] >= MAX_JOBS:
-        raise ContentRejected(
-            f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later."
-        )
+        raise ContentRejected(f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later.")
     ready_at = timezone.now() + timedelta(seconds=SEND_AGAIN_SECONDS)
     return progress.next_step("upload", _without(state, "job", "looks"), ready_at=ready_at)
 

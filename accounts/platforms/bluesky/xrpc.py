@@ -13,13 +13,7 @@ from typing import Any, BinaryIO
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import (
-    ApiError,
-    UnreadableAnswer,
-    json_object_or_none,
-    line_without_tokens,
-    one_line,
-)
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object_or_none, line_without_tokens, one_line
 from config.outbound import Response
 
 TIMEOUT_SECONDS = 20.0
@@ -47,9 +41,7 @@ class Xrpc(JsonClient):
     timeout_seconds = TIMEOUT_SECONDS
     max_bytes = 262_144
 
-    def query(
-        self, method: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None
-    ) -> dict[str, Any]:
+    def query(self, method: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None) -> dict[str, Any]:
         """Call an XRPC query of a Bluesky server: a method that only reads."""
         return self._invoke("GET", method, params=params, timeout=timeout)
 

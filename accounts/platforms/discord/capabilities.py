@@ -11,15 +11,7 @@ from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option_schema
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import (
-    Capabilities,
-    FileRules,
-    ImageRules,
-    MediaRules,
-    PostingPace,
-    TextRules,
-    VideoRules,
-)
+from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 MAX_FILES = 10
 MAX_FILE_BYTES = 10_485_760

@@ -78,10 +78,7 @@ class Webhook(JsonClient):
 
         Discord's proxy may block a request without a User-Agent of this format.
         """
-        return {
-            "User-Agent": f"DiscordBot ({settings.BASE_URL}, {settings.API_VERSION})",
-            "Accept": "application/json",
-        }
+        return {"User-Agent": f"DiscordBot ({settings.BASE_URL}, {settings.API_VERSION})", "Accept": "application/json"}
 
     def error_of(self, response: Response) -> DiscordError:
         """Return the DiscordError for an error response, without the webhook's secret token in its text."""

@@ -53,21 +53,9 @@ CAPABILITIES = Capabilities(
     media=MediaRules(
         max_count=10,
         images=ImageRules(mime_types=("image/jpeg", "image/png"), max_bytes=4_000_000, max_count=10),
-        videos=VideoRules(
-            mime_types=("video/mp4", "video/quicktime"), max_bytes=1_000_000_000, max_duration_seconds=14_400
-        ),
+        videos=VideoRules(mime_types=("video/mp4", "video/quicktime"), max_bytes=1_000_000_000, max_duration_seconds=14_400),
     ),
-    features=(
-        "text",
-        "links",
-        "hashtags",
-        "images",
-        "video",
-        "alt_text",
-        "reels",
-        "stories",
-        "first_comment",
-    ),
+    features=("text", "links", "hashtags", "images", "video", "alt_text", "reels", "stories", "first_comment"),
     retry_safety="verifiable",
     link_preview="options",
     not_possible=(
@@ -100,9 +88,7 @@ SETUP = OperatorSetup(
             review="Meta's App Review of each permission, for Advanced Access, and the verification of the operator's "
             "business.",
             without_review="People who have a role on the app can connect the pages that they manage.",
-            notes=(
-                "Meta keeps each version of its API for about two years. Then FACEBOOK_API_VERSION must be raised.",
-            ),
+            notes=("Meta keeps each version of its API for about two years. Then FACEBOOK_API_VERSION must be raised.",),
         ),
     ),
 )

@@ -31,21 +31,12 @@ MEDIA_TYPES = frozenset({"album", "photo", "video"})
 MIN_EDIT_DELAY = timedelta(seconds=30)
 POSTS_ARE_LISTED = "graph-api/reference/page/published_posts: all published posts of the page"
 STORIES_ARE_LISTED = "page-stories-api: all stories of the page"
-UNREADABLE_LIST_MEANINGS: tuple[Meaning, ...] = (
-    "permission",
-    "content",
-    "app",
-)  # errors by which a list is refused for good
+UNREADABLE_LIST_MEANINGS: tuple[Meaning, ...] = ("permission", "content", "app")  # errors by which a list is refused for good
 
 COMMENTS = FirstComments(
     ERRORS,
     text_field="message",
-    params={
-        "fields": "id,message,from",
-        "filter": "stream",
-        "order": "reverse_chronological",
-        "limit": PAGE_SIZE,
-    },
+    params={"fields": "id,message,from", "filter": "stream", "order": "reverse_chronological", "limit": PAGE_SIZE},
     max_pages=MAX_PAGES,
     kind_evidence="graph-api/reference/object/comments, filter=stream: all comments below the post",
     unreadable=UNREADABLE_LIST_MEANINGS,
@@ -62,9 +53,7 @@ def find_possibly_published_post(
     with ERRORS.translating_search_errors("the page's posts", UNREADABLE_LIST_MEANINGS):
         if kind_of(content) == "photo_story":
             story = _story(page, state["photos"][0])
-            return story or NotPublishedProof(
-                CompleteListProof(back_to="the first story", kind_evidence=STORIES_ARE_LISTED)
-            )
+            return story or NotPublishedProof(CompleteListProof(back_to="the first story", kind_evidence=STORIES_ARE_LISTED))
         return _find_post(page, content, state)
 
 
@@ -92,9 +81,7 @@ def _find_post(page: FacebookPage, content: Content, state: Mapping[str, Any]) -
     )
 
 
-def _is_the_post(
-    content: Content, state: Mapping[str, Any], same_words: bool, attachments: list[dict[str, Any]]
-) -> bool:
+def _is_the_post(content: Content, state: Mapping[str, Any], same_words: bool, attachments: list[dict[str, Any]]) -> bool:
     if content.media:
         return bool(state["photos"]) and set(state["photos"]) <= set(_photo_ids(attachments))
     link = content.options.get("link")

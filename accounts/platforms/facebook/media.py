@@ -23,13 +23,7 @@ from accounts.platforms.facebook.post_kinds import (
     kind_of,
 )
 from accounts.platforms.http.client import required_json_object
-from accounts.platforms.http.responses import (
-    NO_REASON,
-    UnreadableAnswer,
-    line_without_tokens,
-    object_or_empty,
-    objects_in,
-)
+from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens, object_or_empty, objects_in
 from accounts.platforms.meta.graph import Graph, GraphError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress, State
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
@@ -73,10 +67,7 @@ def upload_photo(page: FacebookPage, content: Content, progress: Progress) -> Pr
     state = progress.state
     file = content.media[len(state["photos"])]
     with file.open() as opened:
-        fields: dict[str, Any] = {
-            "published": "false",
-            "source": (file_name_or_placeholder(file), opened, file.mime_type),
-        }
+        fields: dict[str, Any] = {"published": "false", "source": (file_name_or_placeholder(file), opened, file.mime_type)}
         if file.alt_text:
             fields["alt_text_custom"] = file.alt_text
         with ERRORS.translating_content_errors(file_name_or_placeholder(file)):

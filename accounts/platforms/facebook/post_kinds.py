@@ -27,9 +27,7 @@ MAX_SECONDS: dict[PostKind, int] = {"reel": 90, "video_story": 60}
 MIN_SECONDS = 3
 MAX_REELS = 30  # in REELS_WINDOW
 REELS_WINDOW = timedelta(hours=24)
-MAX_ATTEMPTS_WITH_REEL_CHECK = (
-    2  # after so many waits Facebook decides: it does not count reels that were published by hand
-)
+MAX_ATTEMPTS_WITH_REEL_CHECK = 2  # after so many waits Facebook decides: it does not count reels that were published by hand
 
 
 def kind_of(content: Content) -> PostKind:

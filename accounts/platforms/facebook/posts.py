@@ -151,9 +151,7 @@ def _permalink(page: FacebookPage, post_id: str) -> str:
     return permalink_or_fallback(address, post_id)
 
 
-def _after_refusal(
-    page: FacebookPage, content: Content, progress: Progress, refused: GraphError
-) -> Progress | Published:
+def _after_refusal(page: FacebookPage, content: Content, progress: Progress, refused: GraphError) -> Progress | Published:
     """Handle Facebook's refusal of a post: return the post if it was published earlier, upload the files again, or raise.
 
     Facebook refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published

@@ -24,9 +24,7 @@ class JsonClient:
     error: ClassVar[type[ApiError]] = ApiError
     timeout_seconds: ClassVar[float] = 30.0
     max_bytes: ClassVar[int] = 1_000_000
-    requires_objects: ClassVar[bool] = (
-        False  # whether get and post raise UnreadableAnswer for any body but a JSON object
-    )
+    requires_objects: ClassVar[bool] = False  # whether get and post raise UnreadableAnswer for any body but a JSON object
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Send a GET request to the platform's JSON API. Returns the JSON object of the response, `{}` if there is none."""
@@ -40,13 +38,7 @@ class JsonClient:
         return self._content(self.call("POST", f"{self.address}{path}", **body))
 
     def call(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        timeout: float | None = None,
-        **body: Any,
+        self, method: str, url: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None, **body: Any
     ) -> Response:
         """Send an HTTP request of the JSON client to a full URL, and return the response if it is successful."""
         response = request(

@@ -78,9 +78,7 @@ class ErrorTranslator(Generic[E]):
             if isinstance(error, NoAnswer):
                 return OutcomeUnknown(f"{self.label} did not say whether it published {what}.", final=final)
             if isinstance(error, ApiError) and self.may_have_effect(error):
-                return OutcomeUnknown(
-                    f"{self.label} answered {error.status} and may have published {what}.", final=final
-                )
+                return OutcomeUnknown(f"{self.label} answered {error.status} and may have published {what}.", final=final)
             return self.content_call_error(error, what)
 
         return self._translated(translate)

@@ -16,13 +16,7 @@ from urllib.parse import urlencode, urlsplit
 
 from django.utils import timezone
 
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    ConnectionUnavailable,
-    CredentialsRejected,
-    RateLimited,
-    Transient,
-)
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected, RateLimited, Transient
 from accounts.platforms.http.responses import json_object_or_none, one_line, seconds_to_wait
 from accounts.platforms.types import OAuthAuthorizationRequest
 from config.outbound import OutboundError, Response, request
@@ -164,9 +158,7 @@ class OAuthApplication:
         elif authenticate:
             data |= {self.client_id_parameter: self.client_id, "client_secret": self.client_secret}
         try:
-            return request(
-                "POST", url, data=data, headers=headers, timeout=TIMEOUT_SECONDS, max_bytes=MAX_RESPONSE_BYTES
-            )
+            return request("POST", url, data=data, headers=headers, timeout=TIMEOUT_SECONDS, max_bytes=MAX_RESPONSE_BYTES)
         except OutboundError as error:
             raise Transient(f"{self.label} could not be reached.") from error
 

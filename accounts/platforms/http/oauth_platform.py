@@ -66,9 +66,7 @@ class OAuthPlatform(Platform):
         expires_at, scopes = expiry_of(answer), scopes_of(answer)
         return tuple(
             AuthorizedAccount(
-                each,
-                Grant({}, {**self.details_stored_with_tokens(each), **tokens}, each.external_id, expires_at),
-                scopes,
+                each, Grant({}, {**self.details_stored_with_tokens(each), **tokens}, each.external_id, expires_at), scopes
             )
             for each in found
         )

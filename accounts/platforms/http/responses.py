@@ -38,9 +38,7 @@ class ApiError(Exception):
     no JSON object: a proxy or firewall answered, not the API. Adapters subclass this to read their platform's error format.
     """
 
-    def __init__(
-        self, response: Response, *, code: str = "", reason: Any = "", reset_headers: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, response: Response, *, code: str = "", reason: Any = "", reset_headers: tuple[str, ...] = ()) -> None:
         self.status = response.status
         self.code = code
         self.reason = line_without_tokens(reason) or NO_REASON

@@ -72,9 +72,7 @@ OPTIONS: dict[str, Any] = {
         },
     ),
     "if": {"properties": {"post_type": {"const": "story"}}, "required": ["post_type"]},
-    "then": {
-        "properties": dict.fromkeys(("share_to_feed", "thumb_offset", "collaborators", "first_comment"), False),
-    },
+    "then": {"properties": dict.fromkeys(("share_to_feed", "thumb_offset", "collaborators", "first_comment"), False)},
 }
 
 _IMAGES = ImageRules(

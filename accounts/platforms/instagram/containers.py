@@ -184,8 +184,7 @@ def _check(content: Content) -> None:
         raise ContentRejected("A story has no other options.", suggested_action="Leave them out.")
     if options.keys() & {"share_to_feed", "thumb_offset"} and files != ["video"]:
         raise ContentRejected(
-            "Only a reel, which is one video, has `share_to_feed` and `thumb_offset`.",
-            suggested_action="Leave them out.",
+            "Only a reel, which is one video, has `share_to_feed` and `thumb_offset`.", suggested_action="Leave them out."
         )
     milliseconds = content.media[0].duration_ms
     if post_type == "story" and milliseconds is not None and milliseconds > MAX_STORY_SECONDS * 1000:

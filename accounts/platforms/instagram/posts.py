@@ -15,15 +15,7 @@ from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
 from accounts.platforms.meta.comments import FirstComments
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import (
-    Account,
-    GraphError,
-    earliest_post_time,
-    id_of,
-    listed_objects,
-    same_text,
-    time_of,
-)
+from accounts.platforms.meta.graph import Account, GraphError, earliest_post_time, id_of, listed_objects, same_text, time_of
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE = "50"
@@ -41,9 +33,7 @@ def publish_container(account: Account, content: Content, progress: Progress) ->
     """Publish the Instagram post that was prepared as a container (unpublished post). Raises PlatformError."""
     with ERRORS.translating_publish_errors("this post"):
         try:
-            answer = account.graph.post_form(
-                f"/{account.id}/media_publish", {"creation_id": progress.state["container"]}
-            )
+            answer = account.graph.post_form(f"/{account.id}/media_publish", {"creation_id": progress.state["container"]})
         except GraphError as error:
             if error.status >= 500:
                 raise
@@ -124,6 +114,4 @@ def _after_publication(account: Account, content: Content, progress: Progress) -
         if len(matching) == 1:
             published = Published(id_of(matching[0]), https_url_or_empty(matching[0].get("permalink")))
             return COMMENTS.next_step(content, progress, published)
-    return Published(
-        "", "", note="Instagram has published the post, but does not say which of the account's posts it is."
-    )
+    return Published("", "", note="Instagram has published the post, but does not say which of the account's posts it is.")

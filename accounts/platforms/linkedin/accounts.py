@@ -24,9 +24,7 @@ from accounts.platforms.linkedin.client import Api, LinkedInError
 from accounts.platforms.types import Identity
 
 SITE = "https://www.linkedin.com"
-POSTING_ROLES = frozenset(
-    {"ADMINISTRATOR", "CONTENT_ADMINISTRATOR", "CONTENT_ADMIN", "DIRECT_SPONSORED_CONTENT_POSTER"}
-)
+POSTING_ROLES = frozenset({"ADMINISTRATOR", "CONTENT_ADMINISTRATOR", "CONTENT_ADMIN", "DIRECT_SPONSORED_CONTENT_POSTER"})
 ROLES_PER_REQUEST = 100
 MAX_ROLES = 500  # roles of a member
 PAGES_PER_REQUEST = 50

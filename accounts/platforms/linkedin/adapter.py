@@ -10,13 +10,7 @@ from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable
 from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, authorization, media, posts
-from accounts.platforms.linkedin.authorization import (
-    APPLICATION_KINDS,
-    MEMBER,
-    SETUP,
-    ApplicationKind,
-    LinkedInApplication,
-)
+from accounts.platforms.linkedin.authorization import APPLICATION_KINDS, MEMBER, SETUP, ApplicationKind, LinkedInApplication
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, capabilities_with_scopes
 from accounts.platforms.linkedin.client import ERRORS, Api
 from accounts.platforms.types import (

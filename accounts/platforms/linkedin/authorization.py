@@ -38,9 +38,7 @@ class ApplicationKind:
 
 
 MEMBER = ApplicationKind("member", "member profiles", "", ("openid", "profile"), ("openid", "profile", MEMBER_SCOPE))
-PAGES = ApplicationKind(
-    "pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE)
-)
+PAGES = ApplicationKind("pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE))
 APPLICATION_KINDS = {kind.name: kind for kind in (MEMBER, PAGES)}
 
 PORTAL = "https://www.linkedin.com/developers/apps"

@@ -33,10 +33,7 @@ CAPABILITIES = Capabilities(
     media=MediaRules(
         max_count=20,
         images=ImageRules(
-            mime_types=("image/jpeg", "image/png", "image/gif"),
-            max_bytes=5_000_000,
-            max_count=20,
-            max_pixels=36_152_319,
+            mime_types=("image/jpeg", "image/png", "image/gif"), max_bytes=5_000_000, max_count=20, max_pixels=36_152_319
         ),
         videos=VideoRules(
             mime_types=("video/mp4",), max_bytes=500_000_000, min_duration_seconds=3, max_duration_seconds=1800

@@ -90,9 +90,7 @@ class LinkedInErrorTranslator(ErrorTranslator[LinkedInError]):
     label = "LinkedIn"
     error = LinkedInError
     content_statuses = frozenset({400, 413, 422})
-    documented_codes = frozenset(
-        {"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"}
-    )
+    documented_codes = frozenset({"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"})
 
     def platform_specific_error(self, error: LinkedInError) -> PlatformError | None:
         """Return the exception to raise for a LinkedIn error about the API's version or a missing permission; else None."""

@@ -43,9 +43,7 @@ def create(api: Api, author: str, content: Content, progress: Progress) -> Progr
             response = api.post_json("/rest/posts", _body(author, content, progress.state))
         except LinkedInError as error:
             is_media_lost = any(urn in error.reason for urn in progress.state["media"])
-            again = (
-                media.restart_uploads_step(content.media, progress) if is_media_lost and error.status < 500 else None
-            )
+            again = media.restart_uploads_step(content.media, progress) if is_media_lost and error.status < 500 else None
             if again is None:
                 raise
             return again

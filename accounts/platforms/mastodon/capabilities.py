@@ -18,14 +18,7 @@ from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_rules import ThreadRules
-from accounts.platforms.types import (
-    Capabilities,
-    ImageRules,
-    MediaRules,
-    PostingPace,
-    TextRules,
-    VideoRules,
-)
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Mastodon has none
 MAX_SPOILER = 500
@@ -62,10 +55,7 @@ _OPTIONS: dict[str, Any] = {
         "minLength": 1,
         "maxLength": MAX_SPOILER,
     },
-    "sensitive": {
-        "type": "boolean",
-        "description": "Whether the media are hidden until a reader asks for them.",
-    },
+    "sensitive": {"type": "boolean", "description": "Whether the media are hidden until a reader asks for them."},
     "language": {
         "type": "string",
         "description": "The language of the text and of all segments of its thread, as an ISO 639 code such as en. A "
@@ -173,8 +163,7 @@ CREDENTIALS_SCHEMA = object_schema(
         "type": "string",
         "title": "Access token",
         "writeOnly": True,
-        "description": "An access token of the account, from the server's Settings, Development, with "
-        f"{REQUIRED_SCOPES}.",
+        "description": f"An access token of the account, from the server's Settings, Development, with {REQUIRED_SCOPES}.",
         "minLength": 1,
         "maxLength": 512,
     },

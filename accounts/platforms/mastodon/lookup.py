@@ -49,9 +49,7 @@ def fetch_newest_status_id(server: Server) -> str | None:
     return entity_id(page[0]) if page else ""
 
 
-def find_possibly_created_status(
-    server: Server, content: Content, progress: Progress
-) -> dict[str, Any] | NotPublishedProof:
+def find_possibly_created_status(server: Server, content: Content, progress: Progress) -> dict[str, Any] | NotPublishedProof:
     """Find the Mastodon status that an interrupted attempt may have created, among the account's newest statuses.
 
     Returns NotPublishedProof if there is certainly none. Raises OutcomeUnknown if that cannot be decided, MastodonError,
@@ -83,9 +81,7 @@ def find_possibly_created_status(
     if not reaches_back:
         raise OutcomeUnknown("The account's server does not list what was posted before this post.", final=True)
     back_to = parent or state["after"] or "the account's first status"
-    return NotPublishedProof(
-        CompleteListProof(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer]))
-    )
+    return NotPublishedProof(CompleteListProof(back_to, kind_evidence=_proof_of_kind(server, content, [*older, *newer])))
 
 
 def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:

@@ -45,9 +45,7 @@ def check_processing(server: Server, progress: Progress) -> Progress:
     Raises as `upload_next_file`, and Transient if the processing takes too long.
     """
     pending = [
-        identifier
-        for identifier in progress.state["pending"]
-        if fetch_processing_status(server, identifier) == "processing"
+        identifier for identifier in progress.state["pending"] if fetch_processing_status(server, identifier) == "processing"
     ]
     state = {**progress.state, "pending": pending}
     return _check_later(progress, state) if pending else progress.next_step("create", state)

@@ -103,9 +103,7 @@ def _next_step(content: Content, progress: Progress, status: Mapping[str, Any]) 
     return Published(sent[0], permalink)
 
 
-def _after_refusal(
-    server: Server, content: Content, progress: Progress, refusal: MastodonError
-) -> Progress | Published:
+def _after_refusal(server: Server, content: Content, progress: Progress, refusal: MastodonError) -> Progress | Published:
     """Handle a Mastodon server's refusal of a status: return the status if it exists, upload lost media again, or raise.
 
     The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were

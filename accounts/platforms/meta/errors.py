@@ -41,8 +41,7 @@ COMMON_MEANINGS: dict[int, Meaning] = {
 }
 # Errors about the operator's credentials have various codes.
 _ABOUT_APP = re.compile(
-    r"appsecret_proof|client[ _](?:secret|id)|validating application|invalid (?:platform )?app\b|app[ _]id",
-    re.IGNORECASE,
+    r"appsecret_proof|client[ _](?:secret|id)|validating application|invalid (?:platform )?app\b|app[ _]id", re.IGNORECASE
 )
 
 
@@ -58,9 +57,7 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
             return "rate_limit" if error.status == 429 else "transient" if error.status >= 500 else None
         if _ABOUT_APP.search(error.reason):
             return "app"
-        meaning = (
-            self.meanings.get(error.subcode) or self.meanings.get(error.number) or COMMON_MEANINGS.get(error.number)
-        )
+        meaning = self.meanings.get(error.subcode) or self.meanings.get(error.number) or COMMON_MEANINGS.get(error.number)
         if meaning in ("token", "permission", "rate_limit", "app"):
             return meaning
         if error.is_transient or error.status >= 500:

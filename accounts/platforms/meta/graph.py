@@ -51,9 +51,7 @@ class GraphError(ApiError):
         error = _error_in(json_object_or_none(response) or {})
         self.number, self.subcode = _number(error.get("code")), _number(error.get("error_subcode"))
         code = f"code {self.number}" + (f", {self.subcode}" if self.subcode else "") if error else ""
-        super().__init__(
-            response, code=code, reason=line_without_tokens(error.get("error_user_msg")) or error.get("message")
-        )
+        super().__init__(response, code=code, reason=line_without_tokens(error.get("error_user_msg")) or error.get("message"))
         if error:
             self.reason += f" ({code})"
         self.from_api = bool(error)
@@ -205,9 +203,7 @@ def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
     except (ValueError, RecursionError):
         return None
     minutes = [
-        case.get("estimated_time_to_regain_access")
-        for cases in object_or_empty(usage).values()
-        for case in objects_in(cases)
+        case.get("estimated_time_to_regain_access") for cases in object_or_empty(usage).values() for case in objects_in(cases)
     ]
     longest = max((each for each in minutes if isinstance(each, int | float)), default=0)
     return bounded_wait(longest * 60.0) if longest > 0 else None

@@ -44,9 +44,7 @@ def create(api: Api, content: Content, progress: Progress) -> Progress | Publish
         try:
             pin_id = id_of(_post(api, content, progress.state))
         except PinterestError as error:
-            about_video = (
-                "media_id" in progress.state and error.status in (400, 404) and "media" in error.reason.lower()
-            )
+            about_video = "media_id" in progress.state and error.status in (400, 404) and "media" in error.reason.lower()
             if about_video and (again := video.upload_again_step(progress)):
                 return again
             raise

@@ -122,11 +122,9 @@ class Slack(OAuthPlatform):
         api, channel = self._web_api(grant.tokens), grant.tokens["channel"]
         if progress.phase == "send":
             return messages.send_as_app(api, channel, content)
-        step = {
-            "upload": messages.upload_next_file,
-            "share": messages.share_files,
-            "settle": messages.find_shared_message,
-        }[progress.phase]
+        step = {"upload": messages.upload_next_file, "share": messages.share_files, "settle": messages.find_shared_message}[
+            progress.phase
+        ]
         return step(api, channel, content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
@@ -136,9 +134,7 @@ class Slack(OAuthPlatform):
         """
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
-        return messages.find_possibly_posted_message(
-            self._web_api(grant.tokens), grant.tokens["channel"], content, progress
-        )
+        return messages.find_possibly_posted_message(self._web_api(grant.tokens), grant.tokens["channel"], content, progress)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
         return webhook.webhook_at(credentials["webhook_url"], self.setting("API_BASE"))

@@ -101,11 +101,7 @@ class SlackErrorTranslator(ErrorTranslator[SlackError]):
         if error.code in self.channel_closed:
             message = f"Slack does not let the {self.client} post to the channel: {error.reason}"
             return AccountDisconnected(message, suggested_action=CHECK_CHANNEL_ADVICE)
-        return (
-            self.transient_error(error)
-            if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES
-            else None
-        )
+        return self.transient_error(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
 
     def may_have_effect(self, error: SlackError) -> bool:
         """Return whether Slack may have carried out the request although it answered with this error."""

@@ -15,13 +15,7 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, report_unmapped_code
 from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code_error
-from accounts.platforms.http.responses import (
-    UnreadableAnswer,
-    object_or_empty,
-    objects_in,
-    one_line,
-    required_matching_text,
-)
+from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in, one_line, required_matching_text
 from accounts.platforms.slack.client import (
     PERHAPS_DONE_CODES,
     RATE_LIMIT_CODES,

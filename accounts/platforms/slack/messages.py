@@ -27,15 +27,7 @@ from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.slack import webhook
 from accounts.platforms.slack.client import ERRORS, SlackError, SlackErrorTranslator, WebApi
 from accounts.platforms.slack.webhook import Webhook
-from accounts.platforms.types import (
-    Content,
-    MediaFile,
-    NotPublishedProof,
-    Progress,
-    Published,
-    State,
-    UploadStatusProof,
-)
+from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, State, UploadStatusProof
 from accounts.platforms.upload_addresses import is_platform_upload_url
 from config.outbound import request
 
@@ -112,9 +104,7 @@ def upload_next_file(api: WebApi, channel: Channel, content: Content, progress: 
         file_id, address = _announce(api, file)
         _send(address, file)
     uploaded = [*state["files"], file_id]
-    return progress.next_step(
-        "share" if len(uploaded) == len(content.media) else "upload", {**state, "files": uploaded}
-    )
+    return progress.next_step("share" if len(uploaded) == len(content.media) else "upload", {**state, "files": uploaded})
 
 
 def share_files(api: WebApi, channel: Channel, content: Content, progress: Progress) -> Progress:
@@ -171,9 +161,7 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
         details["alt_txt"] = file.alt_text
     announced = api.post("/files.getUploadURLExternal", data=details)
     address = announced.get("upload_url")
-    if not isinstance(address, str) or not any(
-        is_platform_upload_url(address, api.address, domain) for domain in DOMAINS
-    ):
+    if not isinstance(address, str) or not any(is_platform_upload_url(address, api.address, domain) for domain in DOMAINS):
         raise UnreadableAnswer("The response has no upload address at Slack.")
     return required_matching_text(announced, "file_id", _FILE, "file id"), address
 

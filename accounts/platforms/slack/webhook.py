@@ -61,15 +61,7 @@ class WebhookErrorTranslator(SlackErrorTranslator):
 
     error = WebhookError
     access_ended = frozenset(
-        {
-            "invalid_token",
-            "no_active_hooks",
-            "no_service",
-            "no_service_id",
-            "no_team",
-            "team_disabled",
-            "user_not_found",
-        }
+        {"invalid_token", "no_active_hooks", "no_service", "no_service_id", "no_team", "team_disabled", "user_not_found"}
     )
     channel_closed = frozenset(
         {"action_prohibited", "channel_is_archived", "channel_not_found", "posting_to_general_channel_denied"}

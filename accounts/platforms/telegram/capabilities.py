@@ -10,15 +10,7 @@ from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option_schema
 from accounts.platforms.schemas import object_schema
-from accounts.platforms.types import (
-    Capabilities,
-    FileRules,
-    ImageRules,
-    MediaRules,
-    PostingPace,
-    TextRules,
-    VideoRules,
-)
+from accounts.platforms.types import Capabilities, FileRules, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 MAX_ID = 2**31 - 1
 POLL = PollRules(
@@ -73,10 +65,7 @@ CAPABILITIES = Capabilities(
             "description": "How the text is marked up. Without it, the text is shown as it is written.",
             "enum": ["HTML", "MarkdownV2"],
         },
-        disable_notification={
-            "type": "boolean",
-            "description": "Whether the message arrives without a sound.",
-        },
+        disable_notification={"type": "boolean", "description": "Whether the message arrives without a sound."},
         protect_content={
             "type": "boolean",
             "description": "Whether readers are prevented from forwarding and saving the message.",

@@ -21,9 +21,7 @@ from config.outbound import OutboundError, Response, build_multipart_body
 UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second
 
 NEW_TOKEN_ADVICE = "Copy the bot's token from @BotFather once more and connect the account with it."  # noqa: S105 (advice)
-ADD_BOT_ADVICE = (
-    "Add the bot to the chat and let it post there (to a channel as an administrator), then connect the account."
-)
+ADD_BOT_ADVICE = "Add the bot to the chat and let it post there (to a channel as an administrator), then connect the account."
 
 # Refusals with status 400 that are about the bot's rights in the chat, whatever the post says.
 _ABOUT_THE_BOT = re.compile(

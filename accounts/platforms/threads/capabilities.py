@@ -13,14 +13,7 @@ from accounts.platforms.links import link_spans
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_rules import ThreadRules
-from accounts.platforms.types import (
-    Capabilities,
-    ImageRules,
-    MediaRules,
-    PostingPace,
-    TextRules,
-    VideoRules,
-)
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Threads has none
 SCOPES = ("threads_basic", "threads_content_publish", "threads_manage_replies", "threads_read_replies")
@@ -74,13 +67,7 @@ CAPABILITIES = Capabilities(
         reply_control={
             "type": "string",
             "description": "Who may reply; everybody by default.",
-            "enum": [
-                "everyone",
-                "accounts_you_follow",
-                "mentioned_only",
-                "parent_post_author_only",
-                "followers_only",
-            ],
+            "enum": ["everyone", "accounts_you_follow", "mentioned_only", "parent_post_author_only", "followers_only"],
         },
         topic_tag={
             "type": "string",

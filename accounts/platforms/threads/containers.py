@@ -61,9 +61,7 @@ def check_containers(account: Account, progress: Progress) -> Progress | None:
         if status == "ERROR" and not reason.startswith("FAILED_DOWNLOADING"):
             raise ContentRejected(f"Threads could not process the post: {_explanation(reason)}")
         if status != "FINISHED" and status not in PUBLISHED:
-            return restart_containers_step(
-                progress, f"Threads could not prepare the post: {_explanation(reason or status)}"
-            )
+            return restart_containers_step(progress, f"Threads could not prepare the post: {_explanation(reason or status)}")
         waiting.pop(0)
     state = {name: value for name, value in state.items() if name not in ("waiting", "looks")}
     return progress.next_step("publish" if "container" in state else "container", state)

@@ -59,18 +59,14 @@ def publish_container(account: Account, content: Content, progress: Progress) ->
     with ERRORS.translating_publish_errors("this post"):
         try:
             form = {"creation_id": progress.state["container"]}
-            return _after_segment(
-                content, progress, id_of(account.graph.post_form(f"/{account.id}/threads_publish", form))
-            )
+            return _after_segment(content, progress, id_of(account.graph.post_form(f"/{account.id}/threads_publish", form)))
         except GraphError as error:
             if error.subcode != UNKNOWN_CONTAINER:
                 raise
             return _after_miss(progress)
 
 
-def find_possibly_published_post(
-    account: Account, content: Content, progress: Progress
-) -> Progress | NotPublishedProof:
+def find_possibly_published_post(account: Account, content: Content, progress: Progress) -> Progress | NotPublishedProof:
     """Find out whether an interrupted attempt has published the Threads post; return proof if it has not.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
@@ -97,9 +93,7 @@ def fetch_permalink(account: Account, content: Content, progress: Progress) -> P
     post = progress.published
     assert post  # noqa: S101 - the step before has published the post
     with ERRORS.repeatable_call_errors():
-        address = https_url_or_empty(
-            account.graph.get(f"/{post.external_id}", {"fields": "id,permalink"}).get("permalink")
-        )
+        address = https_url_or_empty(account.graph.get(f"/{post.external_id}", {"fields": "id,permalink"}).get("permalink"))
     return Published(post.external_id, address, note="" if address else "Threads does not say where the post is shown.")
 
 
@@ -109,9 +103,7 @@ def _after_miss(progress: Progress) -> Progress:
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
         return containers.restart_containers_step(progress, "Threads does not know the container that it called ready.")
-    return containers.check_later_or_give_up(
-        progress, {**state, "misses": misses, "looks": misses}, [state["container"]]
-    )
+    return containers.check_later_or_give_up(progress, {**state, "misses": misses, "looks": misses}, [state["container"]])
 
 
 def _id_of_published(account: Account, content: Content, progress: Progress) -> str:

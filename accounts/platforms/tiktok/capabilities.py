@@ -76,12 +76,7 @@ CAPABILITIES = Capabilities(
             "type": "boolean",
             "description": "Label the post as one that promotes the creator's own business.",
         },
-        title={
-            "type": "string",
-            "description": "Photos: a title above the text.",
-            "minLength": 1,
-            "maxLength": 90,
-        },
+        title={"type": "string", "description": "Photos: a title above the text.", "minLength": 1, "maxLength": 90},
         auto_add_music={"type": "boolean", "description": "Photos: let TikTok add music."},
         photo_cover_index={
             "type": "integer",

@@ -138,8 +138,7 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
             return TokenExpired("TikTok no longer accepts the access token.")
         if error.code in SERVICE_ERRORS:
             return ConnectionUnavailable(
-                SERVICE_ERRORS[error.code],
-                suggested_action="Ask the operator of the service to check its app at TikTok.",
+                SERVICE_ERRORS[error.code], suggested_action="Ask the operator of the service to check its app at TikTok."
             )
         if error.code == BANNED:
             return ContentRejected(f"TikTok does not let the creator post: {error.reason}")

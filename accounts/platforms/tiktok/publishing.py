@@ -156,12 +156,7 @@ def _announce(api: Api, content: Content, creator: posts.CreatorLimits) -> tuple
     """Announce a video to TikTok, the first step of publishing. Returns TikTok's publish id and the upload URL."""
     [file] = content.media
     size, count = _chunks_of(file)
-    source = {
-        "source": "FILE_UPLOAD",
-        "video_size": file.size_bytes,
-        "chunk_size": size,
-        "total_chunk_count": count,
-    }
+    source = {"source": "FILE_UPLOAD", "video_size": file.size_bytes, "chunk_size": size, "total_chunk_count": count}
     body = {"post_info": posts.video_post_info(content, creator), "source_info": source}
     answer = api.post("/v2/post/publish/video/init/", json=body)
     address = answer.get("upload_url")

@@ -95,9 +95,7 @@ def check_published(api: Api, content: Content, progress: Progress) -> Progress 
     if status.name == "FAILED":
         return _failed(progress, status.fail_reason)
     if status.name == "SEND_TO_USER_INBOX":
-        raise OutcomeUnknown(
-            "TikTok has put it into the creator's inbox, where the creator has to finish it.", final=True
-        )
+        raise OutcomeUnknown("TikTok has put it into the creator's inbox, where the creator has to finish it.", final=True)
     if status.name not in IN_PROGRESS:
         report_unmapped_code("tiktok", status.name[:60])
     return _ask_again(content, progress)
@@ -119,9 +117,7 @@ def _published(content: Content, progress: Progress, post_id: str | None) -> Pro
     if checks >= MAX_CHECKS_FOR_ID:
         return replace(published, note=NO_ADDRESS)
     waiting = replace(progress, published=published)
-    return check_later(
-        waiting, "poll", {**state, "looks": checks}, first=FIRST_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS
-    )
+    return check_later(waiting, "poll", {**state, "looks": checks}, first=FIRST_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
 
 
 def _failed(progress: Progress, reason: str) -> Progress:

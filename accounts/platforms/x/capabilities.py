@@ -20,14 +20,7 @@ from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option_schema
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.thread_rules import ThreadRules
-from accounts.platforms.types import (
-    Capabilities,
-    ImageRules,
-    MediaRules,
-    PostingPace,
-    TextRules,
-    VideoRules,
-)
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 
 THREAD = ThreadRules(
     max_segments=10,
@@ -68,9 +61,7 @@ CAPABILITIES = Capabilities(
             mime_types=("image/jpeg", "image/png", "image/gif", "image/webp"), max_bytes=5_242_880, max_count=4
         ),
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=15 * 1024 * 1024, max_count=1, max_pixels=1280 * 1080),
-        videos=VideoRules(
-            mime_types=("video/mp4", "video/quicktime"), max_bytes=512 * 1024 * 1024, max_duration_seconds=140
-        ),
+        videos=VideoRules(mime_types=("video/mp4", "video/quicktime"), max_bytes=512 * 1024 * 1024, max_duration_seconds=140),
         alt_text_max_length=1000,
     ),
     features=(

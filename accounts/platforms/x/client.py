@@ -29,9 +29,7 @@ from accounts.platforms.http.responses import (
 from config.outbound import Response
 
 SITE = "https://x.com"
-_ACCOUNT_CLOSED = re.compile(
-    r"\baccount (?:is|has been) (?:temporarily )?(?:suspended|locked|deactivated)", re.IGNORECASE
-)
+_ACCOUNT_CLOSED = re.compile(r"\baccount (?:is|has been) (?:temporarily )?(?:suspended|locked|deactivated)", re.IGNORECASE)
 _LIMITS = ("x-rate-limit", "x-user-limit-24hour", "x-app-limit-24hour")
 _ID = re.compile(r"[0-9]{1,19}")
 
@@ -58,9 +56,7 @@ class XError(ApiError):
     @property
     def is_about_media(self) -> bool:
         """Return whether X refuses a post because of the post's media, for example if X no longer has them."""
-        return self.status == 400 and (
-            "media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower()
-        )
+        return self.status == 400 and ("media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower())
 
 
 class XApplication(OAuthApplication):
@@ -136,10 +132,7 @@ def _reason(content: Mapping[str, Any]) -> str:
     """
     messages = [line_without_tokens(each.get("message")) for each in objects_in(content.get("errors"))]
     return next(
-        filter(
-            None, [*messages, line_without_tokens(content.get("detail")), line_without_tokens(content.get("title"))]
-        ),
-        "",
+        filter(None, [*messages, line_without_tokens(content.get("detail")), line_without_tokens(content.get("title"))]), ""
     )
 
 

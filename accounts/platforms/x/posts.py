@@ -66,9 +66,7 @@ def create_next_post(api: Api, content: Content, progress: Progress) -> Progress
             return _after_refusal(api, content, progress, error)
 
 
-def find_possibly_published_post(
-    api: Api, content: Content, progress: Progress
-) -> Progress | Published | NotPublishedProof:
+def find_possibly_published_post(api: Api, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Find the X post that an interrupted attempt may have created; return proof (a NotPublishedProof) if there is none.
 
     Raises OutcomeUnknown and what `repeatable_call_errors` raises.

@@ -31,17 +31,12 @@ def tags_length(tags: list[str]) -> int:
 
 CAPABILITIES = Capabilities(
     text=TextRules(
-        max_length=5000,
-        counted_as="bytes",
-        count=utf8_length,
-        also=(("angle brackets", 0, count_angle_brackets),),
+        max_length=5000, counted_as="bytes", count=utf8_length, also=(("angle brackets", 0, count_angle_brackets),)
     ),
     media=MediaRules(
         max_count=1,
         videos=VideoRules(
-            mime_types=("video/mp4", "video/quicktime", "video/webm"),
-            max_bytes=256 * 1024**3,
-            max_duration_seconds=43_200,
+            mime_types=("video/mp4", "video/quicktime", "video/webm"), max_bytes=256 * 1024**3, max_duration_seconds=43_200
         ),
         required=True,
     ),
@@ -97,10 +92,7 @@ CAPABILITIES = Capabilities(
             "description": "YouTube's standard licence where it is left out.",
             "enum": ["youtube", "creativeCommon"],
         },
-        embeddable={
-            "type": "boolean",
-            "description": "Whether other sites may show the video; they may by default.",
-        },
+        embeddable={"type": "boolean", "description": "Whether other sites may show the video; they may by default."},
         language={
             "type": "string",
             "description": "The language of title and description, as a BCP 47 tag.",

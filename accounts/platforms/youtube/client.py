@@ -54,9 +54,7 @@ ACCOUNT_ERRORS = {
     "channelSuspended": "The channel is suspended.",
 }
 SERVICE_ERRORS = frozenset({"accessNotConfigured", "SERVICE_DISABLED", "accessTerminated", "keyInvalid"})
-CONTENT_ERRORS = re.compile(
-    r"invalid[A-Z]\w*|forbidden\w*|mediaBodyRequired|defaultLanguageNotSet|mediaBytes\w+|\w*TooLarge"
-)
+CONTENT_ERRORS = re.compile(r"invalid[A-Z]\w*|forbidden\w*|mediaBodyRequired|defaultLanguageNotSet|mediaBytes\w+|\w*TooLarge")
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 

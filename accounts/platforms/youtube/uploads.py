@@ -120,9 +120,7 @@ def fetch_thumbnail(url: str) -> tuple[bytes, str]:
     image = file.getvalue()
     mime_type = next((mime_type for start, mime_type in THUMBNAIL_TYPES.items() if image.startswith(start)), "")
     if response.status != 200 or not mime_type:
-        raise ContentRejected(
-            f"There is no JPEG or PNG file at the thumbnail's address: it answered {response.status}."
-        )
+        raise ContentRejected(f"There is no JPEG or PNG file at the thumbnail's address: it answered {response.status}.")
     return image, mime_type
 
 

@@ -23,15 +23,7 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.http.responses import line_without_tokens, object_or_empty
 from accounts.platforms.processing import check_later, step_after_pause
-from accounts.platforms.types import (
-    Content,
-    MediaFile,
-    NotPublishedProof,
-    Progress,
-    Published,
-    State,
-    UploadStatusProof,
-)
+from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, Published, State, UploadStatusProof
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
@@ -71,10 +63,7 @@ def check_and_open_session(api: Api, content: Content, progress: Progress) -> Pr
     notify = "true" if content.options.get("notify_subscribers", True) else "false"
     with ERRORS.translating_content_errors(THE_VIDEO):
         address = open_session(api, content.media[0], _resource(content), {"notifySubscribers": notify})
-    opened = {
-        "session": encrypt_upload_url(address, key=content.key),
-        "sessions": progress.state.get("sessions", 0) + 1,
-    }
+    opened = {"session": encrypt_upload_url(address, key=content.key), "sessions": progress.state.get("sessions", 0) + 1}
     return _next_step(content, progress, opened, UploadState(0))
 
 

@@ -65,14 +65,11 @@ def sign_in_wait_seconds(request: HttpRequest, name: str) -> int:
     return _seconds_left(name_last, pause, now)
 
 
-def locked_out_page(
-    request: HttpRequest, response: HttpResponse | None = None, credentials: object = None
-) -> HttpResponse:
+def locked_out_page(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
     """Return the error page for a sign-in that is refused after too many wrong passwords (AXES_LOCKOUT_CALLABLE)."""
     wait = getattr(request, "sign_in_wait", 0) or int(settings.AXES_COOLOFF_TIME.total_seconds())
     error = RateLimited(
-        "Too many failed sign-in attempts.",
-        suggested_action=f"Wait for {_duration_text(wait)}, then try again.",
+        "Too many failed sign-in attempts.", suggested_action=f"Wait for {_duration_text(wait)}, then try again."
     )
     page = api_error_page(request, error)
     page["Retry-After"] = str(wait)

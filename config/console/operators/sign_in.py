@@ -31,10 +31,7 @@ from workspaces.sign_in.sessions import SignInMethod, begin_session, sign_in_met
 
 PENDING_SESSION_KEY = "pending_operator"  # in the session: {"user", "at", "next", "device"}
 PENDING_TTL = timedelta(minutes=10)
-STRONG_SIGN_INS = (
-    SignInMethod.PASSWORD_AND_CODE,
-    SignInMethod.PROVIDER,
-)  # the identity provider has its own second factor
+STRONG_SIGN_INS = (SignInMethod.PASSWORD_AND_CODE, SignInMethod.PROVIDER)  # the identity provider has its own second factor
 
 
 def satisfies_second_factor_rule(request: HttpRequest) -> bool:
@@ -176,9 +173,7 @@ class SecondFactorSetUpStep(SecondFactorStep):
 
         A new one replaces the unconfirmed one of an earlier sign-in.
         """
-        found = SecondFactor.objects.filter(
-            user=self.user, confirmed=False, pk=self.pending_sign_in.get("device")
-        ).first()
+        found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending_sign_in.get("device")).first()
         if found is None:
             found = SecondFactor.create_or_replace_unconfirmed(self.user)
             self.request.session[PENDING_SESSION_KEY] = {**self.pending_sign_in, "device": str(found.pk)}

@@ -172,9 +172,7 @@ class ReconciledSerializer(serializers.Serializer):
     subscriptions_changed = serializers.IntegerField()
     usage_differences = serializers.IntegerField()
     drifting_months = serializers.IntegerField()
-    complete = serializers.BooleanField(
-        help_text="False: the processor did not answer; the next scheduled run tries again."
-    )
+    complete = serializers.BooleanField(help_text="False: the processor did not answer; the next scheduled run tries again.")
 
 
 class ReconciledEnvelope(serializers.Serializer):

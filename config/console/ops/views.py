@@ -49,12 +49,7 @@ class OperatorsViewSet(OperationViewSet):
 
 
 class StatusViewSet(OperatorsViewSet):
-    @operation(
-        "ops.status",
-        summary="Read the status of the service",
-        operator=True,
-        responses={200: StatusSerializer},
-    )
+    @operation("ops.status", summary="Read the status of the service", operator=True, responses={200: StatusSerializer})
     def retrieve(self, call: Call) -> Reply:
         found = status.service_status()
         alarms = found["billing_alarms"][:MAX_ALARMS]

@@ -12,9 +12,7 @@ from config.console.doctor import FindingLevel, diagnose
 class Command(BaseCommand):
     """The command `manage.py doctor`, which prints the result of each check and exits with an error if one found a fault."""
 
-    help = (
-        "Checks settings, database, broker, workers, scanner, storage, providers, mail and sign-in of this deployment."
-    )
+    help = "Checks settings, database, broker, workers, scanner, storage, providers, mail and sign-in of this deployment."
     requires_system_checks = []  # it runs them as one of its own checks
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -19,9 +19,7 @@ class Command(BaseCommand):
     help = "Encrypts every secret with the first of ENCRYPTION_KEYS, in batches, while the service runs."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--dry-run", action="store_true", help="count values encrypted with other keys, change nothing"
-        )
+        parser.add_argument("--dry-run", action="store_true", help="count values encrypted with other keys, change nothing")
 
     def handle(self, *args: Any, dry_run: bool, **options: Any) -> None:
         found = reencrypt_stored_secrets(dry_run=dry_run, report=lambda field: self.stderr.write(str(field)))

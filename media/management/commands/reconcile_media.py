@@ -19,9 +19,7 @@ class Command(BaseCommand):
     help = "Lists stored files without a media asset and media assets without a file, and recounts the usage of each library."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--remove", action="store_true", help="delete the files without a row (at least an hour old)"
-        )
+        parser.add_argument("--remove", action="store_true", help="delete the files without a row (at least an hour old)")
 
     def handle(self, *args: Any, remove: bool, **options: Any) -> None:
         try:
@@ -35,9 +33,7 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         for workspace_id, before, after in recount_usage():
             self.stdout.write(f"usage of {workspace_id} corrected from {before} to {after} bytes")
-        self.stdout.write(
-            f"{len(files)} files without a row ({removed} removed), {len(assets)} assets without their file."
-        )
+        self.stdout.write(f"{len(files)} files without a row ({removed} removed), {len(assets)} assets without their file.")
 
     def _report_progress(self, line: str) -> None:
         """Write the progress of the media reconciliation to stderr; its findings go to stdout."""

@@ -59,9 +59,7 @@ def _parse_time(text: str) -> datetime:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise CommandError(
-            f"--stopped-at {text} is not a valid time. Use a format such as 2026-11-20T14:05:00Z."
-        ) from None
+        raise CommandError(f"--stopped-at {text} is not a valid time. Use a format such as 2026-11-20T14:05:00Z.") from None
     if at.tzinfo is None:
         raise CommandError("--stopped-at needs a UTC offset, such as the Z in 2026-11-20T14:05:00Z.")
     if at > timezone.now():

@@ -83,9 +83,7 @@ def test_a_poll_is_described_with_its_limits() -> None:
         "several answers if you like"
     )
     assert dict(capabilities_in_words(platform("discord").capabilities))["Polls"] == said
-    assert (
-        "open from 5 minutes to 7 days, one answer" in dict(capabilities_in_words(platform("x").capabilities))["Polls"]
-    )
+    assert "open from 5 minutes to 7 days, one answer" in dict(capabilities_in_words(platform("x").capabilities))["Polls"]
 
 
 @pytest.mark.parametrize(
@@ -108,9 +106,7 @@ def test_the_description_contains_every_limit(name: str, row: str, text: str) ->
     assert text in dict(capabilities_in_words(platform(name).capabilities))[row]
 
 
-def test_a_check_calls_the_platform_and_shows_the_result(
-    pages: Pages, connected: ConnectedAccount, pds: FakeBluesky
-) -> None:
+def test_a_check_calls_the_platform_and_shows_the_result(pages: Pages, connected: ConnectedAccount, pds: FakeBluesky) -> None:
     page = pages.post("account-check", follow=True, account_id=connected.id)
     assert f"The Bluesky account {connected.handle} works." in words(page)
 

@@ -110,18 +110,14 @@ def test_refused_credentials_are_reported_and_never_shown(pages: Pages, typed: d
         ("x", {}, "X is connected by oauth."),
     ],
 )
-def test_an_invalid_form_is_shown_again_with_its_errors(
-    pages: Pages, name: str, form: dict[str, str], error: str
-) -> None:
+def test_an_invalid_form_is_shown_again_with_its_errors(pages: Pages, name: str, form: dict[str, str], error: str) -> None:
     page = pages.post("account-connect", form, platform_name=name)
     assert page.status_code == 422
     assert error in words(page)
     assert not ConnectedAccount.objects.exists()
 
 
-def test_the_oauth_method_redirects_to_the_platform(
-    pages: Pages, workspace: Workspace, provider: FakeOAuthPlatform
-) -> None:
+def test_the_oauth_method_redirects_to_the_platform(pages: Pages, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
     page = pages.get("account-connect", platform_name="pinterest")
     answer = pages.http.post("/dashboard/connect", form_of(page, "/dashboard/connect"))
 

@@ -162,6 +162,4 @@ def test_missing_features_contradict_neither_the_features_nor_the_media_rules(na
 
 def test_an_instance_with_other_limits_has_the_same_missing_features() -> None:
     made = platform("mastodon")
-    assert (
-        made.capabilities_for(AccountDetails("1", {"characters": 5000})).not_possible == made.capabilities.not_possible
-    )
+    assert made.capabilities_for(AccountDetails("1", {"characters": 5000})).not_possible == made.capabilities.not_possible

@@ -57,15 +57,8 @@ postings = st.lists(
         ("\r\n", 1, 2, 2, 2),
     ],
 )
-def test_each_unit_is_counted_as_unicode_defines_it(
-    text: str, clusters: int, utf8: int, utf16: int, length: int
-) -> None:
-    assert (grapheme_length(text), utf8_length(text), utf16_units(text), code_points(text)) == (
-        clusters,
-        utf8,
-        utf16,
-        length,
-    )
+def test_each_unit_is_counted_as_unicode_defines_it(text: str, clusters: int, utf8: int, utf16: int, length: int) -> None:
+    assert (grapheme_length(text), utf8_length(text), utf16_units(text), code_points(text)) == (clusters, utf8, utf16, length)
 
 
 @pytest.mark.parametrize(

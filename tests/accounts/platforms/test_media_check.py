@@ -42,8 +42,7 @@ def summaries(issues: list[Issue], field: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    "asset",
-    [IMAGE, VIDEO, replace(VIDEO, duration_ms=3000), replace(VIDEO, duration_ms=None), replace(IMAGE, width=None)],
+    "asset", [IMAGE, VIDEO, replace(VIDEO, duration_ms=3000), replace(VIDEO, duration_ms=None), replace(IMAGE, width=None)]
 )
 def test_media_within_the_limits_or_without_data_have_no_issues(asset: MediaInfo) -> None:
     assert alone(with_images(max_pixels=800_000, max_side_sum=1800, min_ratio=1.25, max_ratio=1.25), asset) == []
@@ -166,12 +165,7 @@ def test_an_album_within_the_limits_has_no_issues(rules: MediaRules, assets: lis
             "Keep 4 files, or make another post of the rest.",
         ),
         (RULES, [IMAGE, VIDEO], "MEDIA_MIXED", "Keep the images only, or make a post of each kind."),
-        (
-            replace(RULES, gifs=IMAGES),
-            [GIF, IMAGE],
-            "MEDIA_MIXED",
-            "Keep the GIFs only, or make a post of each kind.",
-        ),
+        (replace(RULES, gifs=IMAGES), [GIF, IMAGE], "MEDIA_MIXED", "Keep the GIFs only, or make a post of each kind."),
         (
             replace(RULES, documents=FileRules(("application/pdf",), max_bytes=10**8)),
             [PDF, IMAGE],

@@ -17,26 +17,7 @@ from accounts.platforms.registry import platforms
 from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 
 CPU_SECONDS = 30  # for all patterns together, which take a few; the slowest ones would take minutes each
-HOSTILE = [
-    "a",
-    "-",
-    "a-",
-    " ",
-    "0",
-    "<",
-    ".",
-    "a.",
-    "\n",
-    "/",
-    "http://",
-    "http://a",
-    "aa-",
-    "é",
-    "_",
-    "@a",
-    "1:",
-    "\t ",
-]
+HOSTILE = ["a", "-", "a-", " ", "0", "<", ".", "a.", "\n", "/", "http://", "http://a", "aa-", "é", "_", "@a", "1:", "\t "]
 
 SCHEMAS: dict[str, Mapping[str, Any]] = {
     f"{platform.name}-{kind}": schema

@@ -79,8 +79,7 @@ def test_a_title_is_one_line_of_text(web: WebPages, head: str, title: str) -> No
         ("<title>Grüße</title>".encode("iso-8859-1"), "text/html; charset=ISO-8859-1"),
         (b'<meta charset="windows-1252">' + "<title>Grüße</title>".encode("cp1252"), "text/html"),
         (
-            b'<meta http-equiv="Content-Type" content="text/html; charset=latin1">'
-            + "<title>Grüße</title>".encode("cp1252"),
+            b'<meta http-equiv="Content-Type" content="text/html; charset=latin1">' + "<title>Grüße</title>".encode("cp1252"),
             "text/html",
         ),
         ("\ufeff<title>Grüße</title>".encode(), "text/html"),
@@ -106,9 +105,7 @@ def test_no_page_takes_longer_than_the_time_limit(web: WebPages, unit: str) -> N
     assert read_page(link).picture in ("", f"{web.url}/")
 
 
-@pytest.mark.parametrize(
-    "link", ["http://[", "https://exa mple/", "mailto:a@example.com", "https://user:pw@example.com/"]
-)
+@pytest.mark.parametrize("link", ["http://[", "https://exa mple/", "mailto:a@example.com", "https://user:pw@example.com/"])
 def test_an_address_that_is_not_a_page_is_refused(web: WebPages, link: str) -> None:
     with pytest.raises(PageUnavailable):
         read_page(link)

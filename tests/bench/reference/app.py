@@ -60,9 +60,7 @@ async def healthz() -> JSONResponse:
 
 
 @app.post("/posts")
-async def create(
-    request: Request, body: CreatePost, idempotency_key: Annotated[str | None, Header()] = None
-) -> JSONResponse:
+async def create(request: Request, body: CreatePost, idempotency_key: Annotated[str | None, Header()] = None) -> JSONResponse:
     """Create a scheduled post (POST /posts)."""
 
     async def work(connection: AsyncConnection[Any], caller: Caller, trace_id: str) -> tuple[Any, int, dict[str, str]]:

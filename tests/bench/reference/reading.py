@@ -52,9 +52,7 @@ async def posts_on_day(
     if workspace_id != caller.workspace_id:
         raise RefusedError(404, "NOT_FOUND", "There is no such workspace.")
     zone = ZoneInfo(timezone)
-    start, end = (
-        datetime.combine(each, time(), tzinfo=zone).astimezone(UTC) for each in (day, day + timedelta(days=1))
-    )
+    start, end = (datetime.combine(each, time(), tzinfo=zone).astimezone(UTC) for each in (day, day + timedelta(days=1)))
     found = await (await connection.execute(_DAY, [workspace_id, start, end, limit + 1])).fetchall()
     rows = found[:limit]
     of_group: dict[str, list[dict[str, Any]]] = defaultdict(list)

@@ -71,12 +71,7 @@ async def create_post(
                 raise RefusedError(409, "IDEMPOTENCY_IN_PROGRESS", "The key is in use.")
             return await read_post(connection, caller, row[0]), True
         group_json = await _write(connection, draft)
-        answered = {
-            "id": record_id,
-            "now": datetime.now(UTC),
-            "group": draft.group_id,
-            "workspace": caller.workspace_id,
-        }
+        answered = {"id": record_id, "now": datetime.now(UTC), "group": draft.group_id, "workspace": caller.workspace_id}
         await connection.execute(statements.ANSWERED, answered)
         return group_json, False
 

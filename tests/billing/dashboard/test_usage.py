@@ -66,14 +66,7 @@ def test_a_month_without_posts_shows_a_message(pages: Pages) -> None:
 
 
 def test_usage_is_shown_by_day_platform_and_agent(pages: Pages, workspace: Workspace, agent: Agent) -> None:
-    spend(
-        workspace,
-        *targets(3),
-        agent=agent,
-        platform="mastodon",
-        cents=20,
-        due=datetime.fromisoformat("2027-03-02T23:59Z"),
-    )
+    spend(workspace, *targets(3), agent=agent, platform="mastodon", cents=20, due=datetime.fromisoformat("2027-03-02T23:59Z"))
     spend(workspace, *targets(2), cents=5, due=datetime.fromisoformat("2027-03-31T12:00Z"))
     spend(workspace, *targets(1), cents=7, end=services.release_hold, failed=True)
     spend(workspace, *targets(1), cents=30, end=None)

@@ -46,14 +46,7 @@ def test_the_page_of_a_picture_shows_its_properties_and_the_accepting_platforms(
         page = pages.get("media-asset", media_id=picture.id)
 
     text = words(page)
-    for fact in (
-        "Image image/png",
-        "195.3",
-        "1200 × 1200 pixels",
-        "Clean",
-        picture.id,
-        "No unpublished post uses this file",
-    ):
+    for fact in ("Image image/png", "195.3", "1200 × 1200 pixels", "Clean", picture.id, "No unpublished post uses this file"):
         assert fact in text
     assert "Accepted by: Bluesky," in text
     assert "Instagram takes no PNG files, but JPEG. Convert it to JPEG." in text
@@ -98,9 +91,7 @@ def test_an_unchanged_alt_text_is_not_recorded(pages: Pages, picture: MediaAsset
     assert not AuditEntry.objects.exists()
 
 
-def test_an_alt_text_too_long_for_one_platform_is_a_warning_and_for_all_is_refused(
-    pages: Pages, picture: MediaAsset
-) -> None:
+def test_an_alt_text_too_long_for_one_platform_is_a_warning_and_for_all_is_refused(pages: Pages, picture: MediaAsset) -> None:
     long = pages.post("media-asset", {field(picture): "x" * 1200}, media_id=picture.id, follow=True)
     longest = pages.post("media-asset", {field(picture): "x" * 10_001}, media_id=picture.id)
 

@@ -152,9 +152,7 @@ def test_alt_texts_are_requested_only_for_assets_of_the_workspace(pages: Pages) 
     assert MediaAsset.objects.get().alt_text == foreign.alt_text
 
 
-def test_a_member_can_read_but_not_upload(
-    workspace: Workspace, teammate: User, stored: Callable[[], list[bytes]]
-) -> None:
+def test_a_member_can_read_but_not_upload(workspace: Workspace, teammate: User, stored: Callable[[], list[bytes]]) -> None:
     asset = MediaAssetFactory(workspace=workspace)
     member = Pages(workspace, teammate)
 

@@ -101,9 +101,7 @@ def has_geolocation(content: bytes) -> bool:
         image.load()
         has_gps_block = bool(image.getexif().get_ifd(GPS))
         texts = b"".join(str(value).encode() for value in (*image.info.values(), *getattr(image, "text", {}).values()))
-    return has_gps_block or any(
-        word in content + texts for word in (b"GPSLat", b"52.5164", b"Berlin", b"\x88\x25\x00\x04")
-    )
+    return has_gps_block or any(word in content + texts for word in (b"GPSLat", b"52.5164", b"Berlin", b"\x88\x25\x00\x04"))
 
 
 @pytest.mark.parametrize("name", TELLING)

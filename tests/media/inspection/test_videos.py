@@ -35,9 +35,7 @@ MP4, MOV, WEBM = "video/mp4", "video/quicktime", "video/webm"
 TURNED = SIDES[::-1]
 SOUND = track(handler=b"soun", entry=b"mp4a", sides=(0, 0))
 LONG_MVHD = full(b"mvhd", struct.pack(">QQIQ", 0, 0, 1000, 2000), bytes(80), version=1)
-LENGTH_OF_FRAGMENTS = box(
-    b"mvex", full(b"mehd", struct.pack(">I", 7000)), full(b"trex", struct.pack(">5I", 1, 1, 0, 0, 0))
-)
+LENGTH_OF_FRAGMENTS = box(b"mvex", full(b"mehd", struct.pack(">I", 7000)), full(b"trex", struct.pack(">5I", 1, 1, 0, 0, 0)))
 
 
 def media_to_the_end() -> bytes:
@@ -63,18 +61,12 @@ VIDEOS: dict[str, tuple[Callable[[], bytes], InspectedFile]] = {
     "mp4_media_to_the_end": (media_to_the_end, InspectedFile("video", MP4, *SIDES, 2000)),
     "mp4_media_of_64_bits": (media_of_64_bits, InspectedFile("video", MP4, *SIDES, 2000)),
     "mp4_padded": (lambda: movie(tail=bytes(100)), InspectedFile("video", MP4, *SIDES, 2000)),
-    "mp4_length_in_its_track": (
-        lambda: movie(header=movie_header(duration=0)),
-        InspectedFile("video", MP4, *SIDES, 2000),
-    ),
+    "mp4_length_in_its_track": (lambda: movie(header=movie_header(duration=0)), InspectedFile("video", MP4, *SIDES, 2000)),
     "mp4_length_not_known": (
         lambda: movie(track(duration=0), header=movie_header(duration=2**32 - 1)),
         InspectedFile("video", MP4, *SIDES, None),
     ),
-    "mp4_unknown_brand": (
-        lambda: file_type(b"abcd", b"isom") + movie()[16:],
-        InspectedFile("video", MP4, *SIDES, 2000),
-    ),
+    "mp4_unknown_brand": (lambda: file_type(b"abcd", b"isom") + movie()[16:], InspectedFile("video", MP4, *SIDES, 2000)),
     "mp4_fragments": (fragmented_movie, InspectedFile("video", MP4, *SIDES, 3000)),
     "mp4_fragments_with_length": (
         lambda: movie(track(sizes=(), duration=0), LENGTH_OF_FRAGMENTS, header=movie_header(duration=0)),
@@ -103,10 +95,7 @@ VIDEOS: dict[str, tuple[Callable[[], bytes], InspectedFile]] = {
         lambda: webm(info(None, scale=500_000), tracks(), cluster(3000)),
         InspectedFile("video", WEBM, *SIDES, 1520),
     ),
-    "webm_void": (
-        lambda: webm(b"\xec\x84abcd", info(), tracks(), cluster()),
-        InspectedFile("video", WEBM, *SIDES, 2000),
-    ),
+    "webm_void": (lambda: webm(b"\xec\x84abcd", info(), tracks(), cluster()), InspectedFile("video", WEBM, *SIDES, 2000)),
 }
 DOCUMENTS = {
     "plain": pdf,

@@ -39,9 +39,7 @@ class Dashboard:
         headers = {"HX-Request": "true"} if live else {}
         return self.http.post(self.address(name, group), form, headers=headers)
 
-    def compose(
-        self, action: str, *accounts: ConnectedAccount, group: Any = None, live: bool = False, **form: Any
-    ) -> Any:
+    def compose(self, action: str, *accounts: ConnectedAccount, group: Any = None, live: bool = False, **form: Any) -> Any:
         """Submit the composer with these accounts chosen; `extra` holds fields whose names are not identifiers."""
         fields = {"key": "k", "text": "Hello", **form.pop("extra", {}), **form}
         chosen = [account.id for account in accounts]
@@ -71,8 +69,6 @@ def fields(page: Any, name: str) -> list[str]:
 
 def typed(page: Any, name: str) -> str:
     """The content of the text area with this name; HTML drops a leading line break."""
-    found = re.search(
-        rf'<textarea[^>]*name="{re.escape(name)}"[^>]*>\n?(.*?)</textarea>', page.content.decode(), re.DOTALL
-    )
+    found = re.search(rf'<textarea[^>]*name="{re.escape(name)}"[^>]*>\n?(.*?)</textarea>', page.content.decode(), re.DOTALL)
     assert found, f"There is no text area {name}."
     return html.unescape(found[1])

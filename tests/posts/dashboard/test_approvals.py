@@ -140,9 +140,7 @@ def test_a_post_is_edited_and_approved_in_one_request(
     assert the_group().created_by_type == "agent"
 
 
-def test_an_edited_post_still_awaits_approval(
-    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
-) -> None:
+def test_an_edited_post_still_awaits_approval(dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount) -> None:
     group = create_waiting_post(agent, account)
 
     dashboard.compose("save", account, group=group, content_version="1", text="In our tone")

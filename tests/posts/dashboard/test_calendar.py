@@ -27,9 +27,7 @@ def group_at(workspace: Workspace, at: str | None, status: str = "scheduled", **
 
 def days(page: Any) -> dict[str, list[str]]:
     """The posts shown on each day that has any, by date."""
-    cells = re.findall(
-        r'<h2><a href="[^"]*date=([0-9-]+)[^"]*">.*?</h2>(.*?)(?=<h2>|</ol>)', page.content.decode(), re.S
-    )
+    cells = re.findall(r'<h2><a href="[^"]*date=([0-9-]+)[^"]*">.*?</h2>(.*?)(?=<h2>|</ol>)', page.content.decode(), re.S)
     return {day: re.findall(r"/posts/(pgr_\w+)", posts) for day, posts in cells if "pgr_" in posts}
 
 
@@ -98,15 +96,11 @@ def test_the_calendar_shows_published_and_scheduled_posts_only(
     assert days(dashboard.get("calendar")) == {"2027-03-10": [now["id"]], "2027-03-11": [later["id"]]}
 
 
-def test_filters_by_account_and_agent(
-    dashboard: Dashboard, accounts: list[ConnectedAccount], workspace: Workspace
-) -> None:
+def test_filters_by_account_and_agent(dashboard: Dashboard, accounts: list[ConnectedAccount], workspace: Workspace) -> None:
     robot, other = AgentFactory(workspace=workspace), AgentFactory(workspace=workspace, name="Other")
     groups = [group_at(workspace, TOMORROW, agent_id=agent.id) for agent in (robot, other)]
     for group, account in zip(groups, accounts, strict=False):
-        PostTarget.objects.create(
-            group=group, account=account, platform=account.platform, position=0, content_sha256=""
-        )
+        PostTarget.objects.create(group=group, account=account, platform=account.platform, position=0, content_sha256="")
 
     assert days(dashboard.get("calendar", account=accounts[0].id)) == {"2027-03-11": [groups[0].id]}
     page = dashboard.get("calendar", agent=other.id, view="week")
@@ -117,10 +111,7 @@ def test_filters_by_account_and_agent(
 
 @pytest.mark.parametrize("view", ["month", "week", "day"])
 def test_days_of_200_posts_stay_small(
-    dashboard: Dashboard,
-    accounts: list[ConnectedAccount],
-    django_assert_max_num_queries: DjangoAssertNumQueries,
-    view: str,
+    dashboard: Dashboard, accounts: list[ConnectedAccount], django_assert_max_num_queries: DjangoAssertNumQueries, view: str
 ) -> None:
     begin = datetime(2027, 3, 1, tzinfo=UTC)
     PostGroup.objects.bulk_create(

@@ -37,8 +37,7 @@ def test_a_new_post_offers_the_accounts(
 
 
 @pytest.mark.parametrize(
-    ("action", "status", "message"),
-    [("save", "draft", "Saved."), ("publish", "publishing", "It is being published now.")],
+    ("action", "status", "message"), [("save", "draft", "Saved."), ("publish", "publishing", "It is being published now.")]
 )
 def test_each_save_button_creates_a_post(
     dashboard: Dashboard, accounts: list[ConnectedAccount], action: str, status: str, message: str
@@ -205,9 +204,7 @@ def test_a_repair_that_is_no_longer_needed_changes_nothing(dashboard: Dashboard,
     assert "Valid for this account." in words(page)
 
 
-def test_an_account_that_needs_reauthentication_links_to_its_reconnection(
-    dashboard: Dashboard, workspace: Workspace
-) -> None:
+def test_an_account_that_needs_reauthentication_links_to_its_reconnection(dashboard: Dashboard, workspace: Workspace) -> None:
     lost = AccountFactory(workspace=workspace, status="needs_reauth")
 
     page = dashboard.compose("check", lost)

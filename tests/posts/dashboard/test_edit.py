@@ -97,9 +97,7 @@ def test_each_save_button_updates_the_post(
     assert (the_group().text, the_group().status, the_group().scheduled_at) == ("Better", status, at)
 
 
-def test_a_scheduled_post_can_be_published_at_once(
-    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_a_scheduled_post_can_be_published_at_once(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
     dashboard.compose("publish", account, group=group, content_version="1", when=TIME)
@@ -117,9 +115,7 @@ def test_an_unchanged_time_retains_its_seconds(dashboard: Dashboard, api: ApiCli
     assert kinds_of(group) == ["post.scheduled"]
 
 
-def test_an_outdated_version_cannot_be_overwritten(
-    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_an_outdated_version_cannot_be_overwritten(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, draft=True)
     patch(api, group, text="Meanwhile")
 
@@ -131,9 +127,7 @@ def test_an_outdated_version_cannot_be_overwritten(
     assert (the_group().text, the_group().status) == ("Meanwhile", "draft")
 
 
-def test_an_edit_that_cannot_be_released_is_not_saved(
-    dashboard: Dashboard, api: ApiClient, workspace: Workspace
-) -> None:
+def test_an_edit_that_cannot_be_released_is_not_saved(dashboard: Dashboard, api: ApiClient, workspace: Workspace) -> None:
     real = AccountFactory(workspace=workspace, sandbox=False)
     group = create(api, real, draft=True)
     Workspace.objects.update(free_monthly_credit_cents=0)

@@ -135,9 +135,7 @@ def test_a_deleted_file_is_removed_and_reported(
     assert "was deleted from the library" in words(page)
 
 
-def test_a_repair_removes_unsupported_media(
-    dashboard: Dashboard, workspace: Workspace, account: ConnectedAccount
-) -> None:
+def test_a_repair_removes_unsupported_media(dashboard: Dashboard, workspace: Workspace, account: ConnectedAccount) -> None:
     paper = MediaAssetFactory(workspace=workspace, kind="document", mime_type="application/pdf", filename="paper.pdf")
     shown = dashboard.compose("check", account, media=[paper.id])
     assert "takes no documents" in words(shown)
@@ -148,9 +146,7 @@ def test_a_repair_removes_unsupported_media(
     assert "Valid for this account." in words(page)
 
 
-def test_older_files_are_on_the_next_page(
-    dashboard: Dashboard, account: ConnectedAccount, workspace: Workspace
-) -> None:
+def test_older_files_are_on_the_next_page(dashboard: Dashboard, account: ConnectedAccount, workspace: Workspace) -> None:
     rows = [MediaAssetFactory(workspace=workspace) for _ in range(25)]
     first = dashboard.get("compose").content.decode()
     cursor = first.partition('value="library:')[2].partition('"')[0]

@@ -108,10 +108,7 @@ def test_a_button_shortens_a_choice_that_is_too_long(dashboard: Dashboard, works
 
 def test_boolean_options_and_a_poll_without_an_end_are_saved(dashboard: Dashboard, workspace: Workspace) -> None:
     telegram = AccountFactory(workspace=workspace, platform="telegram")
-    extra = poll_of(telegram, minutes="") | {
-        f"{telegram.id}-poll.multiple": "true",
-        f"{telegram.id}-poll.anonymous": "false",
-    }
+    extra = poll_of(telegram, minutes="") | {f"{telegram.id}-poll.multiple": "true", f"{telegram.id}-poll.anonymous": "false"}
     assert "open without an end" in words(dashboard.compose("check", telegram, extra=extra))
 
     dashboard.compose("save", telegram, extra=extra)
@@ -139,9 +136,7 @@ def test_options_without_fields_are_preserved(
 
     [hidden] = fields(page, f"{account.id}-unshown")
     version = fields(page, "content_version")[0]
-    dashboard.compose(
-        "save", account, group=the_group(), extra={f"{account.id}-unshown": hidden}, content_version=version
-    )
+    dashboard.compose("save", account, group=the_group(), extra={f"{account.id}-unshown": hidden}, content_version=version)
 
     assert options_of(account) == options
 

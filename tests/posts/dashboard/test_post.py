@@ -206,9 +206,7 @@ def test_the_page_names_the_posts_creator(
     assert "by the agent Robot" in words(dashboard.get("post", group))
 
 
-def test_the_page_shows_the_status_of_each_delivery(
-    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_the_page_shows_the_status_of_each_delivery(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, scheduled_at=TOMORROW, webhook_url=HOOK)
     Delivery.objects.update(status="dead_letter", due_at=None, attempts=8, last_error="The receiver hung up.")
 

@@ -35,8 +35,7 @@ def test_posts_are_filtered_by_status(
 
 def test_the_list_is_paginated(dashboard: Dashboard) -> None:
     made = PostGroup.objects.bulk_create(
-        PostGroup(workspace=dashboard.workspace, status="draft", created_by_type="user", trace_id="0" * 32)
-        for _ in range(51)
+        PostGroup(workspace=dashboard.workspace, status="draft", created_by_type="user", trace_id="0" * 32) for _ in range(51)
     )
     first = min(group.id for group in made)
 

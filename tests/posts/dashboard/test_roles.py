@@ -51,11 +51,7 @@ def test_pages_are_for_members(waiting: dict[str, Any], workspace: Workspace, st
 
 @pytest.mark.parametrize("who", ["teammate", "stranger", "nobody"])
 def test_forms_are_for_owners_and_admins(
-    request: pytest.FixtureRequest,
-    waiting: dict[str, Any],
-    account: ConnectedAccount,
-    workspace: Workspace,
-    who: str,
+    request: pytest.FixtureRequest, waiting: dict[str, Any], account: ConnectedAccount, workspace: Workspace, who: str
 ) -> None:
     dashboard = Dashboard(workspace, None if who == "nobody" else request.getfixturevalue(who))
     before = PostGroup.objects.values().get()
@@ -114,9 +110,7 @@ def test_a_post_is_found_under_its_own_workspace_only(dashboard: Dashboard, owne
     assert PostGroup.objects.values().get() == before
 
 
-def test_a_paused_workspace_is_read_but_not_changed(
-    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
-) -> None:
+def test_a_paused_workspace_is_read_but_not_changed(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     create(api, account, draft=True)
     Workspace.objects.update(status="paused")
 

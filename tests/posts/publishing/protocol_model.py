@@ -97,9 +97,7 @@ def next_worlds(world: World, safety: RetrySafety) -> Iterator[World]:
             yield world.with_row(number, row._replace(in_flight=False))
         holder = _holder(world, number)
         if row.leased and (holder is None or world.faults):  # the lease of a living worker expires only by a fault
-            yield world.with_row(number, row._replace(leased=False))._replace(
-                faults=world.faults - (holder is not None)
-            )
+            yield world.with_row(number, row._replace(leased=False))._replace(faults=world.faults - (holder is not None))
 
 
 def _retried_by_person(row: Row, safety: RetrySafety) -> Row:

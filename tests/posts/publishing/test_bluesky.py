@@ -30,9 +30,7 @@ def unknown_outcome(pds: FakeBluesky, group: dict[str, Any]) -> dict[str, Any]:
     pds.drop_next(PUT, after_accept=True)
     pds.fail_next(GET)
     run_until_idle()
-    assert (
-        PostTarget.objects.filter(status="retrying", error__code="PUBLISH_OUTCOME_UNKNOWN").count() == pds.writes == 1
-    )
+    assert PostTarget.objects.filter(status="retrying", error__code="PUBLISH_OUTCOME_UNKNOWN").count() == pds.writes == 1
     return group
 
 

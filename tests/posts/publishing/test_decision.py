@@ -132,11 +132,7 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
         (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), False)),
         (DOUBTED, PostNotFoundAtPlatform(NOON, True), TakeStep(False, sends_again=True)),
         (DOUBTED, PostNotFoundAtPlatform(NOON, False), RetryUncounted(NOON, unanswered=True)),
-        (
-            replace(DOUBTED, maybe_sent=True),
-            PostNotFoundAtPlatform(NOON, True, LOST),
-            TakeStep(True, sends_again=True),
-        ),
+        (replace(DOUBTED, maybe_sent=True), PostNotFoundAtPlatform(NOON, True, LOST), TakeStep(True, sends_again=True)),
         (FIRST, TokenExpired("Stale."), RenewTokens()),
         (DOUBTED, TokensRenewed(), TakeStep(False, unanswered=True)),
         (DOUBTED, AttemptBegins(1), TakeStep(False, unanswered=True)),
@@ -185,21 +181,9 @@ SENDING = replace(FIRST, unanswered=True)
     ("state", "fact", "words"),
     [
         (FIRST, LOST, "No answer."),
-        (
-            replace(FIRST, segments=1),
-            LOST,
-            "Segment 1 was published; it is not known whether segment 2 was: No answer.",
-        ),
-        (
-            replace(SENDING, segments=1),
-            AttemptBegins(1),
-            "Segment 1 was published; it is not known whether segment 2 was: ",
-        ),
-        (
-            replace(FIRST, segments=4),
-            LOST,
-            "Segments 1 to 4 were published; it is not known whether segment 5 was: No ",
-        ),
+        (replace(FIRST, segments=1), LOST, "Segment 1 was published; it is not known whether segment 2 was: No answer."),
+        (replace(SENDING, segments=1), AttemptBegins(1), "Segment 1 was published; it is not known whether segment 2 was: "),
+        (replace(FIRST, segments=4), LOST, "Segments 1 to 4 were published; it is not known whether segment 5 was: No "),
         (replace(THREAD, attempts_left=True), DOWN, "Segments 1 and 2 were published; segment 3 was not: Down."),
         (THREAD, ConnectionUnavailable("No."), "Segments 1 and 2 were published; segment 3 was not: No."),
     ],

@@ -132,10 +132,7 @@ def test_polling_a_processing_target_counts_no_attempts(
 
 
 def test_an_unexpected_adapter_error_leaves_the_outcome_unknown(
-    api: ApiClient,
-    telegram_account: ConnectedAccount,
-    scripted: type[ScriptedPlatform],
-    monkeypatch: pytest.MonkeyPatch,
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scripted, "send", staticmethod(lambda content: content.no_such_field))
     group = create(api, telegram_account)
@@ -148,10 +145,7 @@ def test_an_unexpected_adapter_error_leaves_the_outcome_unknown(
 
 
 def test_a_platform_that_cannot_be_published_to_fails_at_once(
-    api: ApiClient,
-    telegram_account: ConnectedAccount,
-    scripted: type[ScriptedPlatform],
-    monkeypatch: pytest.MonkeyPatch,
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scripted, "publish", Platform.publish)
     group = create(api, telegram_account)

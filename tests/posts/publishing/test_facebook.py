@@ -73,13 +73,7 @@ def outcome_of(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
 @pytest.mark.parametrize("files", [[], [jpeg()]], ids=["text", "photo"])
 @pytest.mark.parametrize("lag", [0, 300])
 def test_a_post_without_a_response_is_found_when_facebook_lists_it(
-    api: ApiClient,
-    server: FakeFacebook,
-    account: ConnectedAccount,
-    page_id: str,
-    clock: Any,
-    files: list[bytes],
-    lag: int,
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any, files: list[bytes], lag: int
 ) -> None:
     server.lag_lists(lag)
     group = post(api, account, *files)

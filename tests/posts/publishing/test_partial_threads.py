@@ -10,13 +10,7 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from accounts.platforms import registry
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    ContentRejected,
-    OutcomeUnknown,
-    PlatformError,
-    Transient,
-)
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.types import Content, Grant, Progress
 from billing import selectors as billing
 from billing.models import MonthCounter
@@ -108,9 +102,7 @@ def test_a_disconnected_account_between_segments_is_reported_and_the_thread_wait
     chain.faults[3] = Transient("It is down.")
     group = post_five(api, telegram_account)
     run_until_idle()
-    assert read(api, group)["targets"][0]["error"]["message"].startswith(
-        "Segments 1 and 2 were published; segment 3 was not"
-    )
+    assert read(api, group)["targets"][0]["error"]["message"].startswith("Segments 1 and 2 were published; segment 3 was not")
     ConnectedAccount.objects.update(status="needs_reauth")
 
     publish_rounds(clock)

@@ -66,9 +66,7 @@ def test_a_missed_post_is_published_when_retried(
     assert read(api, group)["status"] == "published"
 
 
-def test_the_grace_period_of_a_retried_post_begins_at_its_new_time(
-    api: ApiClient, group: dict[str, Any], clock: Any
-) -> None:
+def test_the_grace_period_of_a_retried_post_begins_at_its_new_time(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(days=7))
     run_until_idle()
     api.post(f"/posts/{group['id']}/retry")

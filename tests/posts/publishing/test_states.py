@@ -79,9 +79,7 @@ def test_a_group_is_never_both_finished_and_cancellable_nor_running_and_retryabl
 
 
 @pytest.mark.parametrize("status", ["published", "failed", "unconfirmed", "cancelled"])
-def test_the_database_refuses_a_finished_target_that_is_due(
-    api: ApiClient, account: ConnectedAccount, status: str
-) -> None:
+def test_the_database_refuses_a_finished_target_that_is_due(api: ApiClient, account: ConnectedAccount, status: str) -> None:
     create(api, account)
 
     with pytest.raises(IntegrityError):

@@ -64,11 +64,7 @@ def test_turns_are_available_again_after_a_pause(
 
 
 def test_another_account_is_not_delayed(
-    api: ApiClient,
-    workspace: Workspace,
-    telegram_account: ConnectedAccount,
-    paced: type[ScriptedPlatform],
-    clock: Any,
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     for number in range(4):
         create(api, telegram_account, text=f"Number {number}")

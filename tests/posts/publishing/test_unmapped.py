@@ -42,8 +42,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("platform", "status", "body", "code"),
-    [(platform, *odd) for platform, answers in ODD.items() for odd in answers],
+    ("platform", "status", "body", "code"), [(platform, *odd) for platform, answers in ODD.items() for odd in answers]
 )
 def test_an_unmapped_error_is_logged_once(
     api: ApiClient,

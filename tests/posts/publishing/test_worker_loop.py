@@ -54,9 +54,7 @@ def published(platform: str) -> int:
     return PostTarget.objects.filter(platform=platform, status="published").count()
 
 
-def test_a_new_post_is_published_at_once_by_the_loop(
-    api: ApiClient, account: ConnectedAccount, loop: PublishLoop
-) -> None:
+def test_a_new_post_is_published_at_once_by_the_loop(api: ApiClient, account: ConnectedAccount, loop: PublishLoop) -> None:
     loop.start()
 
     group = create(api, account, wait=True)
@@ -86,10 +84,7 @@ def test_a_hanging_platform_uses_only_its_share_of_threads(
 
 
 def test_a_database_error_in_a_claim_does_not_leak_the_accounts_places(
-    api: ApiClient,
-    telegram_account: ConnectedAccount,
-    scripted: type[ScriptedPlatform],
-    monkeypatch: pytest.MonkeyPatch,
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*args: object) -> None:
         raise OperationalError("away")
@@ -233,9 +228,7 @@ def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
     assert (read(api, group)["status"], len(scripted.sent)) == ("published", 1)
 
 
-def test_two_workers_publish_each_target_once(
-    api: ApiClient, workspace: Workspace, scripted: type[ScriptedPlatform]
-) -> None:
+def test_two_workers_publish_each_target_once(api: ApiClient, workspace: Workspace, scripted: type[ScriptedPlatform]) -> None:
     workers = [PublishLoop(), PublishLoop()]
     for _ in range(5):
         create(api, *AccountFactory.create_batch(10, workspace=workspace, platform="telegram", sandbox=False))

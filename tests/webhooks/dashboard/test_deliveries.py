@@ -94,9 +94,7 @@ def test_a_page_reloads_itself_only_while_attempts_are_due(pages: Pages, workspa
     assert looks_again(post=group, status="delivered", wait="1")
 
 
-def test_a_delivery_page_shows_the_request_and_the_response(
-    pages: Pages, arrived: Delivery, receiver: Receiver
-) -> None:
+def test_a_delivery_page_shows_the_request_and_the_response(pages: Pages, arrived: Delivery, receiver: Receiver) -> None:
     page = pages.get("delivery", delivery_id=arrived.id)
     shown, sent = words(page), receiver.requests[-1]
 
@@ -155,9 +153,7 @@ def test_a_delivery_in_flight_has_no_replay_button_and_is_not_replayed(pages: Pa
     Delivery.objects.update(lease_until=timezone.now() + timedelta(minutes=1))
 
     assert not has_form(pages.get("delivery", **named), pages.address("delivery-replay", **named))
-    assert "An attempt of this delivery is in flight." in words(
-        pages.post("delivery-replay", form, follow=True, **named)
-    )
+    assert "An attempt of this delivery is in flight." in words(pages.post("delivery-replay", form, follow=True, **named))
     row.refresh_from_db()
     assert row.status == DeliveryStatus.DEAD_LETTER
 

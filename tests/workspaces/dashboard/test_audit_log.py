@@ -89,9 +89,7 @@ def test_date_filters_use_the_workspace_timezone_and_include_both_days(pages: Pa
 
 
 @pytest.mark.parametrize("wrong", [{"since": "2026-13-01"}, {"until": "9999-12-31"}, {"since": "0001-01-01"}])
-def test_an_invalid_date_shows_an_error_and_gives_no_csv(
-    pages: Pages, workspace: Workspace, wrong: dict[str, str]
-) -> None:
+def test_an_invalid_date_shows_an_error_and_gives_no_csv(pages: Pages, workspace: Workspace, wrong: dict[str, str]) -> None:
     make_entry(workspace)
     page = pages.get("audit-log", query=wrong)
 
@@ -138,11 +136,7 @@ def test_members_can_read_the_log_and_strangers_cannot(workspace: Workspace, tea
 
 
 def test_the_number_of_queries_does_not_depend_on_the_number_of_actors(
-    pages: Pages,
-    workspace: Workspace,
-    owner: User,
-    teammate: User,
-    django_assert_max_num_queries: DjangoAssertNumQueries,
+    pages: Pages, workspace: Workspace, owner: User, teammate: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for person in (owner, teammate) * 20:
         make_entry(workspace, actor_type="user", actor_id=person.id)

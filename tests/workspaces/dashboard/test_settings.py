@@ -98,9 +98,7 @@ def test_caps_are_entered_in_dollars(pages: Pages, workspace: Workspace) -> None
     assert entries() == [("workspaces.update_caps", None, caps)]
 
 
-def test_the_owner_pauses_and_resumes_the_workspace(
-    pages: Pages, workspace: Workspace, owner: User, api: ApiClient
-) -> None:
+def test_the_owner_pauses_and_resumes_the_workspace(pages: Pages, workspace: Workspace, owner: User, api: ApiClient) -> None:
     key = {"workspace_id": workspace.id, "name": "k", "scopes": ["posts.read"]}
 
     stopped = send(pages, "settings-pause")
@@ -143,9 +141,7 @@ def test_a_workspace_is_deleted_when_its_name_is_typed(pages: Pages, workspace: 
     assert api.get(f"/agents?workspace_id={workspace.id}").status_code == 401
 
 
-def test_admins_change_settings_and_only_the_owner_pauses_exports_and_deletes(
-    admin: Pages, workspace: Workspace
-) -> None:
+def test_admins_change_settings_and_only_the_owner_pauses_exports_and_deletes(admin: Pages, workspace: Workspace) -> None:
     page = admin.get("settings")
     offered = {name for name in FORMS if has_form(page, admin.address(name))}
     assert offered == {"settings-general", "settings-caps"}

@@ -193,9 +193,7 @@ def test_a_picture_that_the_server_lost_is_uploaded_again_for_the_same_post(
     assert ("thumb" in card, web.asked.count("/page")) == (still_there, 1)
 
 
-def test_a_card_without_a_picture_is_published_once(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages
-) -> None:
+def test_a_card_without_a_picture_is_published_once(bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages) -> None:
     content = linking(web.put("/page", html(open_graph("A bench"))))
     frozen = prepare(bluesky, grant, content)
     pds.drop_next(PUT_RECORD, after_accept=True)

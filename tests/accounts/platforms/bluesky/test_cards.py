@@ -168,9 +168,7 @@ def test_a_thread_without_its_card_has_a_note(bluesky: Bluesky, pds: FakeBluesky
     assert len(pds.records(grant.external_id)) == 3
 
 
-def test_every_step_may_be_taken_twice(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, page: str
-) -> None:
+def test_every_step_may_be_taken_twice(bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, page: str) -> None:
     result: Progress | Published = START
     while isinstance(result, Progress):
         before = stored(result)

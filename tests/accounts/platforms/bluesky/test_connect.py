@@ -28,9 +28,7 @@ def connect_scripted(bluesky: Bluesky, server: ScriptedServer, **session: Any) -
 
 
 @pytest.mark.parametrize("default", [True, False], ids=["operator's service", "owner's service"])
-def test_an_app_password_connects_the_account(
-    bluesky: Bluesky, pds: FakeBluesky, settings: Settings, default: bool
-) -> None:
+def test_an_app_password_connects_the_account(bluesky: Bluesky, pds: FakeBluesky, settings: Settings, default: bool) -> None:
     did = pds.add_account(HANDLE, APP_PASSWORD)
     settings.PLATFORM_SETTINGS = {"BLUESKY_API_BASE": pds.url if default else "https://bsky.example"}
     credentials = {"identifier": f"@{HANDLE} ", "app_password": APP_PASSWORD}
@@ -88,14 +86,7 @@ def test_a_did_document_cannot_name_an_internal_address(
 
 @pytest.mark.parametrize(
     "service",
-    [
-        "http://bsky.social",
-        "https://10.0.0.1",
-        "https://[::1]",
-        "https://user:pw@bsky.social",
-        "bsky.social",
-        "https://a b",
-    ],
+    ["http://bsky.social", "https://10.0.0.1", "https://[::1]", "https://user:pw@bsky.social", "bsky.social", "https://a b"],
 )
 def test_a_service_address_that_is_not_allowed_is_rejected(bluesky: Bluesky, settings: Settings, service: str) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False

@@ -19,13 +19,7 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.types import Content, Grant, MediaFile
-from tests.accounts.platforms.bluesky.scripted_server import (
-    DID,
-    PUT_RECORD,
-    RESOLVE_HANDLE,
-    UPLOAD_BLOB,
-    ScriptedServer,
-)
+from tests.accounts.platforms.bluesky.scripted_server import DID, PUT_RECORD, RESOLVE_HANDLE, UPLOAD_BLOB, ScriptedServer
 from tests.accounts.platforms.bluesky.steps import prepare, put, step
 from tests.accounts.platforms.media_files import MP4, PDF, media_file, picture
 from tests.fakes.bluesky import FakeBluesky
@@ -80,9 +74,7 @@ def test_a_gif_is_a_picture_among_others(bluesky: Bluesky, pds: FakeBluesky, gra
     assert [one["image"]["mimeType"] for one in embed_of(pds, grant)["images"]] == ["image/gif", "image/png"]
 
 
-def test_the_record_has_the_media_type_that_the_server_detected(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
-) -> None:
+def test_the_record_has_the_media_type_that_the_server_detected(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     put(bluesky, grant, prepare(bluesky, grant, with_media(media_file(BLUE, "image/png"))))
 
     assert embed_of(pds, grant)["images"][0]["image"]["mimeType"] == "image/jpeg"
@@ -243,9 +235,7 @@ def test_a_published_post_is_found_though_its_files_are_gone(bluesky: Bluesky, p
     assert (pds.writes, pds.requests_to(UPLOAD_BLOB)) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    "answer", [Answer.of_json({"error": "UpstreamFailure"}, 502), Answer(500, b"<html>"), Answer(504)]
-)
+@pytest.mark.parametrize("answer", [Answer.of_json({"error": "UpstreamFailure"}, 502), Answer(500, b"<html>"), Answer(504)])
 def test_a_server_error_that_is_not_about_the_files_leaves_the_outcome_unknown(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, answer: Answer
 ) -> None:

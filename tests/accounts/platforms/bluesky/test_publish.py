@@ -59,8 +59,7 @@ def test_links_mentions_and_tags_are_clickable(bluesky: Bluesky, pds: FakeBluesk
     facets = pds.records(grant.external_id)[0]["value"]["facets"]
     encoded = text.encode()
     assert [
-        (encoded[facet["index"]["byteStart"] : facet["index"]["byteEnd"]].decode(), facet["features"])
-        for facet in facets
+        (encoded[facet["index"]["byteStart"] : facet["index"]["byteEnd"]].decode(), facet["features"]) for facet in facets
     ] == [
         ("@bob.test", [{"$type": "app.bsky.richtext.facet#mention", "did": bob}]),
         ("https://ex.com/é", [{"$type": "app.bsky.richtext.facet#link", "uri": "https://ex.com/é"}]),

@@ -36,9 +36,7 @@ def scripted_grant(scripted: ScriptedServer) -> Grant:
 
 
 @pytest.mark.parametrize("fault", ["drop", 500, 503])
-def test_a_published_post_is_found_in_the_same_step(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, fault: Any
-) -> None:
+def test_a_published_post_is_found_in_the_same_step(bluesky: Bluesky, pds: FakeBluesky, grant: Grant, fault: Any) -> None:
     progress = start(bluesky, grant, "Hello")
     if fault == "drop":
         pds.drop_next(PUT_RECORD, after_accept=True)
@@ -127,12 +125,7 @@ def test_the_record_under_the_key_decides(
     ],
 )
 def test_the_error_of_each_refusal(
-    bluesky: Bluesky,
-    scripted: ScriptedServer,
-    scripted_grant: Grant,
-    status: int,
-    name: str,
-    error: type[PlatformError],
+    bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant, status: int, name: str, error: type[PlatformError]
 ) -> None:
     scripted.answers[PUT_RECORD] = Answer.of_json({"error": name}, status)
 
@@ -143,9 +136,7 @@ def test_the_error_of_each_refusal(
     assert scripted.calls == [PUT_RECORD]
 
 
-def test_a_text_that_is_too_long_is_rejected_in_blueskys_words(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
-) -> None:
+def test_a_text_that_is_too_long_is_rejected_in_blueskys_words(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     progress = start(bluesky, grant, "a" * 301)
 
     with pytest.raises(ContentRejected) as caught:
@@ -167,10 +158,7 @@ def test_the_rate_limit_ends_at_its_reset_time(
 ) -> None:
     scripted.answers[PUT_RECORD] = Answer.of_json({"error": "RateLimitExceeded"}, 429, headers)
 
-    with (
-        time_machine.travel(datetime.fromtimestamp(1_795_000_000, UTC), tick=False),
-        pytest.raises(RateLimited) as caught,
-    ):
+    with time_machine.travel(datetime.fromtimestamp(1_795_000_000, UTC), tick=False), pytest.raises(RateLimited) as caught:
         put(bluesky, scripted_grant, FROZEN)
 
     assert caught.value.retry_after == seconds

@@ -18,10 +18,7 @@ def test_offsets_of_a_link_and_a_mention_are_bytes_of_utf8() -> None:
     made = facets_of_spans(text, detect_spans(text), {"bob.bsky.social": BOB})
 
     assert made == [
-        {
-            "index": {"byteStart": 3, "byteEnd": 19},
-            "features": [{"$type": "app.bsky.richtext.facet#mention", "did": BOB}],
-        },
+        {"index": {"byteStart": 3, "byteEnd": 19}, "features": [{"$type": "app.bsky.richtext.facet#mention", "did": BOB}]},
         {
             "index": {"byteStart": 31, "byteEnd": 48},
             "features": [{"$type": "app.bsky.richtext.facet#link", "uri": "https://ex.com/é"}],
@@ -33,10 +30,7 @@ def test_a_facet_of_a_tag_spans_its_hash_sign_and_names_the_tag_without_it() -> 
     text = "👩‍👩‍👧 ＃日本語!"
 
     assert facets_of_spans(text, detect_spans(text), {}) == [
-        {
-            "index": {"byteStart": 19, "byteEnd": 31},
-            "features": [{"$type": "app.bsky.richtext.facet#tag", "tag": "日本語"}],
-        }
+        {"index": {"byteStart": 19, "byteEnd": 31}, "features": [{"$type": "app.bsky.richtext.facet#tag", "tag": "日本語"}]}
     ]
 
 

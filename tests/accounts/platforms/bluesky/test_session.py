@@ -10,13 +10,7 @@ from accounts.platforms.bluesky.adapter import Bluesky
 from accounts.platforms.errors import AccountDisconnected, Transient
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.bluesky.conftest import HANDLE
-from tests.accounts.platforms.bluesky.scripted_server import (
-    CREATE_SESSION,
-    DELETE_SESSION,
-    DID,
-    SESSION,
-    ScriptedServer,
-)
+from tests.accounts.platforms.bluesky.scripted_server import CREATE_SESSION, DELETE_SESSION, DID, SESSION, ScriptedServer
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.http_server import Answer
 
@@ -33,9 +27,7 @@ def scripted_grant(scripted: ScriptedServer) -> Grant:
     )
 
 
-def test_a_deactivated_account_is_disconnected(
-    bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant
-) -> None:
+def test_a_deactivated_account_is_disconnected(bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant) -> None:
     scripted.answers[GET_SESSION] = Answer.of_json({"did": DID, "handle": HANDLE, "active": False})
 
     with pytest.raises(AccountDisconnected):
@@ -76,9 +68,7 @@ def test_a_revoked_app_password_disconnects_the_account(bluesky: Bluesky, pds: F
         bluesky.refresh(replace(grant, credentials={**grant.credentials, "app_password": "revoked"}))
 
 
-def test_an_account_that_was_taken_down_is_not_signed_in_again(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
-) -> None:
+def test_an_account_that_was_taken_down_is_not_signed_in_again(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     pds.take_down(grant.external_id)
 
     with pytest.raises(AccountDisconnected):
@@ -87,9 +77,7 @@ def test_an_account_that_was_taken_down_is_not_signed_in_again(
     assert pds.requests_to(CREATE_SESSION) == 1
 
 
-def test_tokens_of_another_account_are_rejected(
-    bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant
-) -> None:
+def test_tokens_of_another_account_are_rejected(bluesky: Bluesky, scripted: ScriptedServer, scripted_grant: Grant) -> None:
     scripted.answers[REFRESH_SESSION] = Answer.of_json({**SESSION, "did": "did:plc:somebodyelse"})
 
     with pytest.raises(AccountDisconnected):

@@ -58,9 +58,7 @@ def test_segments_refer_to_the_root_and_to_the_one_before(bluesky: Bluesky, pds:
     assert published == Published(first["uri"], address)
 
 
-def test_the_first_segment_has_the_media_and_all_have_the_languages(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
-) -> None:
+def test_the_first_segment_has_the_media_and_all_have_the_languages(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     publish(bluesky, grant, thread("One", "Two", media=(media_file(picture()),), options={"langs": ["en"]}))
 
     values = [record["value"] for record in pds.records(grant.external_id)]
@@ -95,9 +93,7 @@ def test_a_step_that_is_taken_twice_makes_no_second_segment(bluesky: Bluesky, pd
     assert chain_of(pds, grant) == IN_ORDER
 
 
-def test_a_segment_is_repeated_until_the_server_names_its_content_id(
-    bluesky: Bluesky, scripted: ScriptedServer
-) -> None:
+def test_a_segment_is_repeated_until_the_server_names_its_content_id(bluesky: Bluesky, scripted: ScriptedServer) -> None:
     grant = Grant(tokens={"access": "access", "refresh": "refresh", "pds": scripted.url}, external_id=DID)
     record = {"$type": "app.bsky.feed.post", "text": "One", "createdAt": "2026-11-20T12:00:00.000Z"}
     frozen = Progress("put", {"rkey": RKEY, "record": record})
@@ -106,10 +102,7 @@ def test_a_segment_is_repeated_until_the_server_names_its_content_id(
         bluesky.publish(grant, thread("One", "Two"), frozen)
     assert isinstance(bluesky.publish(grant, thread("One"), frozen), Published)
 
-    scripted.answers |= {
-        PUT_RECORD: Answer(502),
-        GET_RECORD: Answer.of_json({"uri": URI, "cid": "bafyone", "value": record}),
-    }
+    scripted.answers |= {PUT_RECORD: Answer(502), GET_RECORD: Answer.of_json({"uri": URI, "cid": "bafyone", "value": record})}
     following = bluesky.publish(grant, thread("One", "Two"), frozen)
 
     assert following == Progress("freeze", segments=({"uri": URI, "cid": "bafyone"},))

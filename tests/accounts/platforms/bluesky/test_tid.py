@@ -21,9 +21,7 @@ from accounts.platforms.bluesky.feed_post import TID_ALPHABET, TidClock, encode_
         (2**53 - 1, 1023, "bzzzzzzzzzzzz"),
     ],
 )
-def test_a_tid_is_the_microseconds_and_the_clock_id_in_sortable_base32(
-    microseconds: int, clock_id: int, tid: str
-) -> None:
+def test_a_tid_is_the_microseconds_and_the_clock_id_in_sortable_base32(microseconds: int, clock_id: int, tid: str) -> None:
     assert encode_tid(microseconds, clock_id) == tid
 
 

@@ -130,9 +130,7 @@ def test_a_temporary_error_of_the_service_postpones_the_step_and_the_video_is_se
     assert (pds.video.jobs, pds.writes) == (1, 1)
 
 
-def test_an_expired_session_is_reported_before_the_video_is_sent(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
-) -> None:
+def test_an_expired_session_is_reported_before_the_video_is_sent(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     sending = step(bluesky, grant, with_video(), START)
     pds.expire_access_tokens()
 
@@ -165,9 +163,7 @@ def test_a_video_that_the_account_may_not_upload_now_is_refused_before_it_is_sen
 
 
 @pytest.mark.parametrize("status", [400, 403, 413, 415])
-def test_the_services_refusal_of_a_video_is_passed_on(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, status: int
-) -> None:
+def test_the_services_refusal_of_a_video_is_passed_on(bluesky: Bluesky, pds: FakeBluesky, grant: Grant, status: int) -> None:
     pds.video.refuse_next(UPLOAD_VIDEO, Answer.of_json({"error": "No", "message": "Not this one"}, status))
 
     with pytest.raises(ContentRejected, match="Not this one"):
@@ -175,9 +171,7 @@ def test_the_services_refusal_of_a_video_is_passed_on(
 
 
 @pytest.mark.parametrize("code", ["validation_failure", "encoding_failure", "pds_upload_unsupported_blob_size", "new"])
-def test_a_video_that_cannot_be_processed_is_refused(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, code: str
-) -> None:
+def test_a_video_that_cannot_be_processed_is_refused(bluesky: Bluesky, pds: FakeBluesky, grant: Grant, code: str) -> None:
     pds.video.failures = [code]
 
     with pytest.raises(ContentRejected, match="Bluesky could not process the video: It did not work"):
@@ -187,9 +181,7 @@ def test_a_video_that_cannot_be_processed_is_refused(
 
 
 @pytest.mark.parametrize("code", ["pds_upload_failure", "generic_failure"])
-def test_a_job_at_which_the_service_failed_is_repeated(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, code: str
-) -> None:
+def test_a_job_at_which_the_service_failed_is_repeated(bluesky: Bluesky, pds: FakeBluesky, grant: Grant, code: str) -> None:
     pds.video.failures = [code] * (MAX_JOBS - 1)
 
     put(bluesky, grant, prepare(bluesky, grant, with_video()))
@@ -218,9 +210,7 @@ def test_a_job_that_the_service_has_deleted_is_repeated(bluesky: Bluesky, pds: F
     assert pds.writes == 1
 
 
-def test_a_job_that_never_ends_is_checked_a_limited_number_of_times(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
-) -> None:
+def test_a_job_that_never_ends_is_checked_a_limited_number_of_times(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     pds.video.checks = 10**6
     progress = processing(bluesky, grant, with_video())
 

@@ -7,13 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from accounts.platforms.base import START
-from accounts.platforms.errors import (
-    CredentialsRejected,
-    OutcomeUnknown,
-    PlatformError,
-    RateLimited,
-    Transient,
-)
+from accounts.platforms.errors import CredentialsRejected, OutcomeUnknown, PlatformError, RateLimited, Transient
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 from tests.accounts.platforms.contract.world import World
@@ -145,9 +139,7 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if path:
         yield path
     if len(path) < 3:
-        items = (
-            value.items() if isinstance(value, dict) else list(enumerate(value))[:1] if isinstance(value, list) else ()
-        )
+        items = value.items() if isinstance(value, dict) else list(enumerate(value))[:1] if isinstance(value, list) else ()
         for key, item in items:
             yield from _paths(item, (*path, key))
 

@@ -17,9 +17,7 @@ def secrets_of(account: ConnectedAccount) -> list[str]:
     return [value for name, value in named.items() if isinstance(value, str) and any(word in name for word in SECRET)]
 
 
-def test_an_account_is_connected_known_again_and_disconnected(
-    api: ApiClient, world: World, workspace: Workspace
-) -> None:
+def test_an_account_is_connected_known_again_and_disconnected(api: ApiClient, world: World, workspace: Workspace) -> None:
     account = world.connect(api, workspace.id)
     asked = api.get(f"/accounts/{account.id}/status")
     body = asked.json()["account"]

@@ -67,9 +67,7 @@ def test_no_answer_makes_an_account_another_one_or_brings_harm_into_it(world: Wo
                 assert identity.external_id == grant.external_id
 
 
-@pytest.mark.parametrize(
-    "platform_name", [name for name in WORLDS if WORLDS[name].method == "oauth" and name != "slack"]
-)
+@pytest.mark.parametrize("platform_name", [name for name in WORLDS if WORLDS[name].method == "oauth" and name != "slack"])
 def test_the_grant_of_another_account_is_refused(world: World, grant: Grant) -> None:
     with pytest.raises(AccountDisconnected):
         platform(world.name).identify(replace(grant, external_id="999"))

@@ -17,13 +17,7 @@ from django.conf import settings as project
 from django.urls import reverse
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    ContentRejected,
-    CredentialsRejected,
-    PlatformError,
-    TokenExpired,
-)
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, PlatformError, TokenExpired
 from accounts.platforms.registry import platform
 from accounts.platforms.types import AuthorizedAccount, Grant
 from tests.conftest import ApiClient
@@ -67,9 +61,7 @@ class World:
     proves_absence: ClassVar[bool] = False  # such a try is sent again once it is certain that it has made nothing
     pause: ClassVar[int] = 300  # seconds that haste costs: such as a test asks for, or the platform's own
     says_when: ClassVar[bool] = True  # a limit names the seconds that it lasts
-    too_large: ClassVar[type[PlatformError]] = (
-        ContentRejected  # what the status 413 means at the call that makes the post
-    )
+    too_large: ClassVar[type[PlatformError]] = ContentRejected  # what the status 413 means at the call that makes the post
     ends_access: ClassVar[bool] = True  # disconnecting ends the access at the platform
     ending: ClassVar[tuple[str, ...]] = ()  # OAuth errors that end a grant, beside invalid_grant
     rotates: ClassVar[bool] = False  # a refresh token is good for one renewal

@@ -34,9 +34,7 @@ def test_files_are_sent_in_order_with_their_types_and_alt_texts(
     (message,) = server.messages(webhook)
     assert (message["content"], message["author"]["username"]) == ("Look", "Town crier")
     assert published.external_id == message["id"]
-    assert [
-        (one["filename"], one["content_type"], one["description"], one["data"]) for one in message["attachments"]
-    ] == [
+    assert [(one["filename"], one["content_type"], one["description"], one["data"]) for one in message["attachments"]] == [
         ("fjällräven.png", "image/png", "A teal field – «klein»", PNG),
         ("file.gif", "image/gif", None, picture(form="GIF")),
         ("file.mp4", "video/mp4", "A film", MP4),
@@ -45,9 +43,7 @@ def test_files_are_sent_in_order_with_their_types_and_alt_texts(
     assert server.requests_to(EXECUTE) == 1
 
 
-def test_a_file_is_sent_without_a_text(
-    discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
-) -> None:
+def test_a_file_is_sent_without_a_text(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
     send(discord, grant, "", media_file(PNG), thread_id=server.add_thread(webhook))
 
     (message,) = server.messages(webhook)
@@ -55,9 +51,7 @@ def test_a_file_is_sent_without_a_text(
     assert message["channel_id"] in webhook.threads
 
 
-def test_two_files_may_have_the_same_name(
-    discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
-) -> None:
+def test_two_files_may_have_the_same_name(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
     send(discord, grant, "", media_file(b"one", alt_text="1"), media_file(b"two", alt_text="2"))
 
     attachments = server.messages(webhook)[0]["attachments"]

@@ -12,18 +12,14 @@ from tests.accounts.platforms.discord.steps import send
 from tests.fakes.discord import EXECUTE, FakeDiscord, FakeWebhook
 
 
-def test_a_text_is_posted_to_the_channel(
-    discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
-) -> None:
+def test_a_text_is_posted_to_the_channel(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
     published = send(discord, grant, "Hello 👋\nhttps://example.com")
 
     (message,) = server.messages(webhook)
     assert (message["content"], message["flags"]) == ("Hello 👋\nhttps://example.com", 0)
     assert message["author"]["username"] == "News"
     assert published.external_id == message["id"]
-    assert published.permalink == (
-        f"https://discord.com/channels/{webhook.guild_id}/{webhook.channel_id}/{message['id']}"
-    )
+    assert published.permalink == (f"https://discord.com/channels/{webhook.guild_id}/{webhook.channel_id}/{message['id']}")
     assert server.requests_to(EXECUTE) == 1
 
 

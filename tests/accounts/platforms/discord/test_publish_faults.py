@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.platforms.discord.adapter import Discord
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    ContentRejected,
-    PlatformError,
-    RateLimited,
-    Transient,
-)
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, PlatformError, RateLimited, Transient
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.discord.steps import send
 from tests.fakes.discord import EXECUTE, FakeDiscord, FakeWebhook
@@ -67,12 +61,7 @@ def test_each_refusal_raises_the_matching_error(
     ],
 )
 def test_the_waiting_time_is_read_from_the_body_first(
-    discord: Discord,
-    server: FakeDiscord,
-    grant: Grant,
-    body: dict[str, Any],
-    headers: dict[str, str],
-    seconds: float,
+    discord: Discord, server: FakeDiscord, grant: Grant, body: dict[str, Any], headers: dict[str, str], seconds: float
 ) -> None:
     server.refuse_next(EXECUTE, Answer.of_json({"message": "You are being rate limited.", **body}, 429, headers))
 

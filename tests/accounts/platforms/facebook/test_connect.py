@@ -85,9 +85,7 @@ def test_a_page_token_outlives_the_login_until_the_person_loses_the_role(
         assert facebook.identify(other.grant).display_name == "Other"
 
 
-def test_disconnecting_one_page_leaves_the_others_connected(
-    facebook: Facebook, server: FakeFacebook, page_id: str
-) -> None:
+def test_disconnecting_one_page_leaves_the_others_connected(facebook: Facebook, server: FakeFacebook, page_id: str) -> None:
     server.add_page("Other", admin="alice")
     bakery, other = connect_all(facebook, server)
     before = len(server.requests)

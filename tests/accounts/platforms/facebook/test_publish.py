@@ -21,9 +21,7 @@ def photos(*contents: bytes) -> list[MediaFile]:
     return [media_file(content, alt_text=f"Photo {number}") for number, content in enumerate(contents, start=1)]
 
 
-def test_a_text_is_published_without_a_search(
-    facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
-) -> None:
+def test_a_text_is_published_without_a_search(facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str) -> None:
     published = publish(facebook, grant, post("Hello 👋\nWorld"))
 
     [made] = server.posts(page_id)
@@ -33,9 +31,7 @@ def test_a_text_is_published_without_a_search(
     assert server.requests_to(POSTS) == 0
 
 
-def test_a_link_is_shown_with_or_without_a_text(
-    facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
-) -> None:
+def test_a_link_is_shown_with_or_without_a_text(facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str) -> None:
     for text in ("Read this", ""):
         publish(facebook, grant, post(text, link="https://example.com/a?b=c&d=e"))
 
@@ -69,11 +65,7 @@ def test_a_video_is_sent_in_the_requested_parts_and_published_once_processed(
     published = publish(facebook, grant, content, later)
 
     [made] = server.videos(page_id)
-    assert (made["edge"], made["content"], made["given"]) == (
-        "videos",
-        MP4 * 2,
-        {"description": "Look", "title": "Bread"},
-    )
+    assert (made["edge"], made["content"], made["given"]) == ("videos", MP4 * 2, {"description": "Look", "title": "Bread"})
     assert published == Published(made["id"], f"https://www.facebook.com/reel/{made['id']}/")
     assert server.posts(page_id) == []
 

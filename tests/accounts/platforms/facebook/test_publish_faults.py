@@ -8,13 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from accounts.platforms.errors import (
-    ContentRejected,
-    OutcomeUnknown,
-    PlatformError,
-    RateLimited,
-    TokenExpired,
-)
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, TokenExpired
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.media_files import media_file, picture

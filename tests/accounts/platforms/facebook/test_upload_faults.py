@@ -8,24 +8,12 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts.platforms.errors import (
-    ContentRejected,
-    OutcomeUnknown,
-    Transient,
-)
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.types import Grant, Progress
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.accounts.platforms.meta.steps import error, follow, go_to, post, publish
-from tests.fakes.facebook import (
-    FINISH_REEL,
-    PHOTOS,
-    START,
-    START_REEL,
-    TRANSFER,
-    UPLOAD,
-    FakeFacebook,
-)
+from tests.fakes.facebook import FINISH_REEL, PHOTOS, START, START_REEL, TRANSFER, UPLOAD, FakeFacebook
 from tests.fakes.http_server import Answer
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -78,9 +66,7 @@ def test_an_ended_session_is_opened_again_once(
 
 
 def test_an_upload_goes_to_facebooks_own_hosts_only(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
-    server.refuse_next(
-        START_REEL, Answer.of_json({"video_id": "7", "upload_url": "https://facebook.com.evil.example/"})
-    )
+    server.refuse_next(START_REEL, Answer.of_json({"video_id": "7", "upload_url": "https://facebook.com.evil.example/"}))
 
     with pytest.raises(Transient):
         go_to("send", facebook, grant, REEL)

@@ -34,9 +34,7 @@ class PlatformWorld(World):
 
     def posts(self) -> list[Post]:
         posts = [Post(made["message"], tuple(made["photos"])) for made in self.server.posts(self.page)]
-        videos = [
-            Post(made["given"]["description"], ((made["content"], None),)) for made in self.server.videos(self.page)
-        ]
+        videos = [Post(made["given"]["description"], ((made["content"], None),)) for made in self.server.videos(self.page)]
         return posts + videos
 
     def limit(self, seconds: int) -> Answer:

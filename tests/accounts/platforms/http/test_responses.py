@@ -74,9 +74,7 @@ def test_a_waiting_time_is_read_in_every_format(status: int, headers: dict[str, 
 
 
 def test_a_long_name_is_shown_in_full() -> None:
-    assert (
-        one_line("customer-success-emea-enterprise-announcements\n") == "customer-success-emea-enterprise-announcements"
-    )
+    assert one_line("customer-success-emea-enterprise-announcements\n") == "customer-success-emea-enterprise-announcements"
 
 
 def test_an_error_has_one_safe_line_and_says_whether_the_api_sent_it() -> None:

@@ -44,9 +44,7 @@ def test_the_operator_sets_the_version_and_the_scopes(
 
 
 @pytest.mark.parametrize("is_list", [True, False])
-def test_the_response_to_a_code_may_be_wrapped_in_a_list(
-    instagram: Instagram, server: FakeInstagram, is_list: bool
-) -> None:
+def test_the_response_to_a_code_may_be_wrapped_in_a_list(instagram: Instagram, server: FakeInstagram, is_list: bool) -> None:
     if not is_list:
         server.answer_codes_with_an_object()
 
@@ -57,9 +55,7 @@ def test_the_response_to_a_code_may_be_wrapped_in_a_list(
     assert connection.grant.tokens == {"access_token": server.access_tokens("alice")[-1]}
 
 
-def test_a_personal_account_is_rejected_and_disconnected(
-    instagram: Instagram, server: FakeInstagram, grant: Grant
-) -> None:
+def test_a_personal_account_is_rejected_and_disconnected(instagram: Instagram, server: FakeInstagram, grant: Grant) -> None:
     personal = {"user_id": grant.external_id, "username": "alice", "account_type": "PERSONAL"}
     server.refuse_next(ME, Answer.of_json(personal), times=2)
 

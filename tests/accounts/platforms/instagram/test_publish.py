@@ -68,9 +68,7 @@ def test_a_story_shows_one_file_and_no_text(instagram: Instagram, server: FakeIn
     ]
 
 
-def test_processing_is_waited_for_with_growing_pauses(
-    instagram: Instagram, server: FakeInstagram, grant: Grant
-) -> None:
+def test_processing_is_waited_for_with_growing_pauses(instagram: Instagram, server: FakeInstagram, grant: Grant) -> None:
     server.process_media(checks=3)
     content = post("Look", video(server))
     progress, pauses = go_to("process", instagram, grant, content), []

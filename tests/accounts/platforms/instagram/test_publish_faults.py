@@ -5,10 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from accounts.platforms.errors import (
-    ContentRejected,
-    Transient,
-)
+from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.accounts.platforms.instagram.files import image, video
@@ -100,9 +97,7 @@ def test_a_file_of_the_wrong_format_is_rejected(instagram: Instagram, server: Fa
         publish(instagram, grant, post("Look", png))
 
 
-def test_a_file_that_cannot_be_fetched_is_tried_again(
-    instagram: Instagram, server: FakeInstagram, grant: Grant
-) -> None:
+def test_a_file_that_cannot_be_fetched_is_tried_again(instagram: Instagram, server: FakeInstagram, grant: Grant) -> None:
     gone = media_file(picture(form="JPEG"), "image/jpeg", url="https://files.example/gone")
 
     with pytest.raises(Transient, match="2207052"):

@@ -36,11 +36,7 @@ def asked(linkedin: LinkedIn, given: dict[str, str]) -> dict[str, str]:
     ("kind", "client_id", "scope"),
     [
         ("member", "the id", "openid profile w_member_social"),
-        (
-            "pages",
-            "the pages id",
-            "r_basicprofile w_organization_social rw_organization_admin w_organization_social_feed",
-        ),
+        ("pages", "the pages id", "r_basicprofile w_organization_social rw_organization_admin w_organization_social_feed"),
     ],
 )
 def test_consent_is_requested_by_the_application_of_the_chosen_kind(
@@ -79,9 +75,7 @@ def test_the_owner_chooses_the_kind_if_both_applications_are_set_up(
     settings.PLATFORM_SETTINGS = set_up
     schema = linkedin.oauth_schema
 
-    assert [
-        given for given in ({}, {"kind": "member"}, {"kind": "pages"}) if not schema_violations(schema, given)
-    ] == fits
+    assert [given for given in ({}, {"kind": "member"}, {"kind": "pages"}) if not schema_violations(schema, given)] == fits
     assert schema_violations(schema, {"kind": "both"})
     assert schema["properties"]["kind"].get("default") == default
 

@@ -185,9 +185,7 @@ def test_without_a_refresh_token_the_owner_connects_again(linkedin: LinkedIn, se
     assert server.requests_to(TOKEN) == 1
 
 
-def test_disconnecting_a_page_leaves_the_other_pages_of_the_login_connected(
-    linkedin: LinkedIn, server: FakeLinkedIn
-) -> None:
+def test_disconnecting_a_page_leaves_the_other_pages_of_the_login_connected(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
     server.set_role("Alice", "5", "ADMINISTRATOR")
     first, second = (each.grant for each in connect(server, "pages"))
 

@@ -67,11 +67,7 @@ def test_media_that_cannot_be_processed_are_rejected(server: FakeLinkedIn, page:
 
 @pytest.mark.parametrize(("status", "logged"), [("PROCESSING", 0), ("A_NEW_STATUS", 1)])
 def test_processing_that_never_finishes_fails(
-    scripted: ScriptedServer,
-    scripted_page: Account,
-    caplog: pytest.LogCaptureFixture,
-    status: str,
-    logged: int,
+    scripted: ScriptedServer, scripted_page: Account, caplog: pytest.LogCaptureFixture, status: str, logged: int
 ) -> None:
     scripted.answers[STATUS["images"]] = Answer.of_json({"status": status})
     state = {"media": [], "pending": "urn:li:image:a", "looks": MAX_CHECKS}

@@ -33,10 +33,7 @@ def test_a_text_is_published_by_one_call(server: FakeLinkedIn, member: Account) 
     [
         (r"(all) [of] {it} <is> |plain| a_b * c ~ d \ e @ f #", []),
         ("See https://example.com/a_b(c)?d=[e]#f_g.", []),
-        (
-            "#launch day, #Zürich_2026 and (#1a) #日本",
-            [("hashtag", tag) for tag in ("launch", "Zürich_2026", "1a", "日本")],
-        ),
+        ("#launch day, #Zürich_2026 and (#1a) #日本", [("hashtag", tag) for tag in ("launch", "Zürich_2026", "1a", "日本")]),
         ("#2026 is no tag, a#b and #b-c", [("hashtag", "b")]),
         ("\uff03wide", [("hashtag", "wide")]),
         ("Thanks @[Acme & Co. (UK)](urn:li:organization:12)!", [("mention", "urn:li:organization:12")]),
@@ -149,9 +146,7 @@ def test_a_member_may_post_for_connections_only(server: FakeLinkedIn, member: Ac
     assert [made["visibility"] for made in server.posts(MEMBER)] == ["CONNECTIONS"]
 
 
-def test_options_that_exclude_each_other_are_rejected_before_anything_is_sent(
-    server: FakeLinkedIn, page: Account
-) -> None:
+def test_options_that_exclude_each_other_are_rejected_before_anything_is_sent(server: FakeLinkedIn, page: Account) -> None:
     asked = len(server.requests)
     for content, words in [
         (post(visibility="CONNECTIONS"), "no connections"),
@@ -186,8 +181,6 @@ def without_ids(shown: dict[str, Any]) -> dict[str, Any]:
     """The content without the URNs of its uploads."""
     if "multiImage" in shown:
         return {
-            "multiImage": {
-                "images": [{k: v for k, v in each.items() if k != "id"} for each in shown["multiImage"]["images"]]
-            }
+            "multiImage": {"images": [{k: v for k, v in each.items() if k != "id"} for each in shown["multiImage"]["images"]]}
         }
     return {"media": {k: v for k, v in shown["media"].items() if k != "id"}}

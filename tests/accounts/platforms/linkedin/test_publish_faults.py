@@ -29,9 +29,7 @@ OUT = Progress("comment", published=Published(MADE, f"https://www.linkedin.com/f
 
 
 @pytest.mark.parametrize("arrived", [True, False])
-def test_the_outcome_of_a_comment_without_an_answer_is_unknown(
-    server: FakeLinkedIn, page: Account, arrived: bool
-) -> None:
+def test_the_outcome_of_a_comment_without_an_answer_is_unknown(server: FakeLinkedIn, page: Account, arrived: bool) -> None:
     content = post(first_comment="First!")
     progress = page.go_to("comment", content)
     server.drop_next(COMMENT, after_accept=arrived)
@@ -114,11 +112,7 @@ def test_a_duplicate_is_rejected_with_linkedins_reason(server: FakeLinkedIn, pag
     ],
 )
 def test_daily_quotas_are_reset_at_midnight_utc(
-    scripted: ScriptedServer,
-    scripted_page: Account,
-    message: str,
-    headers: dict[str, str],
-    seconds: float | None,
+    scripted: ScriptedServer, scripted_page: Account, message: str, headers: dict[str, str], seconds: float | None
 ) -> None:
     scripted.answers[CREATE] = Answer.of_json({"message": message, "status": 429}, 429, headers)
 

@@ -15,11 +15,7 @@ ALICE = {
     "avatar": "https://cdn.example/a.png",
     "source": {"privacy": "public"},
 }
-CONNECTABLE = {
-    VERIFY: Answer.of_json(ALICE),
-    LIST: Answer.of_json([]),
-    INSTANCE: Answer.of_json({"configuration": {}}),
-}
+CONNECTABLE = {VERIFY: Answer.of_json(ALICE), LIST: Answer.of_json([]), INSTANCE: Answer.of_json({"configuration": {}})}
 MADE = {"id": "7", "url": "https://social.example/@alice/7"}
 
 

@@ -67,9 +67,7 @@ def publish(mastodon: Mastodon, grant: Grant, content: Content, progress: Progre
     return result
 
 
-def find(
-    mastodon: Mastodon, grant: Grant, content: Content, progress: Progress
-) -> Progress | Published | NotPublishedProof:
+def find(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
     """Search for the Mastodon status that an earlier attempt at the step may have published."""
     return mastodon.find(grant, content, stored(progress))
 

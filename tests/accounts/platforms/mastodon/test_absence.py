@@ -75,8 +75,7 @@ def test_a_public_status_that_is_not_in_the_list_is_absent(
 
 
 @pytest.mark.parametrize(
-    ("setting", "is_public"),
-    [("public", True), ("unlisted", True), ("private", False), ("direct", False), (None, False)],
+    ("setting", "is_public"), [("public", True), ("unlisted", True), ("private", False), ("direct", False), (None, False)]
 )
 def test_a_status_that_names_no_visibility_has_the_accounts_own(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, setting: str | None, is_public: bool

@@ -90,9 +90,7 @@ def test_an_instance_that_is_not_allowed_is_rejected(mastodon: Mastodon, setting
 
 
 @pytest.mark.parametrize("token", ["two words", "two\r\nlines", "naïve", " "])
-def test_an_invalid_token_is_rejected_before_any_request(
-    mastodon: Mastodon, scripted: ScriptedServer, token: str
-) -> None:
+def test_an_invalid_token_is_rejected_before_any_request(mastodon: Mastodon, scripted: ScriptedServer, token: str) -> None:
     with pytest.raises(CredentialsRejected):
         mastodon.connect({"instance": scripted.url, "access_token": token})
 
@@ -154,9 +152,7 @@ def test_the_narrowest_scopes_are_enough(mastodon: Mastodon, server: FakeMastodo
     assert mastodon.connect({"instance": server.url, "access_token": token}).identity.handle.startswith("alice@")
 
 
-def test_a_token_of_an_application_is_rejected_in_the_servers_words(
-    mastodon: Mastodon, scripted: ScriptedServer
-) -> None:
+def test_a_token_of_an_application_is_rejected_in_the_servers_words(mastodon: Mastodon, scripted: ScriptedServer) -> None:
     scripted.answers[VERIFY] = Answer.of_json({"error": "This method requires an authenticated user"}, 422)
 
     with pytest.raises(CredentialsRejected, match="requires an authenticated user"):

@@ -45,9 +45,7 @@ def lose_response(
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_published_status_is_found_among_others(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
-) -> None:
+def test_a_published_status_is_found_among_others(mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str) -> None:
     server.post("alice", text)
     progress = lose_response(mastodon, server, grant, post(text))
     ours = server.statuses("alice")[-1]["id"]
@@ -74,8 +72,7 @@ def test_a_status_that_was_not_published_is_not_found_and_sent_again(
 
 
 @pytest.mark.parametrize(
-    "content",
-    [post("Hello", spoiler_text="Greeting"), post("", spoiler_text="Greeting"), post("Hi", visibility="direct")],
+    "content", [post("Hello", spoiler_text="Greeting"), post("", spoiler_text="Greeting"), post("Hi", visibility="direct")]
 )
 def test_a_status_is_found_whatever_its_warning_and_audience(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content
@@ -249,9 +246,7 @@ def test_a_rendering_of_another_text_is_another_status(
     assert isinstance(find(mastodon, scripted_grant, post(text), BEGUN), NotPublishedProof)
 
 
-def test_the_source_outweighs_the_rendering(
-    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
-) -> None:
+def test_the_source_outweighs_the_rendering(mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant) -> None:
     text = "1. one\n2. two"
     scripted.answers |= {
         LIST: Answer.of_json([status("10", "<ol><li>one</li><li>two</li></ol>"), status("5", "")]),
@@ -274,12 +269,7 @@ def test_the_source_outweighs_the_rendering(
     ],
 )
 def test_an_error_while_statuses_are_read_is_reported(
-    mastodon: Mastodon,
-    scripted: ScriptedServer,
-    scripted_grant: Grant,
-    call: str,
-    answer: Answer,
-    fault: type[PlatformError],
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, call: str, answer: Answer, fault: type[PlatformError]
 ) -> None:
     scripted.answers |= {LIST: Answer.of_json([status("10", "<p>Hello</p>"), status("5", "")]), call: answer}
 

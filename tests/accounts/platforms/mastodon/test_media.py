@@ -22,9 +22,7 @@ def ids_of(server: FakeMastodon) -> list[str]:
     return [upload["id"] for upload in server.uploads("alice")]
 
 
-def test_images_are_uploaded_one_per_step_and_shown_in_order(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant
-) -> None:
+def test_images_are_uploaded_one_per_step_and_shown_in_order(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = post("Look", image(b"one", "A flower"), image(b"two"), image(b"three", "Ein Stück Käse 🧀"))
     progress = go_to("upload", mastodon, grant, content)
     for done in (1, 2, 3):
@@ -67,9 +65,7 @@ def test_a_video_that_cannot_be_processed_is_rejected(mastodon: Mastodon, server
     with pytest.raises(ContentRejected) as caught:
         publish(mastodon, grant, post("Look", video()))
 
-    assert caught.value.message == (
-        "The server could not process the media: Error processing thumbnail for uploaded media"
-    )
+    assert caught.value.message == ("The server could not process the media: Error processing thumbnail for uploaded media")
     assert server.requests_to(CREATE) == 0
 
 
@@ -140,9 +136,7 @@ def test_the_error_of_each_response_to_an_upload(
     assert CREATE not in scripted.calls
 
 
-def test_media_that_are_still_processed_postpone_the_post(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant
-) -> None:
+def test_media_that_are_still_processed_postpone_the_post(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = post("Look", video())
     progress = go_to("create", mastodon, grant, content)
     server.unprocess(ids_of(server)[0], checks=2)

@@ -103,9 +103,7 @@ def test_a_server_may_not_allow_registrations(mastodon: Mastodon, server: FakeMa
 
 
 @pytest.mark.parametrize("change", [{"client_id": 7}, {"client_id": "two words"}, {"client_secret": "x" * 513}])
-def test_an_invalid_registration_is_rejected(
-    mastodon: Mastodon, scripted: ScriptedServer, change: dict[str, Any]
-) -> None:
+def test_an_invalid_registration_is_rejected(mastodon: Mastodon, scripted: ScriptedServer, change: dict[str, Any]) -> None:
     scripted.answers[REGISTER] = Answer.of_json({**APPLICATION, **change})
 
     with pytest.raises(CredentialsRejected):
@@ -113,9 +111,7 @@ def test_an_invalid_registration_is_rejected(
 
 
 @pytest.mark.parametrize("token", [7, "", "two\r\nlines", "x" * 513, None])
-def test_an_invalid_token_is_rejected_before_it_is_used(
-    mastodon: Mastodon, scripted: ScriptedServer, token: Any
-) -> None:
+def test_an_invalid_token_is_rejected_before_it_is_used(mastodon: Mastodon, scripted: ScriptedServer, token: Any) -> None:
     answers = {REGISTER: APPLICATION, TOKEN: {"access_token": token, "token_type": "Bearer"}}
     scripted.answers |= {call: Answer.of_json(answer) for call, answer in answers.items()}
 

@@ -24,9 +24,7 @@ def poll(text: str = "What next?", **options: Any) -> Content:
     return post(text, **{"poll": ASKED, **options})
 
 
-def lose_response(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, published: bool
-) -> Progress:
+def lose_response(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, published: bool) -> Progress:
     """The progress after an attempt to create a poll whose response was lost."""
     progress = go_to("create", mastodon, grant, content)
     server.drop_next(CREATE, after_accept=published)
@@ -149,9 +147,7 @@ def test_the_question_with_another_poll_or_none_leaves_the_outcome_unknown(
         find(mastodon, grant, poll(), progress)
 
 
-def test_a_text_is_not_taken_for_the_same_text_with_a_poll(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant
-) -> None:
+def test_a_text_is_not_taken_for_the_same_text_with_a_poll(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     progress = lose_response(mastodon, server, grant, post("What next?"), published=False)
     server.post("alice", "What next?", poll=Poll(("Tea", "Coffee"), 3600, False, False))
 

@@ -71,16 +71,11 @@ def test_a_status_without_a_valid_url_is_published(
     assert step(mastodon, scripted_grant, post(), BEGUN) == Published(status["id"], permalink)
 
 
-def test_the_rate_limit_ends_at_its_reset_time(
-    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
-) -> None:
+def test_the_rate_limit_ends_at_its_reset_time(mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant) -> None:
     headers = {"X-RateLimit-Reset": "2026-11-20T12:01:30.250000Z"}
     scripted.answers[CREATE] = Answer.of_json({"error": "Too many requests"}, 429, headers)
 
-    with (
-        time_machine.travel(datetime(2026, 11, 20, 12, 0, tzinfo=UTC), tick=False),
-        pytest.raises(RateLimited) as caught,
-    ):
+    with time_machine.travel(datetime(2026, 11, 20, 12, 0, tzinfo=UTC), tick=False), pytest.raises(RateLimited) as caught:
         step(mastodon, scripted_grant, post(), BEGUN)
 
     assert caught.value.retry_after == 90.25

@@ -13,15 +13,7 @@ from typing import Any, TypeVar
 from pytest_django import Settings
 
 from accounts.platforms.base import START, Platform
-from accounts.platforms.types import (
-    AuthorizedAccount,
-    Content,
-    Grant,
-    MediaFile,
-    NotPublishedProof,
-    Progress,
-    Published,
-)
+from accounts.platforms.types import AuthorizedAccount, Content, Grant, MediaFile, NotPublishedProof, Progress, Published
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer
 
@@ -35,9 +27,7 @@ def running(server: Server, client: tuple[str, str], settings: Settings, **more:
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     with server:
         named = {"CLIENT_ID": client[0], "CLIENT_SECRET": client[1], "API_BASE": server.url, "AUTH_BASE": server.url}
-        settings.PLATFORM_SETTINGS = {
-            f"{server.platform.upper()}_{key}": value for key, value in {**named, **more}.items()
-        }
+        settings.PLATFORM_SETTINGS = {f"{server.platform.upper()}_{key}": value for key, value in {**named, **more}.items()}
         yield server
 
 

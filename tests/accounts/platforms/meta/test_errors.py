@@ -90,9 +90,7 @@ def test_a_code_of_one_product_has_its_own_meaning(
     assert type(error_of(errors, answer)) is expected
 
 
-def test_an_undocumented_code_is_reported_and_its_message_shown_without_tokens(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_an_undocumented_code_is_reported_and_its_message_shown_without_tokens(caplog: pytest.LogCaptureFixture) -> None:
     raised = error_of(FACEBOOK, error(424242, "Odd\x00 thing with " + "k" * 200, 77))
 
     assert type(raised) is ContentRejected

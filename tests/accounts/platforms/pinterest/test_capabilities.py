@@ -17,10 +17,7 @@ def test_the_description_counts_in_characters() -> None:
     ("options", "valid"),
     [
         ({"board": "Recipes"}, True),
-        (
-            {"board": "549755885175", "board_section_id": "7", "title": "x" * 100, "link": "https://example.com/"},
-            True,
-        ),
+        ({"board": "549755885175", "board_section_id": "7", "title": "x" * 100, "link": "https://example.com/"}, True),
         ({"board": "Recipes", "cover_seconds": 0}, True),
         ({"board": "Recipes", "cover_image_url": "https://example.com/c.jpg"}, True),
         ({}, False),

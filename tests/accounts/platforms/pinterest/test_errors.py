@@ -37,11 +37,7 @@ def error(status: int, code: int = 1, message: str = "no") -> Answer:
     ],
 )
 def test_documented_errors_are_translated_and_not_reported_as_unknown(
-    server: FakePinterest,
-    grant: Grant,
-    caplog: pytest.LogCaptureFixture,
-    answer: Answer,
-    expected: type[PlatformError],
+    server: FakePinterest, grant: Grant, caplog: pytest.LogCaptureFixture, answer: Answer, expected: type[PlatformError]
 ) -> None:
     server.refuse_next(CREATE, answer)
 
@@ -89,9 +85,7 @@ def test_a_video_is_sent_by_https_only(server: FakePinterest, grant: Grant) -> N
 
 
 @pytest.mark.parametrize("reset", ["42", str(int(NOON.timestamp()) + 42)])
-def test_the_rate_limit_names_the_waiting_time_or_the_reset_time(
-    server: FakePinterest, grant: Grant, reset: str
-) -> None:
+def test_the_rate_limit_names_the_waiting_time_or_the_reset_time(server: FakePinterest, grant: Grant, reset: str) -> None:
     server.refuse_next(CREATE, Answer(429, b'{"code": 8, "message": "no"}', {"x-ratelimit-reset": reset}))
 
     with pytest.raises(RateLimited) as caught:

@@ -121,9 +121,7 @@ def test_the_number_of_checks_is_limited(server: FakePinterest, grant: Grant) ->
 
 
 @pytest.mark.parametrize("phase", ["process", "create"])
-def test_a_video_that_pinterest_has_deleted_is_uploaded_again_once(
-    server: FakePinterest, grant: Grant, phase: str
-) -> None:
+def test_a_video_that_pinterest_has_deleted_is_uploaded_again_once(server: FakePinterest, grant: Grant, phase: str) -> None:
     progress = go_to(phase, grant, pin(VIDEO))
     server.forget_videos()
 

@@ -19,10 +19,7 @@ class PlatformWorld(World):
     rotates = True
     shown = ("alice", "Alice", "https://www.pinterest.com/alice/")
     unusual = {
-        ("connect", TOKEN): {
-            "refused": CredentialsRejected,
-            "401": ConnectionUnavailable,
-        },
+        ("connect", TOKEN): {"refused": CredentialsRejected, "401": ConnectionUnavailable},
         ("revoke", REVOKE): {"404 html": None},
     }
 
@@ -41,10 +38,7 @@ class PlatformWorld(World):
         return [
             Post(
                 made["description"],
-                tuple(
-                    (content, None if index else made.get("alt_text"))
-                    for index, (_, content) in enumerate(made["files"])
-                ),
+                tuple((content, None if index else made.get("alt_text")) for index, (_, content) in enumerate(made["files"])),
             )
             for made in self.server.pins("alice")
         ]

@@ -7,15 +7,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.slack.adapter import Slack
-from accounts.platforms.types import (
-    AuthorizedAccount,
-    Content,
-    Grant,
-    MediaFile,
-    NotPublishedProof,
-    Progress,
-    Published,
-)
+from accounts.platforms.types import AuthorizedAccount, Content, Grant, MediaFile, NotPublishedProof, Progress, Published
 from tests.fakes.http_server import Answer
 from tests.fakes.slack import FakeSlack
 
@@ -26,9 +18,7 @@ def install(slack: Slack, server: FakeSlack) -> tuple[AuthorizedAccount, ...]:
     """Connect the channels of an installation of the Slack app."""
     authorization = slack.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url)
-    return slack.exchange(
-        code=code, redirect_uri=REDIRECT_URI, stored=json.loads(json.dumps(dict(authorization.stored)))
-    )
+    return slack.exchange(code=code, redirect_uri=REDIRECT_URI, stored=json.loads(json.dumps(dict(authorization.stored))))
 
 
 def send(slack: Slack, grant: Grant, text: str = "Hello", **options: Any) -> Published:

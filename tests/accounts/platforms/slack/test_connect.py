@@ -51,9 +51,7 @@ def test_other_addresses_are_rejected_without_a_request(slack: Slack, server: Fa
 
 
 @pytest.mark.parametrize("broken", ["removed", "secret", "archived"])
-def test_a_webhook_that_does_not_work_is_rejected(
-    slack: Slack, server: FakeSlack, channel: Channel, broken: str
-) -> None:
+def test_a_webhook_that_does_not_work_is_rejected(slack: Slack, server: FakeSlack, channel: Channel, broken: str) -> None:
     url = server.add_webhook(channel)
     if broken == "removed":
         server.remove_webhooks(channel)

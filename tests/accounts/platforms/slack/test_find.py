@@ -126,9 +126,7 @@ def test_discarded_uploads_are_not_repeated_after_a_lost_answer_to_sharing(
     assert server.messages(joined) == []
 
 
-def test_a_deleted_file_leaves_the_outcome_unknown(
-    slack: Slack, server: FakeSlack, app: Grant, image: MediaFile
-) -> None:
+def test_a_deleted_file_leaves_the_outcome_unknown(slack: Slack, server: FakeSlack, app: Grant, image: MediaFile) -> None:
     content = with_files(image)
     progress = go_to("share", slack, app, content)
     step(slack, app, content, progress)

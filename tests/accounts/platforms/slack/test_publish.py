@@ -75,9 +75,7 @@ def test_a_lost_answer_leaves_the_outcome_unknown_for_good(
         refusal("internal_error"),
     ],
 )
-def test_an_unclear_answer_leaves_the_outcome_unknown(
-    slack: Slack, server: FakeSlack, grant: Grant, answer: Answer
-) -> None:
+def test_an_unclear_answer_leaves_the_outcome_unknown(slack: Slack, server: FakeSlack, grant: Grant, answer: Answer) -> None:
     server.refuse_next(call_of(grant), answer)
 
     with pytest.raises(OutcomeUnknown):

@@ -56,10 +56,5 @@ def document(filename: str) -> MediaFile:
 
 def file(kind: Any, mime_type: str, content: bytes, filename: str, **fields: Any) -> MediaFile:
     return MediaFile(
-        kind=kind,
-        mime_type=mime_type,
-        size_bytes=len(content),
-        filename=filename,
-        open=lambda: io.BytesIO(content),
-        **fields,
+        kind=kind, mime_type=mime_type, size_bytes=len(content), filename=filename, open=lambda: io.BytesIO(content), **fields
     )

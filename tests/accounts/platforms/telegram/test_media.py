@@ -104,13 +104,7 @@ def test_documents_are_sent_as_an_album_with_their_names(
 
 
 @pytest.mark.parametrize(
-    "media",
-    [
-        [picture(), document("report.pdf")],
-        [document("report.pdf"), video()],
-        [gif(), picture()],
-        [gif(), gif()],
-    ],
+    "media", [[picture(), document("report.pdf")], [document("report.pdf"), video()], [gif(), picture()], [gif(), gif()]]
 )
 def test_files_that_cannot_be_combined_are_rejected_before_anything_is_sent(
     telegram: Telegram, server: FakeTelegram, grant: Grant, media: list[MediaFile]
@@ -163,9 +157,7 @@ class Opened:
         return self.files[-1]
 
 
-def test_files_are_opened_for_each_request_and_closed_after_it(
-    telegram: Telegram, server: FakeTelegram, token: str
-) -> None:
+def test_files_are_opened_for_each_request_and_closed_after_it(telegram: Telegram, server: FakeTelegram, token: str) -> None:
     group = server.add_chat("group", "Friends")
     server.set_member(group, token, "member")
     grant = telegram.connect({"bot_token": token, "chat_id": str(group)}).grant

@@ -89,9 +89,7 @@ def test_a_poll_beyond_the_limits_is_rejected(
     assert server.messages(channel) == ()
 
 
-def test_a_chat_that_does_not_allow_polls_stays_connected(
-    telegram: Telegram, server: FakeTelegram, grant: Grant
-) -> None:
+def test_a_chat_that_does_not_allow_polls_stays_connected(telegram: Telegram, server: FakeTelegram, grant: Grant) -> None:
     words = "Bad Request: not enough rights to send polls to the chat"
     server.refuse_next("sendPoll", refusal_answer(400, words))
 

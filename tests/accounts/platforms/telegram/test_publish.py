@@ -58,12 +58,7 @@ DEFAULTS = {"silent": False, "protected": False, "preview": True, "reply_to": No
     ],
 )
 def test_options_are_sent(
-    telegram: Telegram,
-    server: FakeTelegram,
-    grant: Grant,
-    channel: int,
-    options: dict[str, Any],
-    changed: dict[str, Any],
+    telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int, options: dict[str, Any], changed: dict[str, Any]
 ) -> None:
     server.add_topic(channel, 77)
     publish(telegram, grant, "First")
@@ -107,9 +102,7 @@ def test_the_permalink_uses_the_channels_current_username(
     assert publish(telegram, grant, "Hello").permalink == "https://t.me/the_news/6"
 
 
-def test_a_message_that_telegram_posts_later_has_no_permalink(
-    telegram: Telegram, server: FakeTelegram, grant: Grant
-) -> None:
+def test_a_message_that_telegram_posts_later_has_no_permalink(telegram: Telegram, server: FakeTelegram, grant: Grant) -> None:
     server.refuse_next("sendMessage", Answer.of_json({"ok": True, "result": {"message_id": 0}}))
 
     assert publish(telegram, grant, "Hello") == Published("", "")
@@ -137,13 +130,7 @@ def test_a_post_without_text_and_media_is_rejected_before_anything_is_sent(
     ],
 )
 def test_a_text_that_telegram_refuses_is_rejected_with_its_reason(
-    telegram: Telegram,
-    server: FakeTelegram,
-    grant: Grant,
-    channel: int,
-    text: str,
-    options: dict[str, Any],
-    reason: str,
+    telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int, text: str, options: dict[str, Any], reason: str
 ) -> None:
     progress = start(telegram, grant, text, **options)
 

@@ -63,9 +63,7 @@ def test_the_post_is_distinguished_from_other_profiles_and_older_posts(threads: 
     )
 
 
-def test_a_post_of_the_same_text_but_another_kind_does_not_match(
-    threads: Threads, server: FakeThreads, grant: Grant
-) -> None:
+def test_a_post_of_the_same_text_but_another_kind_does_not_match(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     server.post("alice", "Look")
     content = post("Look", hosted(server, picture()))
     progress = go_to("publish", threads, grant, content)
@@ -78,9 +76,7 @@ def test_a_post_of_the_same_text_but_another_kind_does_not_match(
     assert found.published.external_id == server.posts("alice")[-1]["id"]
 
 
-def test_two_posts_with_the_same_text_leave_the_outcome_unknown(
-    threads: Threads, server: FakeThreads, grant: Grant
-) -> None:
+def test_two_posts_with_the_same_text_leave_the_outcome_unknown(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     progress = go_to("publish", threads, grant, post("Hello"))
     step(threads, grant, post("Hello"), progress)
     server.post("alice", " Hello\n")

@@ -48,9 +48,7 @@ def test_a_text_is_published_in_five_steps(threads: Threads, server: FakeThreads
         {"link_attachment": "https://example.com/a?b=c&d=(e)"},
     ],
 )
-def test_options_are_sent_unchanged(
-    threads: Threads, server: FakeThreads, grant: Grant, options: dict[str, Any]
-) -> None:
+def test_options_are_sent_unchanged(threads: Threads, server: FakeThreads, grant: Grant, options: dict[str, Any]) -> None:
     publish(threads, grant, post(**options))
 
     assert [made["options"] for made in server.posts("alice")] == [options]
@@ -72,9 +70,7 @@ def test_a_picture_or_a_video_is_fetched_by_threads_and_needs_no_text(
     assert (second["text"], second["media"]) == ("", [(kind, content, None)])
 
 
-def test_a_carousel_mixes_pictures_and_videos_in_their_order(
-    threads: Threads, server: FakeThreads, grant: Grant
-) -> None:
+def test_a_carousel_mixes_pictures_and_videos_in_their_order(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     server.process(checks=1)
     files = [
         hosted(server, picture(colour="red"), alt_text="A flower"),
@@ -91,11 +87,7 @@ def test_a_carousel_mixes_pictures_and_videos_in_their_order(
     assert server.requests_to(MAKE) == 4
     [made] = server.posts("alice")
     assert (made["kind"], made["text"], made["options"]) == ("CAROUSEL", "Look", {"reply_control": "everyone"})
-    assert made["media"] == [
-        ("IMAGE", picture(colour="red"), "A flower"),
-        ("VIDEO", MP4, None),
-        ("IMAGE", JPEG, "A bench"),
-    ]
+    assert made["media"] == [("IMAGE", picture(colour="red"), "A flower"), ("VIDEO", MP4, None), ("IMAGE", JPEG, "A bench")]
 
 
 def test_media_are_waited_for_with_growing_pauses(threads: Threads, server: FakeThreads, grant: Grant) -> None:

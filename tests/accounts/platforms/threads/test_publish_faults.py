@@ -2,10 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.platforms.errors import (
-    ContentRejected,
-    Transient,
-)
+from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.threads.adapter import Threads
 from accounts.platforms.threads.containers import MAX_CHECKS
 from accounts.platforms.types import Grant, Progress, Published
@@ -28,9 +25,7 @@ def test_a_container_that_threads_does_not_find_is_checked_again(
     assert len(server.posts("alice")) == 1
 
 
-def test_a_status_that_threads_does_not_find_is_requested_again(
-    threads: Threads, server: FakeThreads, grant: Grant
-) -> None:
+def test_a_status_that_threads_does_not_find_is_requested_again(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     server.refuse_next(SHOW, error(24, subcode=4279009), times=3)
     publish(threads, grant, post())
     assert (server.requests_to(MAKE), len(server.posts("alice"))) == (1, 1)
@@ -92,9 +87,7 @@ def test_media_that_cannot_be_processed_are_rejected(threads: Threads, server: F
     assert server.requests_to(PUBLISH) == 0
 
 
-def test_media_that_cannot_be_fetched_are_tried_three_times(
-    threads: Threads, server: FakeThreads, grant: Grant
-) -> None:
+def test_media_that_cannot_be_fetched_are_tried_three_times(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     with pytest.raises(ContentRejected) as caught:
         publish(threads, grant, post("", media_file(picture(), url=f"{server.url}/files/7")))
 

@@ -27,17 +27,12 @@ class PlatformWorld(World):
         super().__init__()
         self.server: FakeThreads = FakeThreads()
         self.server.register_redirect(redirect_uri())
-        self.server.fetch_by(
-            lambda address: BEGINNINGS["VIDEO" if ".mp4" in address else "IMAGE"][0] + address.encode()
-        )
+        self.server.fetch_by(lambda address: BEGINNINGS["VIDEO" if ".mp4" in address else "IMAGE"][0] + address.encode())
         self._id = self.server.add_profile("alice")
 
     def posts(self) -> list[Post]:
         return [
-            Post(
-                made["text"],
-                tuple((self._bytes_of(kind, content), alt_text) for kind, content, alt_text in made["media"]),
-            )
+            Post(made["text"], tuple((self._bytes_of(kind, content), alt_text) for kind, content, alt_text in made["media"]))
             for made in self.server.posts("alice")
         ]
 

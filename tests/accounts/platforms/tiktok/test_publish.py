@@ -5,11 +5,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from accounts.platforms.errors import (
-    ConnectionUnavailable,
-    ContentRejected,
-    OutcomeUnknown,
-)
+from accounts.platforms.errors import ConnectionUnavailable, ContentRejected, OutcomeUnknown
 from accounts.platforms.text_check import text_limit
 from accounts.platforms.tiktok.capabilities import CAPABILITIES
 from accounts.platforms.tiktok.status import MAX_CHECKS
@@ -45,9 +41,7 @@ def test_a_small_video_is_uploaded_in_one_chunk(server: FakeTikTok, account: Acc
         (65, [10, 10, 10, 10, 10, 15]),
     ],
 )
-def test_a_large_video_is_uploaded_in_chunks(
-    server: FakeTikTok, account: Account, megabytes: int, sizes: list[int]
-) -> None:
+def test_a_large_video_is_uploaded_in_chunks(server: FakeTikTok, account: Account, megabytes: int, sizes: list[int]) -> None:
     content = post("Look", video(megabytes))
 
     account.publish(content)
@@ -81,7 +75,7 @@ def test_options_become_fields_of_the_post(server: FakeTikTok, account: Account)
             is_aigc=True,
             brand_content_toggle=True,
             brand_organic_toggle=False,
-        ),
+        )
     )
 
     [shown] = server.posts("alice")
@@ -153,9 +147,7 @@ def test_the_text_of_photos_may_be_longer_than_a_videos(server: FakeTikTok, acco
 
 def test_photos_are_fetched_from_their_urls(server: FakeTikTok, account: Account) -> None:
     server.process_posts(2)
-    content = post(
-        "Photos of a lathe", photo("a"), photo("b"), title="A lathe", auto_add_music=True, photo_cover_index=1
-    )
+    content = post("Photos of a lathe", photo("a"), photo("b"), title="A lathe", auto_add_music=True, photo_cover_index=1)
 
     made = account.publish(content)
 
@@ -180,9 +172,7 @@ def test_photos_need_a_prefix_that_the_operator_has_verified(
     account.publish(post())  # a video needs no address
 
 
-def test_a_prefix_that_tiktok_has_not_verified_is_an_error_of_the_operator(
-    server: FakeTikTok, account: Account
-) -> None:
+def test_a_prefix_that_tiktok_has_not_verified_is_an_error_of_the_operator(server: FakeTikTok, account: Account) -> None:
     server.verify("https://elsewhere.example/")
 
     with pytest.raises(ConnectionUnavailable, match="not verified"):

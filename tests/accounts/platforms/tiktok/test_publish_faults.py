@@ -99,9 +99,7 @@ def test_a_daily_limit_pauses_for_hours_and_other_limits_for_a_minute(
 
 
 @pytest.mark.parametrize("arrived", [True, False])
-def test_a_chunk_without_an_answer_is_sent_again_or_skipped(
-    server: FakeTikTok, account: Account, arrived: bool
-) -> None:
+def test_a_chunk_without_an_answer_is_sent_again_or_skipped(server: FakeTikTok, account: Account, arrived: bool) -> None:
     content = post("Look", video(31))
     progress = account.go_to("upload", content)
     server.drop_next(CHUNK, after_accept=arrived)
@@ -138,9 +136,7 @@ def test_a_repeated_step_publishes_no_second_post(
 
 
 @pytest.mark.parametrize("phase", ["upload", "finish"])
-def test_an_expired_upload_address_is_replaced_twice(
-    server: FakeTikTok, world: World, account: Account, phase: str
-) -> None:
+def test_an_expired_upload_address_is_replaced_twice(server: FakeTikTok, world: World, account: Account, phase: str) -> None:
     content, progress = post("Look", video(20)), Progress("start")
     with time_machine.travel(timezone.now(), tick=False) as clock:
         account.grant = world.connection().grant
@@ -172,9 +168,7 @@ def test_a_last_chunk_that_has_arrived_is_not_announced_again(server: FakeTikTok
     assert (len(server.posts("alice")), server.requests_to(VIDEO), server.requests_to(LAST)) == (1, 1, 2)
 
 
-def test_chunks_that_do_not_fit_are_sent_again_unless_tiktok_may_have_the_video(
-    server: FakeTikTok, account: Account
-) -> None:
+def test_chunks_that_do_not_fit_are_sent_again_unless_tiktok_may_have_the_video(server: FakeTikTok, account: Account) -> None:
     content = post("Look", video(20))
     progress = account.go_to("finish", content)
     server.refuse_next(LAST, Answer(416), times=2)
@@ -196,9 +190,7 @@ def test_an_announcement_without_a_publish_id_is_an_error(server: FakeTikTok, ac
 
 
 @pytest.mark.parametrize("taken", [True, False])
-def test_the_outcome_of_photos_without_an_answer_stays_unknown(
-    server: FakeTikTok, account: Account, taken: bool
-) -> None:
+def test_the_outcome_of_photos_without_an_answer_stays_unknown(server: FakeTikTok, account: Account, taken: bool) -> None:
     content = post("Photos", photo("a"))
     progress = account.go_to("create", content)
     server.drop_next(PHOTOS, after_accept=taken)

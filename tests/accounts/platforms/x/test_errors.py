@@ -6,13 +6,7 @@ from typing import Any
 
 import pytest
 
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    ConnectionUnavailable,
-    ContentRejected,
-    PlatformError,
-    RateLimited,
-)
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, ContentRejected, PlatformError, RateLimited
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.x.steps import post, publish
 from tests.fakes.http_server import Answer

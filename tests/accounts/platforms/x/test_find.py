@@ -112,12 +112,7 @@ def test_a_segment_is_found_by_the_post_that_it_replies_to(server: FakeX, grant:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"text": "hello!"},
-        {"text": "Something else", "edit_history_tweet_ids": ["5", "8"]},
-        {"text": "ＨＥＬＬＯ"},
-    ],
+    "change", [{"text": "hello!"}, {"text": "Something else", "edit_history_tweet_ids": ["5", "8"]}, {"text": "ＨＥＬＬＯ"}]
 )
 def test_a_post_that_may_have_been_edited_leaves_the_outcome_unknown(
     server: FakeX, grant: Grant, change: dict[str, Any]

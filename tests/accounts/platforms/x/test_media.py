@@ -154,9 +154,7 @@ def test_a_lost_step_of_an_image_is_repeated_but_not_those_before(server: FakeX,
 
 @pytest.mark.parametrize("call", [INITIALIZE, APPEND, FINALIZE, STATUS])
 @pytest.mark.parametrize("accepted", [True, False])
-def test_a_lost_step_of_a_video_is_repeated(
-    server: FakeX, grant: Grant, tmp_path: Path, call: str, accepted: bool
-) -> None:
+def test_a_lost_step_of_a_video_is_repeated(server: FakeX, grant: Grant, tmp_path: Path, call: str, accepted: bool) -> None:
     content = post("Look", big_video(tmp_path, 9))
     phase = {INITIALIZE: "upload", APPEND: "append", FINALIZE: "finalize", STATUS: "process"}[call]
     progress = go_to(phase, grant, content)

@@ -123,9 +123,7 @@ def test_the_default_title_is_the_first_line_or_the_file_name(
     ],
     ids=["none", "two", "image", "document", "tags"],
 )
-def test_invalid_posts_are_rejected_before_anything_is_sent(
-    server: FakeYouTube, account: Account, content: Content
-) -> None:
+def test_invalid_posts_are_rejected_before_anything_is_sent(server: FakeYouTube, account: Account, content: Content) -> None:
     with pytest.raises(ContentRejected):
         account.step(content)
 
@@ -231,9 +229,7 @@ def test_a_wrong_thumbnail_stops_the_post_before_anything_is_sent(
     assert server.requests_to(OPEN) == 0
 
 
-@pytest.mark.parametrize(
-    "url", ["http://example.com/a.jpg", "https://10.0.0.1/a.jpg", "https://service.internal/a.jpg"]
-)
+@pytest.mark.parametrize("url", ["http://example.com/a.jpg", "https://10.0.0.1/a.jpg", "https://service.internal/a.jpg"])
 def test_a_thumbnail_is_fetched_from_public_hosts_only(server: FakeYouTube, account: Account, url: str) -> None:
     with pytest.raises(ContentRejected, match="not fetched from there"):
         account.step(post(thumbnail_url=url))

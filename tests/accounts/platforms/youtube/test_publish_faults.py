@@ -118,9 +118,7 @@ def test_a_repeated_step_uploads_no_second_video(server: FakeYouTube, account: A
 
 
 @pytest.mark.parametrize("phase", ["upload", "finish"])
-def test_an_upload_that_youtube_forgets_is_started_again_twice(
-    server: FakeYouTube, account: Account, phase: str
-) -> None:
+def test_an_upload_that_youtube_forgets_is_started_again_twice(server: FakeYouTube, account: Account, phase: str) -> None:
     content, progress = post(file=video(9)), Progress("start")
     for _ in range(2):
         progress = account.go_to(phase, content, progress)
@@ -146,12 +144,7 @@ def test_an_upload_that_ends_at_the_last_piece_is_started_again(server: FakeYouT
 
 @pytest.mark.parametrize(
     "location",
-    [
-        "",
-        "https://evil.example/upload",
-        "https://googleapis.com.evil.example/",
-        "https://x.googleapis.com@evil.example/",
-    ],
+    ["", "https://evil.example/upload", "https://googleapis.com.evil.example/", "https://x.googleapis.com@evil.example/"],
 )
 def test_nothing_is_uploaded_to_another_host(server: FakeYouTube, account: Account, location: str) -> None:
     server.refuse_next(OPEN, Answer(200, b"", {"Location": location}))
