@@ -1,4 +1,4 @@
-"""The retention rule of the audit log: each entry stores the tier that determines when the entry is deleted."""
+"""The retention rule of the audit log: an entry is deleted after the days of its retention tier, such as free or pro."""
 
 from __future__ import annotations
 

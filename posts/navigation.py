@@ -8,7 +8,7 @@ from posts.states import GroupStatus
 
 
 def count_posts_awaiting_approval(workspace_id: str) -> int:
-    """Return the number of posts awaiting approval for the navigation menu, which is counted only up to a maximum.
+    """Return, for the navigation menu, how many posts of a workspace await approval; the count stops at a maximum.
 
     The maximum is MAX_SHOWN_COUNT + 1.
     """

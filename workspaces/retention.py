@@ -55,7 +55,7 @@ class ExpiredSessions(ExpiredRows):
 
 
 class UnfinishedSignInStates(ExpiredRows):
-    """The retention rule that deletes OAuth `state` values of unfinished sign-ins after a day.
+    """The retention rule that deletes, after a day, the OAuth `state` values of users' unfinished sign-ins.
 
     They expire in half an hour.
     """

@@ -22,11 +22,12 @@ _SEGMENTS, _ACCEPTED, _PUBLISHED = "sent", "taken", "out"  # keys in the stored 
 
 @dataclass(frozen=True)
 class TextRules:
-    """A platform's limits for the length of a text, which the function `count` measures; `also` has limits in other units.
+    """A platform's limits for the length of a post's text, such as 300 graphemes.
 
-    `max_length_with_media` is the limit of a text that is the caption of media, if it differs; `max_length_with_images` that
-    with images alone; `max_length_with_poll` that of a poll's question. `advised` are recommended limits, given as in `also`;
-    a longer text gets a warning. `taken_by_options`: how much of the length the options use.
+    `count` is the function that measures the length; `also` has limits in other units. `max_length_with_media` is the
+    limit of a text that is the caption of media, if it differs; `max_length_with_images` that with images alone;
+    `max_length_with_poll` that of a poll's question. `advised` are recommended limits, given as in `also`; a longer text
+    gets a warning. `taken_by_options`: how much of the length the options use.
     """
 
     max_length: int

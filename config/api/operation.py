@@ -224,7 +224,7 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
 
 
 def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTempFiles) -> Response | None:
-    """Return the response stored for the Idempotency-Key of a request whose input is invalid, or None if there is none.
+    """Return the stored response of an earlier request with the same Idempotency-Key, although this one's input is invalid.
 
     None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then
     fails with the validation error. `call.data` is not validated.

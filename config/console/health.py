@@ -22,6 +22,7 @@ OVERDUE_AFTER = timedelta(minutes=5)
 
 @get_only
 def healthz(request: HttpRequest) -> JsonResponse:
+    """Answer /healthz with 200, which shows a load balancer that this web process answers; checks nothing else."""
     return JsonResponse({"status": "ok"})
 
 

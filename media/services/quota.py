@@ -1,4 +1,4 @@
-"""Services that count a workspace's media quota (MEDIA_QUOTA_BYTES), exactly even under concurrent uploads."""
+"""Services that count the stored bytes of a workspace against its media quota, exactly even under concurrent uploads."""
 
 from __future__ import annotations
 

@@ -69,7 +69,10 @@ class Attempt:
 
     @property
     def adapter(self) -> Platform:
-        """Return the platform's adapter, or the simulator for a sandbox account. Raises KeyError for unknown platforms."""
+        """Return the adapter of the platform that this attempt publishes to, or the simulator for a sandbox account.
+
+        Raises KeyError for unknown platforms.
+        """
         return adapter_or_simulator(self.target.platform, sandbox=self.target.sandbox)
 
     @property

@@ -1,1 +1,1 @@
-"""The Facebook adapter: posts, reels and stories of pages, by the Graph API."""
+"""Posts, reels and stories of Facebook pages, published by the Graph API."""

@@ -65,7 +65,7 @@ def check_video_processing(page: FacebookPage, content: Content, progress: Progr
 def find_possibly_published_post(
     page: FacebookPage, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find the Facebook post that an interrupted attempt may have published; return proof if there is none.
+    """Find the Facebook post that an interrupted attempt may have published; if there is none, return a proof of that.
 
     Raises as `create`.
     """

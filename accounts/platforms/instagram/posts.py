@@ -45,7 +45,7 @@ def publish_container(account: Account, content: Content, progress: Progress) ->
 def find_possibly_published_post(
     account: Account, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find the Instagram post that an interrupted attempt may have published; return proof if there is none.
+    """Find the Instagram post that an interrupted attempt may have published; if there is none, return a proof of that.
 
     Raises as `create`.
     """

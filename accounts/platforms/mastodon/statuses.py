@@ -60,7 +60,7 @@ def create(server: Server, content: Content, progress: Progress) -> Progress | P
 def find_possibly_created_status(
     server: Server, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find out whether an interrupted attempt has created the Mastodon status; return proof if it has not.
+    """Find the Mastodon status that an interrupted attempt may have created; if there is none, return a proof of that.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """

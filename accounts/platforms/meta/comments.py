@@ -50,7 +50,7 @@ class FirstComments:
     def find_possibly_added_comment(
         self, account: Account, content: Content, progress: Progress
     ) -> Published | NotPublishedProof:
-        """Find the first comment that an interrupted attempt may have added to a Meta post; return proof if there is none."""
+        """Find the first comment that an interrupted attempt may have added to a Meta post; otherwise return a proof."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
         post = progress.published
         assert post  # noqa: S101 - the step before has published the post

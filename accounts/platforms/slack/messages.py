@@ -137,7 +137,7 @@ def find_shared_message(api: WebApi, channel: Channel, content: Content, progres
 def find_possibly_posted_message(
     api: WebApi, channel: Channel, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find the Slack message of an interrupted attempt by its first file; return proof if Slack does not have it."""
+    """Find the Slack message that an interrupted attempt may have posted; if there is none, return a proof of that."""
     file = _first_file(api, progress.state)
     if file is None:
         return NotPublishedProof(UploadStatusProof("file_not_found"))

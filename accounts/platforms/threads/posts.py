@@ -67,7 +67,7 @@ def publish_container(account: Account, content: Content, progress: Progress) ->
 
 
 def find_possibly_published_post(account: Account, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Find out whether an interrupted attempt has published the Threads post; return proof if it has not.
+    """Find the Threads post that an interrupted attempt may have published; if there is none, return a proof of that.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
     """

@@ -135,7 +135,7 @@ STEPS = {
 
 
 def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Find out whether an interrupted attempt has uploaded a whole video to TikTok; return proof if it has not.
+    """Find the TikTok video that an interrupted attempt may have uploaded; if there is none, return a proof of that.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """

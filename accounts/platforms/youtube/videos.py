@@ -111,7 +111,7 @@ def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progres
 
 
 def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Find out whether an interrupted attempt has created the YouTube video; return proof if it has not.
+    """Find the YouTube video that an interrupted attempt may have created; if there is none, return a proof of that.
 
     Raises OutcomeUnknown if YouTube no longer knows the upload or refuses to describe it, TokenExpired, AccountDisconnected,
     ConnectionUnavailable, Transient.
