@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from billing.services.deleted_workspaces import end_subscriptions_of_deleted_workspaces
-from billing.services.ledger import hold_costs, lock_month_counters, release_hold, release_holds, settle_hold, settle_holds
+from billing.services.ledger import hold_costs, lock_month_counters, release_holds, settle_holds
 from billing.services.processor_events import process_due_events, receive_event
 from billing.services.reconcile import (
     ReconciliationResult,
@@ -26,9 +26,7 @@ __all__ = [
     "reconcile_billing",
     "reconcile_for_operator",
     "reconcile_if_night_or_incomplete",
-    "release_hold",
     "release_holds",
     "send_due_usage_reports",
-    "settle_hold",
     "settle_holds",
 ]

@@ -65,11 +65,6 @@ def hold_costs(
         _hold_day(caps, agent_id, day, demand)
 
 
-def settle_hold(*, target_id: str) -> None:
-    """Record that the money reserved for a published post is spent; does nothing if no money is reserved."""
-    settle_holds(target_ids=[target_id])
-
-
 def settle_holds(*, target_ids: Iterable[str]) -> None:
     """Record that the money reserved for published posts is spent; creates usage reports beyond the free credit."""
     _require_transaction()
@@ -79,11 +74,6 @@ def settle_holds(*, target_ids: Iterable[str]) -> None:
     for key, ended in _grouped(entries, "workspace_id", "month", "agent_id", "platform"):
         _count_usage(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents)
     create_usage_reports_for_charges(entries)
-
-
-def release_hold(*, target_id: str, failed: bool) -> None:
-    """Release the money reserved for a failed or cancelled post; does nothing if no money is reserved."""
-    release_holds(target_ids=[target_id], failed=failed)
 
 
 def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:

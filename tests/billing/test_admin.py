@@ -32,7 +32,7 @@ def test_operators_find_ledger_rows_by_id_and_cannot_change_them(operator: Clien
     workspace = make_workspace()
     agent = make_agent(workspace)
     services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
-    services.settle_hold(target_id="tgt_1")
+    services.settle_holds(target_ids=["tgt_1"])
 
     words = f"{agent.pk} {today()}" if table == "ledgerentry" else agent.pk
     found = operator.get(f"/admin/billing/{table}/", {"q": words})

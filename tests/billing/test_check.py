@@ -83,7 +83,7 @@ def test_a_check_needs_two_queries_and_one_for_a_day_cap(django_assert_num_queri
 def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
     workspace = make_workspace(free=30, cap=40)
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
-    services.settle_hold(target_id="tgt_1")
+    services.settle_holds(target_ids=["tgt_1"])
 
     assert SpendCapSerializer(selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH)).data == {
         "cap_cents": 40,

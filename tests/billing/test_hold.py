@@ -238,6 +238,6 @@ def test_moving_money_needs_a_transaction() -> None:
     with pytest.raises(transaction.TransactionManagementError):
         services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     with pytest.raises(transaction.TransactionManagementError):
-        services.settle_hold(target_id="tgt_1")
+        services.settle_holds(target_ids=["tgt_1"])
     with pytest.raises(transaction.TransactionManagementError):
-        services.release_hold(target_id="tgt_1", failed=False)
+        services.release_holds(target_ids=["tgt_1"], failed=False)

@@ -83,7 +83,7 @@ def take(step: Hold | Settle | Release, workspace: Workspace, agent: Agent, take
             taken |= held
             open_holds |= held
     elif isinstance(step, Settle):
-        services.settle_hold(target_id=step.target_id)
+        services.settle_holds(target_ids=[step.target_id])
         open_holds.discard(step.target_id)
     else:
         services.release_holds(target_ids=step.target_ids, failed=step.failed)

@@ -86,11 +86,11 @@ class Books:
                 if self.hold(target_id, cents, due):
                     self.held[target_id] = cents
             case Settle(target_id):
-                services.settle_hold(target_id=target_id)
+                services.settle_holds(target_ids=[target_id])
                 if self.held.pop(target_id, None) is not None:
                     self.settled.add(target_id)
             case Release(target_id, failed):
-                services.release_hold(target_id=target_id, failed=failed)
+                services.release_holds(target_ids=[target_id], failed=failed)
                 self.held.pop(target_id, None)
             case Reschedule(target_id, due) if target_id in self.held:
                 self.hold(target_id, self.held[target_id], due, instead_of=[target_id])

@@ -106,7 +106,7 @@ def test_retrying_a_failed_target_needs_a_payment_method(
     group = api.post("/posts", body_for(account)).json()["post_group"]
     target = group["targets"][0]["id"]
     with transaction.atomic():
-        services.release_hold(target_id=target, failed=True)
+        services.release_holds(target_ids=[target], failed=True)
     PostTarget.objects.filter(pk=target).update(status="failed", due_at=None)
     PostGroup.objects.filter(pk=group["id"]).update(status="failed")
     spend(api, account)

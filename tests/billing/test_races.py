@@ -83,9 +83,9 @@ def test_concurrent_settles_and_releases_close_a_hold_once() -> None:
 
     def end(n: int) -> None:
         if n % 2:
-            services.settle_hold(target_id="tgt_1")
+            services.settle_holds(target_ids=["tgt_1"])
         else:
-            services.release_hold(target_id="tgt_1", failed=True)
+            services.release_holds(target_ids=["tgt_1"], failed=True)
 
     ends = at_once(16, end)
 
@@ -110,9 +110,9 @@ def test_concurrent_holds_and_releases_do_not_deadlock() -> None:
             held = charges(f"tgt_{n}", f"tgt_{n}b")
             services.hold_costs(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
         elif n % 2:
-            services.settle_hold(target_id=f"tgt_{n}")
+            services.settle_holds(target_ids=[f"tgt_{n}"])
         else:
-            services.release_hold(target_id=f"tgt_{n}", failed=True)
+            services.release_holds(target_ids=[f"tgt_{n}"], failed=True)
 
     ends = at_once(30, cross)
 

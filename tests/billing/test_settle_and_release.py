@@ -21,7 +21,7 @@ def test_settling_turns_held_into_spent_cents() -> None:
     held = charges("tgt_1", "tgt_2", cents=20, url_posts=1)
     services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=held, due=MARCH)
 
-    services.settle_hold(target_id="tgt_1")
+    services.settle_holds(target_ids=["tgt_1"])
 
     assert month_of(agent) == month_of(workspace) == (20, 20, 2)
     assert day_of(agent) == 2
@@ -33,7 +33,7 @@ def test_settling_uses_the_price_of_the_hold() -> None:
     workspace = make_workspace()
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=3), due=APRIL)
 
-    services.settle_hold(target_id="tgt_1")
+    services.settle_holds(target_ids=["tgt_1"])
 
     assert month_of(workspace, APRIL) == (0, 3, 0)
 
@@ -44,7 +44,7 @@ def test_releasing_restores_the_counters(failed: bool, counted: list[tuple[str, 
     held = charges("tgt_1", url_posts=1)
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=MARCH)
 
-    services.release_hold(target_id="tgt_1", failed=failed)
+    services.release_holds(target_ids=["tgt_1"], failed=failed)
 
     assert month_of(workspace) == (0, 0, 0)
     assert totals() == counted
@@ -56,7 +56,7 @@ def test_releasing_restores_the_agents_month_and_day() -> None:
     agent = make_agent(workspace, cap=10, day_cap=1)
     services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
 
-    services.release_hold(target_id="tgt_1", failed=True)
+    services.release_holds(target_ids=["tgt_1"], failed=True)
 
     assert (month_of(agent), day_of(agent)) == ((0, 0, 0), 0)
     services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_2"), due=MARCH)
@@ -80,12 +80,12 @@ def test_release_many_over_months_agents_and_workspaces() -> None:
 def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
     workspace = make_workspace()
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
-    services.settle_hold(target_id="tgt_1")
-    services.release_hold(target_id="tgt_2", failed=True)
+    services.settle_holds(target_ids=["tgt_1"])
+    services.release_holds(target_ids=["tgt_2"], failed=True)
 
     for target_id in ("tgt_1", "tgt_2", "tgt_unknown"):
-        services.settle_hold(target_id=target_id)
-        services.release_hold(target_id=target_id, failed=True)
+        services.settle_holds(target_ids=[target_id])
+        services.release_holds(target_ids=[target_id], failed=True)
 
     assert month_of(workspace) == (0, 10, 0)
     assert totals() == [("", "sandbox", 1, 1, 0, 10)]
@@ -95,10 +95,10 @@ def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
 def test_a_released_target_can_be_held_again_in_another_month() -> None:
     workspace = make_workspace()
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
-    services.release_hold(target_id="tgt_1", failed=True)
+    services.release_holds(target_ids=["tgt_1"], failed=True)
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=12), due=APRIL)
 
-    services.settle_hold(target_id="tgt_1")
+    services.settle_holds(target_ids=["tgt_1"])
 
     assert (month_of(workspace, MARCH), month_of(workspace, APRIL)) == ((0, 0, 0), (0, 12, 0))
     assert ledger()[2:] == [("tgt_1", 2, "hold"), ("tgt_1", 2, "settle")]
@@ -108,7 +108,7 @@ def test_a_released_target_can_be_held_again_in_another_month() -> None:
 def test_a_settled_target_cannot_be_held_again() -> None:
     workspace = make_workspace()
     services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
-    services.settle_hold(target_id="tgt_1")
+    services.settle_holds(target_ids=["tgt_1"])
 
     with pytest.raises(ValueError, match="tgt_1 is already held or settled"):
         services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
@@ -119,14 +119,14 @@ def test_settle_and_release_need_few_queries(django_assert_num_queries: DjangoAs
     agent = make_agent(workspace)
     four = charges("tgt_1", "tgt_2", "tgt_3", "tgt_4")
     services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=four, due=MARCH)
-    services.settle_hold(target_id="tgt_1")
+    services.settle_holds(target_ids=["tgt_1"])
 
     with django_assert_num_queries(6):  # the hold, its ends, the entry, two months, the totals
-        services.settle_hold(target_id="tgt_2")
+        services.settle_holds(target_ids=["tgt_2"])
     with django_assert_num_queries(7):  # and the day
         services.release_holds(target_ids=["tgt_3", "tgt_4"], failed=True)
     with django_assert_num_queries(2):
-        services.settle_hold(target_id="tgt_2")
+        services.settle_holds(target_ids=["tgt_2"])
 
 
 def test_drift_returns_the_month_with_a_wrong_counter() -> None:

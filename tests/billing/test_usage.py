@@ -38,7 +38,7 @@ def spend(
     cents: int = 10,
     url_posts: int = 0,
     due: datetime = MARCH,
-    end: Callable[..., None] | None = services.settle_hold,
+    end: Callable[..., None] | None = services.settle_holds,
     **how: Any,
 ) -> None:
     """Hold the targets' cost and settle or release each of them."""
@@ -47,7 +47,7 @@ def spend(
         services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk if agent else None, charges=wanted, due=due)
         if end:
             for target in targets:
-                end(target_id=target, **how)
+                end(target_ids=[target], **how)
 
 
 def usage(client: ApiClient, workspace: Workspace, **query: Any) -> Any:
@@ -69,8 +69,8 @@ def test_a_months_usage_is_returned_by_platform(api: ApiClient, workspace: Works
     spend(workspace, "tgt_1", "tgt_2", platform="x", cents=20, url_posts=1)
     spend(workspace, "tgt_3", platform="bluesky", cents=1)
     spend(workspace, "tgt_4", platform="bluesky", cents=2, agent=agent)
-    spend(workspace, "tgt_5", platform="mastodon", end=services.release_hold, failed=True)
-    spend(workspace, "tgt_6", platform="mastodon", end=services.release_hold, failed=False)
+    spend(workspace, "tgt_5", platform="mastodon", end=services.release_holds, failed=True)
+    spend(workspace, "tgt_6", platform="mastodon", end=services.release_holds, failed=False)
     spend(workspace, "tgt_7", cents=30, end=None)
     spend(workspace, "tgt_8", due=APRIL)
 

@@ -47,7 +47,7 @@ def test_usage_without_a_paying_subscription_waits_and_raises_an_alarm(
     Subscription.objects.update(status=status)
     with transaction.atomic():
         for target in ("tgt_2", "tgt_3"):
-            services.settle_hold(target_id=target)
+            services.settle_holds(target_ids=[target])
 
     report_on(clock, timedelta(hours=5))
 

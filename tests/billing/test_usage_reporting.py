@@ -26,7 +26,7 @@ def test_settling_creates_reports_of_usage_beyond_the_free_credit(payer: Workspa
     spend(payer, "tgt_april", due=APRIL)
     with transaction.atomic():
         services.hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_4"), due=MARCH)
-        services.release_hold(target_id="tgt_4", failed=True)
+        services.release_holds(target_ids=["tgt_4"], failed=True)
 
     assert reports() == [("tgt_2", 2, "pending"), ("tgt_3", 6, "pending")]
     entry = LedgerEntry.objects.get(target_id="tgt_2", kind="settle")

@@ -21,7 +21,7 @@ def spend(workspace: Workspace, *targets: str, cents: int = 6, due: datetime = M
         with transaction.atomic():
             held = charges(target, cents=cents)
             services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=due)
-            services.settle_hold(target_id=target)
+            services.settle_holds(target_ids=[target])
 
 
 def reports() -> list[tuple[str, int, str]]:

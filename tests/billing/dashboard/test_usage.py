@@ -68,7 +68,7 @@ def test_a_month_without_posts_shows_a_message(pages: Pages) -> None:
 def test_usage_is_shown_by_day_platform_and_agent(pages: Pages, workspace: Workspace, agent: Agent) -> None:
     spend(workspace, *targets(3), agent=agent, platform="mastodon", cents=20, due=datetime.fromisoformat("2027-03-02T23:59Z"))
     spend(workspace, *targets(2), cents=5, due=datetime.fromisoformat("2027-03-31T12:00Z"))
-    spend(workspace, *targets(1), cents=7, end=services.release_hold, failed=True)
+    spend(workspace, *targets(1), cents=7, end=services.release_holds, failed=True)
     spend(workspace, *targets(1), cents=30, end=None)
     spend(workspace, *targets(1), cents=90, due=APRIL)
 
@@ -141,7 +141,7 @@ def test_the_csv_contains_the_months_charges(pages: Pages, workspace: Workspace,
     [late], [early] = targets(1), targets(1)
     spend(workspace, late, agent=agent, cents=20, due=datetime.fromisoformat("2027-03-31T12:00Z"))
     spend(workspace, early, cents=5, due=datetime.fromisoformat("2027-03-01T00:00Z"))
-    spend(workspace, *targets(1), cents=7, end=services.release_hold, failed=True)
+    spend(workspace, *targets(1), cents=7, end=services.release_holds, failed=True)
     spend(workspace, *targets(1), cents=90, due=APRIL)
 
     answer = pages.get("usage-charges", query={"month": "2027-03"})
