@@ -73,7 +73,7 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, due_rows
     return [row for row in rows if row.fence == fences[row.pk]]
 
 
-def _claim(model: type[DueRow], free: QuerySet[Any, Any], lease_until: datetime) -> dict[str, int]:
+def _claim(model: type[DueRow], free: QuerySet[Any, Any], lease_until: datetime) -> dict[Any, int]:
     """Set the lease and the next fence of the rows that a query finds, by one statement; return the fences by primary key."""
     table, key = (connection.ops.quote_name(str(name)) for name in (model._meta.db_table, model._meta.pk.column))
     found, parameters = free.query.sql_with_params()
@@ -85,7 +85,7 @@ def _claim(model: type[DueRow], free: QuerySet[Any, Any], lease_until: datetime)
     lease = model._meta.get_field("lease_until").get_db_prep_save(lease_until, connection)
     with connection.cursor() as cursor:
         cursor.execute(statement, [*parameters, lease])
-        return dict(cursor.fetchall())
+        return {model._meta.pk.to_python(pk): fence for pk, fence in cursor.fetchall()}
 
 
 def claimed_row_queryset(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:

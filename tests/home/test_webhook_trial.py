@@ -17,7 +17,7 @@ from tests.fakes.name_server import Records
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
 from tests.posts.publishing.worker import run_until_idle
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from workspaces.models import User, Workspace
 
 
@@ -50,7 +50,7 @@ def test_the_event_of_a_sandbox_post_arrives(
     assert "The test is running." in words(pages.http.get(answer["Location"]))
 
     run_until_idle()
-    deliver_due()
+    deliver_until_idle()
 
     [sent] = receiver.requests
     event = json.loads(sent.body)

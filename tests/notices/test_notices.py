@@ -21,7 +21,7 @@ from tests.fakes.receiver import Receiver
 from tests.notices.rounds import ended, real_account, scheduled, send_emails, subjects
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import NOON, create
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from workspaces.models import User, Workspace
 
 pytestmark = pytest.mark.django_db
@@ -128,12 +128,12 @@ def test_a_dead_letter_is_reported_again_after_a_failed_replay(
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     with Receiver(otherwise=410) as receiver:
         scheduled(api, bluesky, webhook_url=f"{receiver.url}/hook?secret=1")
-        deliver_due()
+        deliver_until_idle()
         [message] = send_emails()
         clock.shift(LATER)
         [delivery] = api.get(f"/webhooks/deliveries?workspace_id={workspace.id}").json()["deliveries"]
         assert api.post(f"/webhooks/deliveries/{delivery['id']}/replay").status_code == 200
-        deliver_due()
+        deliver_until_idle()
         again = subjects()
 
     assert message.subject == "A webhook delivery of Workshop was given up"
@@ -188,7 +188,7 @@ def test_nothing_in_the_sandbox_is_reported(
         create(api, account, text="[sandbox:reject]", webhook_url=receiver.url)
         create(api, real_account(workspace), text="[sandbox:unknown]", sandbox=True)
         run_until_idle()
-        deliver_due()
+        deliver_until_idle()
     mark_needs_reauth_unless_renewed(account_id=account.id, stale=account.grant())
 
     assert send_emails() == []

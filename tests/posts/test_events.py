@@ -16,7 +16,7 @@ from tests.factories import AccountFactory
 from tests.fakes.receiver import Receiver
 from tests.posts.publishing.worker import publish_claimed, run_until_idle
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, publish_rounds, read
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from webhooks.models import Delivery
 from workspaces.models import Workspace
 
@@ -148,7 +148,7 @@ def test_the_receiver_gets_the_emitted_payload(api: ApiClient, account: Connecte
     with Receiver() as receiver:
         group = create(api, account, webhook_url=receiver.url)
         run_until_idle()
-        assert deliver_due() == 1
+        assert deliver_until_idle() == 1
 
         assert [request.json() for request in receiver.requests] == events_of(group)
         assert receiver.requests[0].headers["x-service-event"] == "post.published"

@@ -1,28 +1,39 @@
-"""Sends due webhook deliveries without a worker."""
+"""The delivery worker in the calling thread: tests run the production loop and see what it has written."""
 
 from __future__ import annotations
 
-import asyncio
+from django.db.models import Sum
 
-from config.outbound import create_session
 from webhooks.models import Delivery
-from webhooks.sender import MAX_IN_FLIGHT, AttemptOutcome, DeliveryRequest, send_delivery
-from webhooks.services import deliveries
+from webhooks.worker_loop import DeliverLoop
+
+SECONDS = 10.0
 
 
-def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
-    """Claim up to `limit` due webhook deliveries, send them at the same time and record the outcomes; return their number."""
-    claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=limit)
-    keys = deliveries.signing_secrets_for(claimed)
-    outcomes = asyncio.run(_send([deliveries.signed_request_or_outcome(delivery, keys) for delivery in claimed]))
-    deliveries.record_outcomes(list(zip(claimed, outcomes, strict=True)))
-    return len(claimed)
+class LoopOfTest(DeliverLoop):
+    """The production loop without its own thread; only the attempts are sent by another thread."""
+
+    def start(self) -> None:
+        self._sending.start()
+
+    def run_until_idle(self) -> None:
+        while self.run_once() or self._in_flight:
+            if self._in_flight:
+                self._awake.wait(SECONDS)
+                self._awake.clear()
 
 
-async def _send(prepared: list[DeliveryRequest | AttemptOutcome]) -> list[AttemptOutcome]:
-    async with create_session(connections=MAX_IN_FLIGHT) as session:
+def deliver_until_idle() -> int:
+    """Send all due webhook deliveries and record the outcomes; return how many deliveries were claimed."""
+    before, loop = _claims(), LoopOfTest()
+    loop.start()
+    try:
+        loop.run_until_idle()
+    finally:
+        loop.finish(SECONDS)
+    return _claims() - before
 
-        async def send(request: DeliveryRequest | AttemptOutcome) -> AttemptOutcome:
-            return request if isinstance(request, AttemptOutcome) else await send_delivery(session, request)
 
-        return await asyncio.gather(*map(send, prepared))
+def _claims() -> int:
+    """The number of all claims ever made, which the deliveries' fences count."""
+    return int(Delivery.objects.aggregate(claims=Sum("fence"))["claims"] or 0)

@@ -6,7 +6,7 @@ from config.api.caller import system_caller
 from tests.factories import WorkspaceFactory
 from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import make_delivery
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from webhooks import services
 from webhooks.models import SigningSecret
 from webhooks.tasks import destroy_secrets_of_deleted
@@ -22,7 +22,7 @@ def test_the_secret_is_deleted_and_not_created_again(workspace: Workspace, recei
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
 
     assert [destroy_secrets_of_deleted() for _ in range(2)] == [1, 0]
-    deliver_due()
+    deliver_until_idle()
 
     assert list(SigningSecret.objects.values_list("pk", flat=True)) == [other.pk]
     waiting.refresh_from_db()

@@ -15,7 +15,7 @@ from tests.conftest import ApiClient
 from tests.factories import WorkspaceFactory
 from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import NOON, as_user, make_delivery, with_agent_key, with_key
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.sender import AttemptOutcome, DeliveryVerdict
 from webhooks.services import deliveries
@@ -30,7 +30,7 @@ def replay(client: ApiClient, delivery: Delivery, body: Any = None, **headers: s
 def delivery(workspace: Workspace, receiver: Receiver) -> Delivery:
     """A successful delivery."""
     row = make_delivery(workspace, receiver.url)
-    deliver_due()
+    deliver_until_idle()
     row.refresh_from_db()
     return row
 
@@ -68,7 +68,7 @@ def test_a_replay_sends_the_same_bytes_under_the_same_id_with_a_fresh_signature(
 ) -> None:
     with time_machine.travel(NOON, tick=False):
         replay(publisher, delivery)
-        deliver_due()
+        deliver_until_idle()
 
     first, second = receiver.requests
     assert first.body == second.body
@@ -85,7 +85,7 @@ def test_a_replayed_dead_letter_gets_the_whole_retry_schedule(
     receiver.otherwise = 500
     with time_machine.travel(NOON, tick=False):
         replay(publisher, delivery)
-        deliver_due()
+        deliver_until_idle()
 
     delivery.refresh_from_db()
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.RETRYING, 9)
@@ -98,10 +98,10 @@ def test_a_delivery_that_waits_for_its_retry_can_be_replayed_now(
 ) -> None:
     receiver.will_answer(500)
     waiting = make_delivery(workspace, receiver.url)
-    deliver_due()
+    deliver_until_idle()
 
     assert replay(publisher, waiting).json()["delivery"]["status"] == "pending"
-    deliver_due()
+    deliver_until_idle()
 
     waiting.refresh_from_db()
     assert waiting.status == DeliveryStatus.DELIVERED
@@ -131,9 +131,9 @@ def test_a_late_result_of_an_earlier_attempt_does_not_change_the_replay(
 
 def test_one_idempotency_key_replays_once(delivery: Delivery, publisher: ApiClient, receiver: Receiver) -> None:
     first = replay(publisher, delivery, idempotency_key="one")
-    deliver_due()
+    deliver_until_idle()
     second = replay(publisher, delivery, idempotency_key="one")
-    deliver_due()
+    deliver_until_idle()
 
     assert second.headers["Idempotency-Replayed"] == "true"
     assert second.json() == first.json()
@@ -142,7 +142,7 @@ def test_one_idempotency_key_replays_once(delivery: Delivery, publisher: ApiClie
 
 def test_a_dry_run_returns_a_preview_and_sends_nothing(delivery: Delivery, publisher: ApiClient, receiver: Receiver) -> None:
     response = replay(publisher, delivery, {"dry_run": True})
-    deliver_due()
+    deliver_until_idle()
 
     body = response.json()
     assert (response.status_code, body["dry_run"], body["operation"]) == (200, True, "webhooks.replay")

@@ -21,7 +21,7 @@ from tests.fakes.http_server import ReceivedRequest
 from tests.fakes.receiver import Receiver
 from tests.until import wait_until
 from tests.webhooks.rows import emit
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from webhooks import signing
 from webhooks.models import SigningSecret
 from workspaces.models import Workspace
@@ -30,7 +30,7 @@ from workspaces.models import Workspace
 def delivered(workspace: Workspace, receiver: Receiver) -> tuple[ReceivedRequest, str]:
     """A received delivery and the secret that signed it."""
     emit(workspace, receiver.url)
-    deliver_due()
+    deliver_until_idle()
     return receiver.requests[-1], SigningSecret.objects.get(pk=workspace.pk).secret
 
 

@@ -17,7 +17,7 @@ from tests.conftest import ApiClient
 from tests.factories import UserFactory, WorkspaceFactory
 from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import NOON, as_user, emit, with_agent_key, with_key
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from webhooks import services, signing
 from webhooks.models import SigningSecret
 from workspaces.models import Member, User, Workspace
@@ -109,7 +109,7 @@ def test_for_24_hours_deliveries_have_both_signatures_with_the_new_first(workspa
     for moment in (NOON + timedelta(hours=24, seconds=-1), NOON + timedelta(hours=24)):
         with time_machine.travel(moment, tick=False):
             emit(workspace, receiver.url)
-            deliver_due()
+            deliver_until_idle()
 
     for request, keys in zip(receiver.requests, ([new, old], [new]), strict=True):
         header = request.headers["x-service-signature"]

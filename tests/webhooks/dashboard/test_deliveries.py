@@ -15,7 +15,7 @@ from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
 from tests.webhooks.rows import emit, make_delivery
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import User, Workspace
 
@@ -32,7 +32,7 @@ def arrived(workspace: Workspace, receiver: Receiver) -> Delivery:
     row = make_delivery(workspace, receiver.url)
     for _ in range(2):
         Delivery.objects.update(due_at=timezone.now())
-        deliver_due()
+        deliver_until_idle()
     row.refresh_from_db()
     assert row.status == DeliveryStatus.DELIVERED
     return row
@@ -112,7 +112,7 @@ def test_a_delivery_page_shows_the_request_and_the_response(pages: Pages, arrive
 def test_a_failure_is_shown_with_the_receivers_response(pages: Pages, workspace: Workspace, receiver: Receiver) -> None:
     receiver.will_answer(Answer(503, b"come <again>"))
     row = make_delivery(workspace, receiver.url)
-    deliver_due()
+    deliver_until_idle()
 
     shown = words(pages.get("delivery", delivery_id=row.id))
 
@@ -139,7 +139,7 @@ def test_a_delivery_is_replayed_once_however_often_the_form_is_submitted(
 
     for _ in range(2):
         assert "The delivery is being sent again." in words(pages.post("delivery-replay", form, follow=True, **named))
-        deliver_due()
+        deliver_until_idle()
 
     assert len(receiver.requests) == before + 1
     assert receiver.requests[-1].body == receiver.requests[0].body

@@ -13,7 +13,7 @@ from auditlog.models import AuditEntry
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
 from tests.webhooks.rows import NOON, make_delivery
-from tests.webhooks.sending import deliver_due
+from tests.webhooks.sending import deliver_until_idle
 from webhooks.models import SigningSecret
 from webhooks.services.signing_secrets import valid_signing_secrets
 from workspaces.models import Member, User, Workspace
@@ -84,7 +84,7 @@ def test_the_documented_example_verifies_signatures(pages: Pages, workspace: Wor
     exec(html.unescape(page.partition('<pre id="verify">')[2].partition("</pre>")[0]), example)  # noqa: S102
     send(pages, "webhook-secret-rotate")
     make_delivery(workspace, receiver.url)
-    deliver_due()
+    deliver_until_idle()
     sent, secret = receiver.requests[0], secret_of(workspace)
     header = sent.headers["x-service-signature"]
 
