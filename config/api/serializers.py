@@ -128,7 +128,7 @@ def page_serializer_class(name: str, plural: str, item: type[serializers.BaseSer
 
 
 class OneOf(serializers.Serializer):
-    """The base serializer of a response with one of several schemas, chosen by the keys of the data (see `one_of`)."""
+    """The base serializer of a response with one of several schemas, chosen by the keys of the data."""
 
     alternatives: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 

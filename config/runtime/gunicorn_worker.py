@@ -152,7 +152,7 @@ class BufferedThreadWorker(ThreadWorker):
             conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         return self._run_when_due(conn)
 
-    # Running a request (in a thread, except enqueue_req and finish_request).
+    # Running a request (in a thread, except enqueue_req and continue_request).
 
     def enqueue_req(self, conn: Connection) -> None:
         """Run the application for a request in a thread; the health checks /healthz and /readyz have their own thread."""

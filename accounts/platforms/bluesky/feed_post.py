@@ -173,7 +173,7 @@ def _names_a_lost_blob(error: XrpcError) -> bool:
 
 
 def _read(address: str, did: str, rkey: str) -> dict[str, Any] | None:
-    """Read a Bluesky post from its server. Returns ABSENT ({}) if the post does not exist, None if the server fails."""
+    """Read a Bluesky post from its server; RECORD_NOT_FOUND ({}) if it does not exist, None if the server fails."""
     params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
     try:
         answer = Xrpc(address).query("com.atproto.repo.getRecord", params, timeout=READ_SECONDS)

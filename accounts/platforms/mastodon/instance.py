@@ -30,7 +30,7 @@ SCOPES_SINCE = {"mastodon": (2, 5), "gotosocial": (0, 19), "pleroma": (2, 0), "a
 _VERSION = re.compile(r"v?(\d{1,5})\.(\d{1,5})")
 _NODEINFO = re.compile(r"https?://[^/?#\s]+(?P<path>/[A-Za-z0-9._/-]{1,200})")
 
-# The sections and fields of an instance's `configuration`, by the parameters of capabilities.capabilities_with.
+# The sections and fields of an instance's `configuration`, by the parameters of capabilities.capabilities_with_limits.
 _LIMITS = {
     "characters": ("statuses", "max_characters"),
     "media": ("statuses", "max_media_attachments"),
