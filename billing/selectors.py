@@ -173,7 +173,7 @@ def has_paying_subscription(*, workspace_id: str) -> bool:
     return subscription is not None and subscription.pays_for_usage_at(timezone.now())
 
 
-class MonthAmounts(NamedTuple):
+class MonthTotals(NamedTuple):
     """A month's reserved cents, spent cents and posts with a URL, from its counter or added up from the billing ledger."""
 
     held_cents: int = 0
@@ -187,8 +187,8 @@ class LedgerDrift:
 
     holder_id: str
     month: date
-    counter: MonthAmounts
-    ledger: MonthAmounts
+    counter: MonthTotals
+    ledger: MonthTotals
 
 
 def ledger_drift() -> list[LedgerDrift]:
@@ -197,11 +197,11 @@ def ledger_drift() -> list[LedgerDrift]:
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """
     counted = {
-        (counter.holder_id, counter.month): MonthAmounts(counter.held_cents, counter.settled_cents, counter.url_posts)
+        (counter.holder_id, counter.month): MonthTotals(counter.held_cents, counter.settled_cents, counter.url_posts)
         for counter in MonthCounter.objects.iterator()
     }
     entered = _ledger_by("workspace_id") | _ledger_by("agent_id")
-    none = MonthAmounts()
+    none = MonthTotals()
     return [
         LedgerDrift(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
         for key in sorted(counted.keys() | entered.keys())
@@ -209,7 +209,7 @@ def ledger_drift() -> list[LedgerDrift]:
     ]
 
 
-def _ledger_by(holder: str) -> dict[tuple[str, date], MonthAmounts]:
+def _ledger_by(holder: str) -> dict[tuple[str, date], MonthTotals]:
     kind = LedgerEntry.Kind
     sums = (
         LedgerEntry.objects.exclude(**{holder: ""})
@@ -220,7 +220,7 @@ def _ledger_by(holder: str) -> dict[tuple[str, date], MonthAmounts]:
             urls=_sum("url_posts", plus=[kind.HOLD, kind.ADJUST], minus=[kind.RELEASE]),
         )
     )
-    return {(holder_id, month): MonthAmounts(*map(int, amounts)) for holder_id, month, *amounts in sums}
+    return {(holder_id, month): MonthTotals(*map(int, amounts)) for holder_id, month, *amounts in sums}
 
 
 def _sum(field: str, *, plus: list[LedgerEntry.Kind], minus: list[LedgerEntry.Kind]) -> Sum:

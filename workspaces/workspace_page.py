@@ -65,7 +65,7 @@ class WorkspacePage:
         """
         return self.request.POST.get("key") or secrets.token_urlsafe(16)
 
-    def page_url(self, name: str, **named: str) -> str:
+    def url_of_page(self, name: str, **named: str) -> str:
         """Return the URL of the workspace's dashboard page with this name."""
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
 
@@ -76,7 +76,7 @@ class WorkspacePage:
     def success_redirect(self, message: str, name: str, **named: str) -> HttpResponse:
         """Show a success message and redirect to another dashboard page of the workspace."""
         messages.success(self.request, message)
-        return self.redirect(self.page_url(name, **named))
+        return self.redirect(self.url_of_page(name, **named))
 
     def success_redirect_back(self, message: str) -> HttpResponse:
         """Show a success message and redirect back to the dashboard page that contained the form."""
@@ -240,4 +240,4 @@ def _referring_page(page: WorkspacePage) -> str:
     parts = urlsplit(referer)
     if same and parts.path.startswith("/dashboard/"):
         return f"{parts.path}?{parts.query}" if parts.query else parts.path
-    return page.page_url("home")
+    return page.url_of_page("home")

@@ -31,7 +31,7 @@ def schema_violations(schema: Mapping[str, Any], value: Any) -> list[ValidationE
 
 
 def _within(keyword: str, limit: str) -> Any:
-    """Return a validator of the JSON Schema keyword `keyword` that skips values too long for the schema's keyword `limit`.
+    """Return a JSON Schema validator of a keyword, such as "pattern", that skips values which are too long for the schema.
 
     To validate them would take too long.
     """

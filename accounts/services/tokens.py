@@ -87,7 +87,7 @@ def _connected(account_id: str) -> ConnectedAccount:
 
 
 def mark_needs_reauth_unless_renewed(*, account_id: str, stale: Grant) -> None:
-    """Set an active account to needs_reauth, unless its secrets are no longer the ones that failed (`stale`)."""
+    """Set an active account to needs_reauth if it still has the secrets that failed (`stale`)."""
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.grant() == stale:
         ConnectedAccount.objects.filter(

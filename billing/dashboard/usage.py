@@ -61,14 +61,14 @@ def checkout(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: redirect from the usage page to the payment processor's checkout page for a plan."""
     plan = page.request.POST.get("plan", "")
     session = services.create_checkout_or_portal_session(caller=page.caller, workspace_id=page.workspace.id, plan=plan)
-    return page.redirect(session.url or page.page_url("usage"))
+    return page.redirect(session.url or page.url_of_page("usage"))
 
 
 @workspace_page("POST", operation="billing.create_portal_session")
 def portal(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: redirect from the usage page to the payment processor's page for payment methods and invoices."""
     session = services.create_portal_session(caller=page.caller, workspace_id=page.workspace.id)
-    return page.redirect(session.url or page.page_url("usage"))
+    return page.redirect(session.url or page.url_of_page("usage"))
 
 
 @workspace_page()
@@ -134,7 +134,7 @@ def _free_credit_is_used_up(bill: MonthBill) -> bool:
 
 
 def _grace_end(subscription: Subscription | None) -> datetime | None:
-    """Return when a past-due subscription stops paying for usage (the end of its grace period); None for any other."""
+    """Return the end of a past-due subscription's grace period, after which usage is not covered; None for any other."""
     if subscription is None or subscription.status != PAST_DUE or subscription.status_since is None:
         return None
     return subscription.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)

@@ -13,7 +13,7 @@ Kind = BillingAlarm.Kind
 logger = logging.getLogger(__name__)
 
 
-def raise_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> None:
+def open_or_update_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> None:
     """Save and log an open billing alarm. `detail` may contain ids and numbers, but no personal data."""
     logger.error("Billing alarm %s %s: %s", kind, subject, detail)
     now = timezone.now()

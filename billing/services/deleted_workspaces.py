@@ -11,7 +11,7 @@ from billing import processor
 from billing.errors import BillingUnavailable
 from billing.models import MonthCounter, Subscription, UsageReport
 from billing.plans import has_payment_processor
-from billing.services.alarms import Kind, raise_alarm, resolve_alarms
+from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.subscription_state import RUNNING_STATUSES
 from workspaces.models import Workspace
@@ -36,7 +36,7 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
             _cancel_subscriptions(workspace)
         except (BillingUnavailable, ConcurrentUpdateError) as error:
             detail = f"Its subscription could not be cancelled at the processor: {type(error).__name__}."
-            raise_alarm(Kind.DELETED, workspace.pk, detail)
+            open_or_update_alarm(Kind.DELETED, workspace.pk, detail)
             break
         ended += 1
     return ended

@@ -20,7 +20,7 @@ from django.utils import timezone
 from billing.errors import BillingUnavailable, NotAtProcessor, SignatureInvalid
 from billing.models import ProcessorEvent
 from billing.plans import has_payment_processor
-from billing.services.alarms import Kind, raise_alarm, resolve_alarms
+from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription, save_subscription_from_event
 from billing.subscription_state import SubscriptionEvent, parse_subscription_event
 from config.api.errors import MalformedRequest
@@ -149,6 +149,6 @@ def _try_later(event: ProcessorEvent, fault: str) -> None:
         rows.update(due_at=None, lease_until=None, outcome=Outcome.GIVEN_UP)
         result = "is given up; the nightly reconciliation will update the subscription"
     if event.attempts + 1 >= ALARM_AFTER_FAILURES:
-        raise_alarm(Kind.EVENTS, event.event_id, f"The event ({event.type}) {result}: {fault}.")
+        open_or_update_alarm(Kind.EVENTS, event.event_id, f"The event ({event.type}) {result}: {fault}.")
     else:
         logger.warning("The processor's event %s %s: %s", event.event_id, result, fault)

@@ -12,7 +12,7 @@ from billing import selectors
 from billing.errors import BillingUnavailable, NotAtProcessor
 from billing.models import BillingAlarm
 from billing.plans import has_payment_processor
-from billing.services.alarms import Kind, raise_alarm, resolve_alarms, resolve_alarms_except
+from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms, resolve_alarms_except
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
 from billing.services.usage_reconciliation import reconcile_usage
 from config.api import request_limits
@@ -69,7 +69,9 @@ def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult
             resolve_alarms(Kind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
-            raise_alarm(Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour.")
+            open_or_update_alarm(
+                Kind.RECONCILIATION, "", "The processor does not answer; reconciliation is repeated in an hour."
+            )
     return ReconciliationResult(workspaces, changed, differences, compare_counters_with_ledger(progress), complete)
 
 
@@ -112,7 +114,9 @@ def reconcile_subscriptions(progress: Progress = _no_progress) -> tuple[int, int
                 changed += refresh_subscription(workspace_id=workspace.pk, customer_id=customer_id)
                 resolve_alarms(Kind.CUSTOMER, [workspace.pk])
             except NotAtProcessor:
-                raise_alarm(Kind.CUSTOMER, workspace.pk, f"The customer {customer_id} does not exist at the processor.")
+                open_or_update_alarm(
+                    Kind.CUSTOMER, workspace.pk, f"The customer {customer_id} does not exist at the processor."
+                )
             except ConcurrentUpdateError:  # events have just updated it
                 continue
         checked, last = checked + len(rows), rows[-1].pk
@@ -131,11 +135,11 @@ def compare_counters_with_ledger(progress: Progress = _no_progress) -> int:
     different = {f"{drift.holder_id} {drift.month:%Y-%m}": drift for drift in first if drift in second}
     for subject, drift in different.items():
         detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."
-        raise_alarm(Kind.BOOKS, subject, detail)
+        open_or_update_alarm(Kind.BOOKS, subject, detail)
     resolve_alarms_except(Kind.BOOKS, different)
     progress(f"Ledger: {len(different)} months differ.")
     return len(different)
 
 
-def _amounts_text(amounts: selectors.MonthAmounts) -> str:
+def _amounts_text(amounts: selectors.MonthTotals) -> str:
     return f"held {amounts.held_cents}, settled {amounts.settled_cents}, URL posts {amounts.url_posts}"

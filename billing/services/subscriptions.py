@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from billing import processor
 from billing.models import Subscription, UsageReport
-from billing.services.alarms import Kind, raise_alarm, resolve_alarms
+from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 from billing.services.usage_reporting import USAGE_REPORTS_LOOP
 from billing.subscription_state import CHECKOUT_EVENT_RANK, PAST_DUE, PAYING_STATUSES, SubscriptionEvent, SubscriptionState
 from config.jobs.wake_up import wake_worker_loop_after_commit
@@ -115,7 +115,7 @@ def _send_waiting_reports(workspace_id: str) -> None:
 def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> None:
     running = sorted(state.subscription_id for state in states if state.has_started_and_not_ended)
     if len(running) > 1:
-        raise_alarm(
+        open_or_update_alarm(
             Kind.SUBSCRIPTIONS, workspace_id, f"The customer has several running subscriptions: {', '.join(running)}."
         )
     else:

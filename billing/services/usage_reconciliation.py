@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from billing import processor
 from billing.models import UsageReport
-from billing.services.alarms import Kind, raise_alarm, resolve_alarms
+from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 
 # The processor accepts no usage for earlier days, so older sums cannot change.
 COMPARED_DAYS = 35
@@ -35,7 +35,7 @@ def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
         return 0
     meter_id = processor.find_meter()
     if meter_id is None:
-        raise_alarm(Kind.USAGE_SUM, "", "The processor has no active meter for STRIPE_METER_EVENT.")
+        open_or_update_alarm(Kind.USAGE_SUM, "", "The processor has no active meter for STRIPE_METER_EVENT.")
         return len(customers)
     _settle_unresolved(meter_id, start, progress)
     pending = _still_pending(customers)
@@ -57,14 +57,14 @@ def _settle_unresolved(meter_id: str, start: datetime, progress: Callable[[str],
         sent = _cents(near.filter(status=Status.SENT))
         recorded = processor.recorded_cents(meter_id, row.customer_id, minute, minute + MINUTE)
         if recorded == sent:
-            raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"The processor has not recorded these {row.cents} cents.")
+            open_or_update_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"The processor has not recorded these {row.cents} cents.")
         elif recorded == sent + _cents(near.filter(status=Status.UNRESOLVED)):
             UsageReport.objects.filter(pk=row.pk).update(status=Status.SENT, sent_at=row.unknown_since)
             resolve_alarms(Kind.USAGE_UNRESOLVED, [row.pk])
             progress(f"{row.pk} had arrived.")
         else:
             detail = f"The processor recorded {recorded:g} cents in that minute; {sent} are sent and {row.cents} unknown."
-            raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, detail)
+            open_or_update_alarm(Kind.USAGE_UNRESOLVED, row.pk, detail)
 
 
 def _still_pending(customers: Iterable[str]) -> set[str]:
@@ -81,7 +81,7 @@ def _differs(meter_id: str, customer_id: str, start: datetime, end: datetime) ->
     if recorded == reported:
         return False
     detail = f"Since {start:%Y-%m-%d} the processor has {recorded:g} cents of usage, {reported} were reported."
-    raise_alarm(Kind.USAGE_SUM, customer_id, detail)
+    open_or_update_alarm(Kind.USAGE_SUM, customer_id, detail)
     return True
 
 

@@ -23,7 +23,7 @@ from billing import processor
 from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
 from billing.plans import has_payment_processor
 from billing.processor import MeterEvent, UsageReportOutcome, UsageReportReceipt
-from billing.services.alarms import Kind, raise_alarm, resolve_alarms
+from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 from config.jobs.claims import claim_due, claimed_row_queryset, release_claims
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.models import Workspace
@@ -164,7 +164,7 @@ def _give_up(row: UsageReport, reason: str) -> None:
     """Stop sending a usage report to the payment processor and raise a billing alarm."""
     rows = claimed_row_queryset(UsageReport.objects.all(), row)
     if rows.update(status=Status.UNRESOLVED, due_at=None, lease_until=None):
-        raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}.")
+        open_or_update_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}.")
 
 
 def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEvent | None:
@@ -181,7 +181,7 @@ def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
     if rows.update(due_at=now + WAIT_FOR_SUBSCRIPTION):
         waiting = rows.aggregate(cents=Sum("cents", default=0))["cents"]
         detail = f"{waiting} cents beyond the free credit cannot be reported: no subscription pays for them."
-        raise_alarm(Kind.USAGE_WAITS, workspace_id, detail)
+        open_or_update_alarm(Kind.USAGE_WAITS, workspace_id, detail)
 
 
 def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
@@ -198,4 +198,4 @@ def _record(row: UsageReport, receipt: UsageReportReceipt) -> None:
         outcome["unknown_since"] = row.unknown_since
     claimed_row_queryset(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
     if receipt.outcome is UsageReportOutcome.REFUSED:
-        raise_alarm(Kind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")
+        open_or_update_alarm(Kind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")

@@ -62,7 +62,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
     asked = validated_data(CreatePostSerializer, body)
     check_webhook_hosts([webhook_url], page.caller)
     post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, **asked))
-    return page.redirect(f"{page.page_url('webhooks')}?post={post_group_id}&wait=1")
+    return page.redirect(f"{page.url_of_page('webhooks')}?post={post_group_id}&wait=1")
 
 
 def _account(page: WorkspacePage, text: str) -> ConnectedAccount:

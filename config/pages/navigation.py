@@ -42,7 +42,7 @@ class _Page(Protocol):
     request: HttpRequest
     workspace: Any
 
-    def page_url(self, name: str) -> str: ...
+    def url_of_page(self, name: str) -> str: ...
 
 
 def navigation_context(request: HttpRequest) -> dict[str, Any]:
@@ -58,11 +58,11 @@ def all_dashboard_pages() -> list[DashboardPage]:
 
 def menu_links(page: _Page) -> list[MenuLink]:
     """Return the links of the dashboard's menu; the link of the open page is marked."""
-    first = page.request.path.removeprefix(page.page_url("home")).strip("/").partition("/")[0]
+    first = page.request.path.removeprefix(page.url_of_page("home")).strip("/").partition("/")[0]
     return [
         MenuLink(
             entry.label,
-            page.page_url(entry.route),
+            page.url_of_page(entry.route),
             (first or "home") in (entry.route, *entry.also_for),
             _shown(entry.waiting(page.workspace.id)) if entry.waiting else "",
         )

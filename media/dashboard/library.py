@@ -59,7 +59,7 @@ def library_page_with_upload(page: WorkspacePage) -> HttpResponse:
     for problem in problems:
         messages.error(page.request, problem)
     ids = [("id", asset.id) for asset in uploaded[:MAX_DESCRIBED]]
-    address = f"{page.page_url('media-describe')}?{urlencode(ids)}"
+    address = f"{page.url_of_page('media-describe')}?{urlencode(ids)}"
     return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.redirect(address)
 
 
@@ -70,11 +70,11 @@ def edit_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
     The query string names the uploads.
     """
     if not page.may_write:
-        return page.redirect(page.page_url("media"))
+        return page.redirect(page.url_of_page("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
     assets = selectors.get_assets_by_id(workspace_id=page.workspace.id, ids=ids)
     if not assets:
-        return page.redirect(page.page_url("media"))
+        return page.redirect(page.url_of_page("media"))
     sent = page.request.POST if page.request.method == "POST" else None
     rows = [(AltTextForm(assets[pk], sent), preview_link(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
     if sent is None or not all(form.is_valid() for form, _ in rows):

@@ -32,7 +32,7 @@ class Box(NamedTuple):
         return self.end - self.body
 
 
-def boxes_by_type(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
+def group_boxes_by_type(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
     """Group MP4 boxes by their box type; returns a dict of lists."""
     groups: defaultdict[bytes, list[Box]] = defaultdict(list)
     for box in boxes:

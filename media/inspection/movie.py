@@ -8,7 +8,7 @@ from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken_file_error, truncated_file_error
-from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile, boxes_by_type
+from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile, group_boxes_by_type
 
 _MAX_TRACKS = 100
 _SELF_CONTAINED = 1
@@ -40,10 +40,10 @@ def movie_dimensions_and_duration(path: Path) -> tuple[int, int, float]:
     The duration is 0 if the file does not state it. The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
     """
     with BoxFile(path) as file:
-        top = boxes_by_type(file.top_level_boxes())
+        top = group_boxes_by_type(file.top_level_boxes())
         if b"moov" not in top:
             raise MediaTypeNotAllowed("The video has no movie box; its end is missing, or it was never finished.")
-        parts = boxes_by_type(file.children(top[b"moov"][0]))
+        parts = group_boxes_by_type(file.children(top[b"moov"][0]))
         if b"cmov" in parts:
             raise MediaTypeNotAllowed("The video's movie box is compressed, which is not taken.")
         tracks = _video_tracks(file, parts[b"trak"])
@@ -148,7 +148,7 @@ def _chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def sample_chunk_byte_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
-    """Yield the byte range (start, end) of each chunk of samples of an MP4 track that lies inside the file's media data.
+    """Yield the byte range (start, end) of each sample chunk of an MP4 track; chunks outside the media data are skipped.
 
     Yields nothing if a sample table is invalid.
     """

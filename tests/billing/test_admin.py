@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from billing import services
 from billing.models import BillingAlarm, LedgerEntry, UsageReport
-from billing.services.alarms import raise_alarm
+from billing.services.alarms import open_or_update_alarm
 from tests.billing.processor_events import send_and_process
 from tests.billing.rows import MARCH, charges, make_agent, make_workspace
 from tests.billing.usage_reports import spend
@@ -66,7 +66,7 @@ def test_operators_see_processor_events_and_usage_reports(
     spend(payer, "tgt_1", "tgt_2")
     services.send_due_usage_reports()
     send_and_process("customer.subscription.created", {**processor.subscribe("cus_9")}, id="evt_77")
-    raise_alarm(BillingAlarm.Kind.EVENTS, "evt_77", "It had no effect.")
+    open_or_update_alarm(BillingAlarm.Kind.EVENTS, "evt_77", "It had no effect.")
 
     found = operator.get(f"/admin/billing/{table}/", {"q": found_by.format(report=UsageReport.objects.values("pk")[0]["pk"])})
 

@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from billing import selectors, services
 from billing.models import LedgerEntry, MonthCounter
-from billing.selectors import LedgerDrift, MonthAmounts
+from billing.selectors import LedgerDrift, MonthTotals
 from tests.billing.rows import APRIL, MARCH, charges, day_of, make_agent, make_workspace, month_of, totals
 
 pytestmark = pytest.mark.django_db
@@ -135,7 +135,7 @@ def test_drift_returns_the_month_with_a_wrong_counter() -> None:
     MonthCounter.objects.update(settled_cents=1)
 
     assert selectors.ledger_drift() == [
-        LedgerDrift(workspace.pk, MARCH.date().replace(day=1), counter=MonthAmounts(10, 1, 0), ledger=MonthAmounts(10, 0, 0))
+        LedgerDrift(workspace.pk, MARCH.date().replace(day=1), counter=MonthTotals(10, 1, 0), ledger=MonthTotals(10, 0, 0))
     ]
 
 
@@ -145,6 +145,6 @@ def test_drift_finds_counters_without_entries_and_entries_without_counter() -> N
     MonthCounter.objects.update(month=APRIL.date().replace(day=1))
 
     assert [(found.month.month, found.counter, found.ledger) for found in selectors.ledger_drift()] == [
-        (3, MonthAmounts(0, 0, 0), MonthAmounts(10, 0, 0)),
-        (4, MonthAmounts(10, 0, 0), MonthAmounts(0, 0, 0)),
+        (3, MonthTotals(0, 0, 0), MonthTotals(10, 0, 0)),
+        (4, MonthTotals(10, 0, 0), MonthTotals(0, 0, 0)),
     ]

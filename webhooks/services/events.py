@@ -61,7 +61,7 @@ def store_events_with_deliveries(new_events: Iterable[NewEvent]) -> list[Event]:
 
 
 def store_undelivered_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
-    """Store a webhook event about an object other than a post group, such as an API key; such events are not delivered.
+    """Store an event about an object other than a post group, such as an API key, without delivering it to a webhook.
 
     `subject_id` is the object's id; the caller holds a lock on its row, since `sequence` counts its events.
     """

@@ -65,7 +65,7 @@ class Xrpc(JsonClient):
 
         The object is empty for an empty body, which some methods return. Raises UnreadableAnswer.
         """
-        response = self.call(verb, f"{self.address}/xrpc/{method}", **arguments)
+        response = self.send_to_url(verb, f"{self.address}/xrpc/{method}", **arguments)
         content = json_object_or_none(response)
         if content is None and response.body:
             raise UnreadableAnswer("The response is not a JSON object.")

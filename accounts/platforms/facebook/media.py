@@ -187,7 +187,7 @@ def _send_whole(page: FacebookPage, file: MediaFile, content: Content, progress:
     }
     with file.open() as opened:
         part = _Part(opened, file.size_bytes)
-        answer = page.graph.call("POST", address, headers=headers, data=part, timeout=UPLOAD_SECONDS)
+        answer = page.graph.send_to_url("POST", address, headers=headers, data=part, timeout=UPLOAD_SECONDS)
     if required_json_object(answer).get("success") is not True:
         raise UnreadableAnswer("The response does not say that the video was uploaded.")
     return progress.next_step("create", state)

@@ -81,7 +81,7 @@ class FacebookApplication(MetaApplication):
         """
         permissions = listed_objects(person.get("/me/permissions"))
         scopes = tuple(str(each.get("permission")) for each in permissions if each.get("status") == "granted")
-        self.check_granted(scopes)
+        self.check_grant(scopes)
         params = {"fields": f"{FIELDS},access_token,tasks", "limit": PAGE_SIZE}
         pages = person.list_all("/me/accounts", params, max_pages=MAX_PAGES)
         connections = tuple(_connection(page, scopes) for page in pages if _may_publish(page))

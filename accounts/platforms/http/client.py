@@ -28,16 +28,16 @@ class JsonClient:
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Send a GET request to the platform's JSON API. Returns the JSON object of the response, `{}` if there is none."""
-        return self._content(self.call("GET", f"{self.address}{path}", params=params))
+        return self._content(self.send_to_url("GET", f"{self.address}{path}", params=params))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
         """Send a POST request to the platform's JSON API. Returns the JSON object of the response.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
-        return self._content(self.call("POST", f"{self.address}{path}", **body))
+        return self._content(self.send_to_url("POST", f"{self.address}{path}", **body))
 
-    def call(
+    def send_to_url(
         self, method: str, url: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None, **body: Any
     ) -> Response:
         """Send an HTTP request of the JSON client to a full URL, and return the response if it is successful."""

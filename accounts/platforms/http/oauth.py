@@ -86,7 +86,7 @@ class OAuthApplication:
         if self.pkce and "verifier" in stored:  # not if PKCE was switched on while the owner was granting access
             form["code_verifier"] = stored["verifier"]
         answer = self.request_tokens(form)
-        self.check_granted(scopes_of(answer), has_refresh_token=bool(answer.get("refresh_token")))
+        self.check_grant(scopes_of(answer), has_refresh_token=bool(answer.get("refresh_token")))
         return answer
 
     def renew(self, refresh_token: str) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class OAuthApplication:
             raise Transient(f"{self.label} answered success without an access token.")
         raise wrong_code_error(self.label)
 
-    def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_grant(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Raise CredentialsRejected if an OAuth token response lacks a required scope or the refresh token."""
         missing = [scope for scope in self.required_scopes if scope not in granted]
         if not has_refresh_token:

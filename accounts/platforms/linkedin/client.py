@@ -62,7 +62,7 @@ class Api(JsonClient):
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
-        return self.call("POST", f"{self.address}{path}", json=dict(content))
+        return self.send_to_url("POST", f"{self.address}{path}", json=dict(content))
 
     def upload_bytes(self, url: str, data: Any) -> Response:
         """Upload bytes of a media file to the upload URL that LinkedIn gave.
@@ -74,13 +74,13 @@ class Api(JsonClient):
         if not is_platform_upload_url(url, self.address, "linkedin.com"):
             raise UnreadableAnswer("The response names an upload address that is not LinkedIn's.")
         headers = {"Content-Type": "application/octet-stream"}
-        return self.call("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS)
+        return self.send_to_url("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS)
 
-    def call(self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **options: Any) -> Response:
+    def send_to_url(self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **options: Any) -> Response:
         """Send a request to a URL of LinkedIn's API, with the API's version where LinkedIn requires it."""
         versioned = {"LinkedIn-Version": self.version, "X-Restli-Protocol-Version": "2.0.0"}
         is_rest = url.startswith(f"{self.address}/rest/")
-        return super().call(method, url, headers={**(versioned if is_rest else {}), **(headers or {})}, **options)
+        return super().send_to_url(method, url, headers={**(versioned if is_rest else {}), **(headers or {})}, **options)
 
 
 class LinkedInErrorTranslator(ErrorTranslator[LinkedInError]):

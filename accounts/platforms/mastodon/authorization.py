@@ -27,7 +27,7 @@ class MastodonApplication(OAuthApplication):
     label = ERRORS.label
     revoked_statuses = frozenset({200})
 
-    def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+    def check_grant(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
         """Check nothing: owners grant a Mastodon app all scopes or none, and Mastodon has no refresh tokens."""
 
 

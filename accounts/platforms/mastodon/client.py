@@ -67,7 +67,7 @@ class Server(JsonClient):
 
     def get_list(self, path: str, params: Mapping[str, str]) -> list[dict[str, Any]]:
         """Read a list of objects from the Mastodon server's API. Raises UnreadableAnswer for any other response."""
-        response = self.call("GET", f"{self.address}{path}", params=params)
+        response = self.send_to_url("GET", f"{self.address}{path}", params=params)
         try:
             content = response.json()
         except ValueError:

@@ -106,7 +106,7 @@ def _software_supports_scopes(server: Server) -> bool:
 def _document(server: Server, path: str) -> Mapping[str, Any]:
     """Return a JSON document of a Mastodon instance, such as its nodeinfo; empty if it has no such document."""
     try:
-        return required_json_object(server.call("GET", f"{server.address}{path}", timeout=TIMEOUT_SECONDS))
+        return required_json_object(server.send_to_url("GET", f"{server.address}{path}", timeout=TIMEOUT_SECONDS))
     except (OutboundError, MastodonError):
         return {}
 

@@ -59,7 +59,7 @@ def fetch_processing_status(server: Server, identifier: str) -> Literal["ready",
     Raises ContentRejected if the server could not process the file, MastodonError, OutboundError.
     """
     try:
-        response = server.call("GET", f"{server.address}/api/v1/media/{identifier}")
+        response = server.send_to_url("GET", f"{server.address}/api/v1/media/{identifier}")
     except MastodonError as error:
         if error.status == 404:
             return "gone"
@@ -94,5 +94,5 @@ def _upload(server: Server, file: MediaFile) -> tuple[str, bool]:
         body = build_multipart_body(fields)
         headers = {"Content-Type": body.content_type}
         url = f"{server.address}/api/v2/media"
-        response = server.call("POST", url, data=body, headers=headers, timeout=UPLOAD_SECONDS)
+        response = server.send_to_url("POST", url, data=body, headers=headers, timeout=UPLOAD_SECONDS)
         return entity_id(required_json_object(response)), response.status != 202

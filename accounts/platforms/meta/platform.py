@@ -89,7 +89,7 @@ class MetaApplication(OAuthApplication):
         form = {"grant_type": "authorization_code", **self.code_params(code, redirect_uri)}
         short = self.exchange_for_token("POST", self.token_url, form)
         granted = _permissions(short)
-        self.check_granted(granted)
+        self.check_grant(granted)
         extension = {
             "grant_type": f"{self.grant_prefix}_exchange_token",
             "client_secret": self.client_secret,

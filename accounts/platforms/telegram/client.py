@@ -77,7 +77,7 @@ class BotApi(JsonClient):
             data = build_multipart_body({**texts, **files})
             headers = {"Content-Type": data.content_type}
             body = {"data": data, "headers": headers, "timeout": UPLOAD_TIMEOUT_SECONDS}
-        response = self.call("POST", f"{self.address}/bot{self.token}/{method}", **body)
+        response = self.send_to_url("POST", f"{self.address}/bot{self.token}/{method}", **body)
         return (json_object_or_none(response) or {}).get("result")
 
     def headers(self) -> dict[str, str]:

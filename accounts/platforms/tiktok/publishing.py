@@ -187,7 +187,7 @@ def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> 
     headers = {"Content-Type": file.mime_type, "Content-Range": f"bytes {start}-{end - 1}/{file.size_bytes}"}
     chunk = opened.read(end - start)
     try:
-        JsonClient("").call("PUT", address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
+        JsonClient("").send_to_url("PUT", address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
     except ApiError as error:
         if error.status in ENDED:
             raise UploadUrlExpired from error

@@ -70,7 +70,7 @@ class UploadSession:
     def _put(self, piece: bytes, content_range: str, seconds: float) -> UploadState:
         headers = {"Content-Range": content_range}
         try:
-            response = self.api.call("PUT", self.address, headers=headers, data=piece, timeout=seconds)
+            response = self.api.send_to_url("PUT", self.address, headers=headers, data=piece, timeout=seconds)
         except YouTubeError as error:
             if error.status in ENDED:
                 raise UploadSessionExpired from error
@@ -88,7 +88,7 @@ class UploadSession:
 
 def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
     """Open an upload session for a video at YouTube. Returns its URL. Raises YouTubeError, NotSent, NoAnswer."""
-    response = api.call(
+    response = api.send_to_url(
         "POST",
         f"{api.address}/upload/youtube/v3/videos",
         params={"uploadType": "resumable", "part": "snippet,status", **params},
@@ -130,7 +130,7 @@ def upload_thumbnail_from_url(api: Api, video_id: str, url: str) -> None:
     Raises the same errors as `fetch_thumbnail` and `open_session`.
     """
     image, mime_type = fetch_thumbnail(url)
-    api.call(
+    api.send_to_url(
         "POST",
         f"{api.address}/upload/youtube/v3/thumbnails/set",
         params={"videoId": video_id, "uploadType": "media"},
