@@ -128,17 +128,18 @@ class Load:
         with self._lock:
             self.sent += 1
         try:
-            body = post.request(datetime.now(UTC))
-            reply = client.call("POST", "/posts", body, key=post.marker, deadline=self.deadline, impatient=post.impatient)
+            body, key = post.request(datetime.now(UTC)), post.marker
+            reply = client.call("POST", "/posts", body, key=key, deadline=self.deadline, impatient=post.impatient)
             if reply.status == 422 and post.is_late(datetime.now(UTC)):
                 del body["scheduled_at"]
                 post.scheduled_at = post.cancel_after = None
-                reply = client.call("POST", "/posts", body, key=f"{post.marker}-late", deadline=self.deadline)
+                key = f"{post.marker}-late"
+                reply = client.call("POST", "/posts", body, key=key, deadline=self.deadline)
             self._learn(post, reply)
             if post.group_ids and post.cancel_after is not None:
                 self._cancel(client, post)
             elif post.group_ids and post.impatient:  # a second client with the same key must get the same group
-                self._learn(post, client.call("POST", "/posts", body, key=post.marker, deadline=self.deadline))
+                self._learn(post, client.call("POST", "/posts", body, key=key, deadline=self.deadline))
         except Unanswered:
             post.refusal = post.refusal or "no answer before the deadline"
 
