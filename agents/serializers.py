@@ -11,7 +11,7 @@ from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
 from config.api import fields
 from config.api.caller import AgentMode
-from config.api.operation import BodyWithDryRun
+from config.api.operation import WriteBody
 from config.api.scopes import SCOPE_CHOICES
 from config.api.serializers import PageQuery, StrictList, StrictSerializer, dry_run_serializer_class, page_serializer_class
 from config.api.webhook_url import WebhookUrl
@@ -68,7 +68,7 @@ class AgentsQuery(PageQuery):
     workspace_id = fields.Identifier("wrk", help_text="Whose agents.")
 
 
-class CreateAgentSerializer(BodyWithDryRun):
+class CreateAgentSerializer(WriteBody):
     """The API request to register an agent."""
 
     workspace_id = fields.Identifier("wrk")
@@ -96,7 +96,7 @@ class AgentCreatedSerializer(AgentEnvelope):
     claim_expires_at = serializers.DateTimeField()
 
 
-class UpdateAgentSerializer(BodyWithDryRun):
+class UpdateAgentSerializer(WriteBody):
     """The API request to change an agent. Fields that the request leaves out do not change; null removes a setting."""
 
     name = fields.Name(required=False)
@@ -188,7 +188,7 @@ class NetworkField(fields.Text):
             raise serializers.ValidationError(str(error), code="invalid") from error
 
 
-class CreateApiKeySerializer(BodyWithDryRun):
+class CreateApiKeySerializer(WriteBody):
     """The API request to create a workspace API key."""
 
     workspace_id = fields.Identifier("wrk")

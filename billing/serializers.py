@@ -9,7 +9,7 @@ from rest_framework import serializers
 from billing.caps import UtcMonth
 from billing.plans import BILLING_MODES, METERED_PLAN, PLANS
 from config.api import fields
-from config.api.operation import BodyWithDryRun
+from config.api.operation import WriteBody
 from config.api.serializers import QuerySerializer, dry_run_serializer_class
 
 
@@ -122,7 +122,7 @@ class BillingSerializer(MonthSerializer):
     subscription = SubscriptionSerializer(allow_null=True)
 
 
-class CreatePortalSessionSerializer(BodyWithDryRun):
+class CreatePortalSessionSerializer(WriteBody):
     """The API request to open the payment processor's portal, where a workspace's invoices and payment methods are shown."""
 
     workspace_id = fields.Identifier("wrk")

@@ -11,7 +11,7 @@ from accounts.platforms.media_check import asset_issues
 from accounts.platforms.registry import PLATFORMS, platforms
 from accounts.serializers.accounts import IssueSerializer
 from config.api import fields
-from config.api.operation import BodyWithDryRun
+from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictSerializer, dry_run_serializer_class, page_serializer_class
 from config.api.uploads import Base64FileField, FormBoolean, MultipartFileField, UploadRules
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
@@ -42,7 +42,7 @@ class SourceUrl(fields.Text):
         return url
 
 
-class UploadSerializer(BodyWithDryRun):
+class UploadSerializer(WriteBody):
     """The API request for a media upload in JSON: the file in base64, or a URL from which to fetch it."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from config.api import fields
 from config.api.caller import WorkspaceStatus
-from config.api.operation import BodyWithDryRun
+from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, dry_run_serializer_class, page_serializer_class
 from workspaces.models import User, Workspace
 from workspaces.services.workspaces import default_free_monthly_credit_cents
@@ -62,7 +62,7 @@ class WorkspacesQuery(PageQuery):
     owner_user_id = fields.Identifier("usr", help_text="Whose workspaces.")
 
 
-class CreateWorkspaceSerializer(BodyWithDryRun):
+class CreateWorkspaceSerializer(WriteBody):
     """The API request to create a workspace."""
 
     owner_user_id = fields.Identifier("usr", help_text="The user who is to own it.")
@@ -99,7 +99,7 @@ CreateWorkspacePreview = dry_run_serializer_class(
 )
 
 
-class UpdateCapsSerializer(BodyWithDryRun):
+class UpdateCapsSerializer(WriteBody):
     """The API request to change a workspace's monthly caps. A cap that the request leaves out does not change."""
 
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)

@@ -262,8 +262,8 @@ class Progress:
         """
         post = self.published
         out = {"external_id": post.external_id, "permalink": post.permalink} if post else None
-        known = {_SEGMENTS: [*self.segments], _ACCEPTED: self.accepted, _PUBLISHED: out}
-        return {**self.state, **{name: value for name, value in known.items() if value}}
+        known = {_ACCEPTED: self.accepted, _PUBLISHED: out}
+        return {**self.state, _SEGMENTS: [*self.segments], **{name: value for name, value in known.items() if value}}
 
     @classmethod
     def from_stored(cls, phase: str, stored: Mapping[str, Any]) -> Progress:

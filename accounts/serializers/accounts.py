@@ -11,7 +11,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.registry import PLATFORMS
 from config.api import fields
-from config.api.operation import BodyWithDryRun, WriteQuery
+from config.api.operation import WriteBody, WriteQuery
 from config.api.serializers import (
     PageQuery,
     RepairHintSerializer,
@@ -77,7 +77,7 @@ class CredentialsField(serializers.JSONField):
         return data
 
 
-class ConnectSerializer(BodyWithDryRun):
+class ConnectSerializer(WriteBody):
     """The request to connect an account on a platform to a workspace."""
 
     workspace_id = fields.Identifier("wrk")

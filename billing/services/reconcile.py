@@ -70,7 +70,7 @@ def reconcile_billing(progress: Progress = _no_progress) -> ReconciliationResult
         except BillingUnavailable:
             complete = False
             open_or_update_alarm(
-                Kind.RECONCILIATION, "", "The processor does not answer; reconciliation is repeated in an hour."
+                Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
             )
     return ReconciliationResult(workspaces, changed, differences, compare_counters_with_ledger(progress), complete)
 

@@ -34,7 +34,7 @@ from config.api.operation_input import (
     validated_query,
 )
 from config.api.scopes import AnyOf
-from config.api.serializers import BodyWithDryRun, QuerySerializer, StrictSerializer, WriteQuery, shared_serializer_instance
+from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer_instance
 from config.api.uploads import UploadRules, UploadTempFiles
 from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
 
@@ -87,7 +87,7 @@ class Operation:
 
     @property
     def body_serializer(self) -> type[StrictSerializer]:
-        return self.body or (BodyWithDryRun if self.preview else StrictSerializer)
+        return self.body or (WriteBody if self.preview else StrictSerializer)
 
     @property
     def query_serializer(self) -> type[QuerySerializer]:

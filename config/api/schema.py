@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiRequest, PolymorphicP
 from rest_framework.serializers import ModelSerializer
 
 from config.api import fields
-from config.api.operation import BodyWithDryRun, Operation
+from config.api.operation import Operation, WriteBody
 from config.api.schema_errors import error_codes_of, error_examples, error_response_schemas
 from config.api.schema_examples import add_examples
 from config.api.scopes import AnyOf
@@ -165,7 +165,7 @@ class OperationSchema(AutoSchema):
         if self.declared.upload:
             return self._get_upload_serializers(self.declared.upload)
         previewed = self.declared.preview and self.method == "POST"
-        return self.declared.body or (BodyWithDryRun if previewed else None)
+        return self.declared.body or (WriteBody if previewed else None)
 
     def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
         """Return the serializers of an upload's request body for the OpenAPI schema: one for multipart and one for JSON."""

@@ -65,7 +65,7 @@ class QuerySerializer(StrictSerializer):
     """
 
 
-class BodyWithDryRun(StrictSerializer):
+class WriteBody(StrictSerializer):
     """The request body of a write operation that supports dry runs: `dry_run` asks for one."""
 
     dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")

@@ -152,14 +152,14 @@ class BufferedThreadWorker(ThreadWorker):
             conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         return self._run_when_due(conn)
 
-    # Running a request (in a thread, except enqueue_req and continue_request).
+    # Running a request (in a thread, except enqueue_req and finish_request).
 
     def enqueue_req(self, conn: Connection) -> None:
         """Run the application for a request in a thread; the health checks /healthz and /readyz have their own thread."""
         conn.set_wsgi_headers()
         probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
-        run.add_done_callback(lambda done: self.method_queue.defer(self.continue_request, conn, done))
+        run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
 
     def handle(self, conn: Connection) -> bool | BodyNeeded:
         """Run the application in a thread; return whether the connection stays open, or BodyNeeded if a body is missing."""
@@ -173,7 +173,7 @@ class BufferedThreadWorker(ThreadWorker):
             self.handle_error(conn.request, conn.sock, conn.client, error)
         return False
 
-    def continue_request(self, conn: Connection, done: Future[bool | BodyNeeded]) -> None:
+    def finish_request(self, conn: Connection, done: Future[bool | BodyNeeded]) -> None:
         """Continue in the main loop after the application has run: receive the request body, or send the response."""
         outcome = False if done.cancelled() or done.exception() else done.result()
         if isinstance(outcome, BodyNeeded):

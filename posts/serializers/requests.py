@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
 from config.api import fields
-from config.api.operation import BodyWithDryRun
+from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictList, StrictSerializer
 from config.api.webhook_url import WebhookUrl
 from posts.states import GroupStatus
@@ -45,7 +45,7 @@ class MediaInputSerializer(StrictSerializer):
     )
 
 
-class ContentSerializer(BodyWithDryRun):
+class ContentSerializer(WriteBody):
     """The content of a post in a request: text, targets and media."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
@@ -71,7 +71,7 @@ class CreatePostSerializer(ContentSerializer):
     metadata = fields.StringMap(required=False, help_text="Your own key-value notes, returned in responses and events.")
 
 
-class RetryPostSerializer(BodyWithDryRun):
+class RetryPostSerializer(WriteBody):
     """The request to retry the failed targets of a post group."""
 
     workspace_id = fields.Identifier("wrk", required=False)
@@ -88,14 +88,14 @@ class BatchedPostSerializer(CreatePostSerializer):
     wait = None  # type: ignore[assignment]
 
 
-class CreateBatchSerializer(BodyWithDryRun):
+class CreateBatchSerializer(WriteBody):
     """The request to create several post groups in one transaction."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     posts = StrictList(child=BatchedPostSerializer(), min_length=1, max_length=100)
 
 
-class UpdatePostSerializer(BodyWithDryRun):
+class UpdatePostSerializer(WriteBody):
     """The request to change a post group; omitted fields stay unchanged."""
 
     text = fields.Text(required=False, allow_blank=True, max_length=MAX_TEXT)
@@ -104,20 +104,20 @@ class UpdatePostSerializer(BodyWithDryRun):
     scheduled_at = fields.Timestamp(required=False, allow_null=True, help_text="Null removes a draft's time.")
 
 
-class ConfirmPostSerializer(BodyWithDryRun):
+class ConfirmPostSerializer(WriteBody):
     """The request to approve a post group; `content_version` is the version that a person has read."""
 
     content_version = fields.Integer(min_value=1, help_text="The version that was read.")
     scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: the group's own time, or now.")
 
 
-class RejectPostSerializer(BodyWithDryRun):
+class RejectPostSerializer(WriteBody):
     """The request to reject a post group that awaits approval, with an optional reason."""
 
     reason = fields.Text(required=False, max_length=1000)
 
 
-class ResolvePostSerializer(BodyWithDryRun):
+class ResolvePostSerializer(WriteBody):
     """The request that says whether an unconfirmed target was published: the post's permalink, or `published: false`."""
 
     target_id = fields.Identifier("tgt")

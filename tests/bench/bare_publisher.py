@@ -107,7 +107,7 @@ def _begin(connection: psycopg.Connection[DictRow], rows: Sequence[DictRow]) -> 
     for row in rows:
         created = datetime.now(UTC).isoformat()
         record = {"$type": "app.bsky.feed.post", "text": row["text"], "createdAt": created}
-        progress.append(json.dumps({"rkey": row["id"][4:], "record": record}))
+        progress.append(json.dumps({"rkey": row["id"][4:], "sent": [], "record": record}))
     connection.execute(BEGIN, [[row["id"] for row in rows], [row["fence"] for row in rows], progress])
     connection.execute(BEGIN_GROUPS, [[row["group_id"] for row in rows]])
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from agents.serializers import ApiKeySerializer
 from billing.models import BillingAlarm
 from config.api import fields
-from config.api.operation import BodyWithDryRun
+from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictList, dry_run_serializer_class, page_serializer_class
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.serializers import DeliverySerializer
@@ -109,7 +109,7 @@ class OperatorsDeliveriesQuery(PageQuery):
     workspace_id = fields.Identifier("wrk", required=False, help_text="Only deliveries of this workspace.")
 
 
-class EitherBody(BodyWithDryRun):
+class EitherBody(WriteBody):
     """Base class of request bodies of the operators' API that must have exactly one of their fields, besides `dry_run`."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
