@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from config.api.request_limits import WebThreadLimit
-from posts.models import PostGroup
+from posts.models import PostGroup, PostTarget
 from posts.services import wait as waiting
 from tests.at_once import at_once
 from tests.conftest import ApiClient
@@ -28,8 +28,13 @@ def _long_wait(settings: Any) -> None:
 
 def publish_when_it_is_due() -> Any:
     """Publish the first target that becomes due."""
-    while not run_until_idle():
-        pass
+    before = attempts()
+    while attempts() == before:
+        run_until_idle()
+
+
+def attempts() -> int:
+    return sum(PostTarget.objects.values_list("attempts", flat=True))
 
 
 @pytest.mark.django_db(transaction=True)
