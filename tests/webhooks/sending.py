@@ -18,7 +18,7 @@ class LoopOfTest(DeliverLoop):
 
     def run_until_idle(self) -> None:
         while self.run_once() or self._in_flight:
-            if self._in_flight:
+            if len(self._in_flight) > len(self._unrecorded):  # some are being sent
                 self._awake.wait(SECONDS)
                 self._awake.clear()
 
