@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from accounts.platforms.types import MediaFile, MediaInfo
 from config.api.errors import ValidationFailed
@@ -12,6 +11,7 @@ from media.links import adapter_media_file
 from media.models import MediaAsset
 from media.selectors import get_assets_by_id
 from media.services import clear_media_used_by_post, set_media_used_by_post
+from posts.content import MediaWrite
 from posts.models import PostGroup
 
 
@@ -38,24 +38,21 @@ class MediaGone(Exception):
         self.media_ids = list(media_ids)
 
 
-def attached_assets_by_id(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
-    """Return the media assets that the `media` array of a post request names, in a dictionary by asset id.
+def attached_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[str, MediaAsset]:
+    """Return those of a workspace's media assets that have the given ids, in a dictionary by asset id.
 
     Runs at most one query.
     """
-    ids = _ids(media)
+    ids = list(dict.fromkeys(media_ids))
     return get_assets_by_id(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
-def attached_media_from_request(
-    media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]
-) -> tuple[AttachedMedia, ...]:
-    """Convert the `media` array of an API request into a list of AttachedMedia in the same order.
+def attach_assets(media: Sequence[MediaWrite], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
+    """Combine the media of a post to write with their assets, in the same order.
 
-    `assets` are the assets that were found for the array. Raises ValidationFailed naming each asset that does not exist and
-    each that occurs twice.
+    `assets` are the assets that were found. Raises ValidationFailed naming each asset that does not exist or occurs twice.
     """
-    ids, problems = _ids(media), []
+    ids, problems = [each.media_id for each in media], []
     for index, media_id in enumerate(ids):
         where = f"media[{index}].media_id"
         if media_id not in assets:
@@ -66,7 +63,7 @@ def attached_media_from_request(
             )
     if problems:
         raise ValidationFailed(details=problems)
-    return tuple(AttachedMedia(assets[each["media_id"]], each.get("alt_text")) for each in media)
+    return tuple(AttachedMedia(assets[each.media_id], each.alt_text) for each in media)
 
 
 def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
@@ -74,8 +71,8 @@ def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
 
     Runs at most one query.
     """
-    assets = attached_assets_by_id(group.workspace_id, group.media)
-    if gone := [media_id for media_id in _ids(group.media) if media_id not in assets]:
+    assets = attached_assets_by_id(group.workspace_id, attached_media_ids(group))
+    if gone := [media_id for media_id in attached_media_ids(group) if media_id not in assets]:
         raise MediaGone(gone)
     return tuple(adapter_media_file(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
 
@@ -87,12 +84,12 @@ def protect_group_media_from_deletion(group: PostGroup) -> None:
     deleted assets.
     """
     if group.media:
-        set_media_used_by_post(holder_id=group.id, media_ids=_ids(group.media))
+        set_media_used_by_post(holder_id=group.id, media_ids=attached_media_ids(group))
 
 
 def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
     """Lock the media attached to several post groups in a fixed order, so that concurrent requests cannot deadlock."""
-    if ids := {media_id for group in groups for media_id in _ids(group.media)}:
+    if ids := {media_id for group in groups for media_id in attached_media_ids(group)}:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
@@ -102,5 +99,6 @@ def end_group_media_protection(group: PostGroup) -> None:
         clear_media_used_by_post(holder_id=group.id)
 
 
-def _ids(media: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [each["media_id"] for each in media]
+def attached_media_ids(group: PostGroup) -> list[str]:
+    """Return the ids of the media assets attached to a post group, in order."""
+    return [each["media_id"] for each in group.media]

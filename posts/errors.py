@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 from config.api.errors import ApiError
 
 
@@ -12,3 +16,30 @@ class ContentInvalid(ApiError):
     message = "The content is not valid for all of its targets; details lists each issue and how to repair it."
     suggested_action = "Apply the repair_hint of each issue, or change the content. POST /posts/validate checks it again."
     auto_fixable = True
+
+
+class PlanChanged(ApiError):
+    """API error for a write that would do something else than the plan which the caller has seen."""
+
+    status, code = 409, "PLAN_CHANGED"
+    message = "The operation would now do something else than the plan with this hash. Nothing was changed."
+    suggested_action = "Preview the operation again, check what it would do now, and send the new plan_hash."
+
+
+@contextmanager
+def naming_post_in_errors(index: int) -> Iterator[None]:
+    """Return a context manager that adds a post's index in the batch to API errors which are raised for the post."""
+    try:
+        yield
+    except ApiError as error:
+        if error.details:
+            error.details = [_with_prefix(f"posts[{index}]", row) for row in error.details]
+        raise
+
+
+def _with_prefix(where: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry of an API error's `details` with a prefix, such as `posts[2]` in a batch, before its field names."""
+    moved = {**row, "field": f"{where}.{row['field']}"}
+    if hint := row.get("repair_hint"):
+        moved["repair_hint"] = {**hint, "field": f"{where}.{hint['field']}"}
+    return moved

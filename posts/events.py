@@ -7,27 +7,19 @@ from collections.abc import Sequence
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.states import FINISHED, TargetStatus
-from webhooks.services import NewEvent, store_events_with_deliveries
+from webhooks.services import NewEvent
 
 REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED)
 
 
-def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
-    """Emit a webhook event of a post group; without `kind`, the event is named after the group's status: `post.<status>`."""
-    group.event_sequence += 1
-    event = build_group_event(group, kind)
-    PostGroup.objects.filter(pk=group.pk).update(event_sequence=group.event_sequence)
-    store_events_with_deliveries([event])
-
-
-def build_group_event(group: PostGroup, kind: str | None = None, target_id: str | None = None) -> NewEvent:
-    """Return an unsaved webhook event of a post group; without `kind`, it is named after the group's status."""
+def build_group_event(group: PostGroup, kind: str, target_id: str | None = None, *, sequence: int) -> NewEvent:
+    """Return an unsaved webhook event of a post group; `sequence` is its number among the group's events."""
     return NewEvent(
         workspace_id=group.workspace_id,
-        kind=kind or f"post.{group.status}",
+        kind=kind,
         post_group_id=group.id,
         target_id=target_id,
-        sequence=group.event_sequence,
+        sequence=sequence,
         trace_id=group.trace_id,
         sandbox=group.sandbox,
         url=group.event_url,
@@ -35,19 +27,26 @@ def build_group_event(group: PostGroup, kind: str | None = None, target_id: str 
     )
 
 
-def build_outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
-    """Return the webhook events of post targets that finished publishing, and of their post group if that finished, too.
+def outcome_event_kinds(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[tuple[str, str | None]]:
+    """Return the kinds of the events of post targets that finished publishing, and of their post group if that finished, too.
 
-    `ended`: the group's status has changed. Raises `event_sequence` on the group. The caller holds the group's row lock,
-    stores the sequence and emits the events.
+    A kind comes with the id of its target. `ended`: the group's status has changed.
     """
     kinds: list[tuple[str, str | None]] = []
     if len(group.targets.all()) > 1:
         kinds += [(f"post.target.{each.status}", each.id) for each in changed if each.status in REPORTED_TARGET_STATUSES]
     if ended and group.status in FINISHED:
         kinds.append((f"post.{group.status}", None))
+    return kinds
+
+
+def build_outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
+    """Return the webhook events of `outcome_event_kinds`.
+
+    Raises `event_sequence` on the group. The caller holds the group's row lock, stores the sequence and emits the events.
+    """
     events = []
-    for kind, target_id in kinds:
+    for kind, target_id in outcome_event_kinds(group, changed, ended=ended):
         group.event_sequence += 1
-        events.append(build_group_event(group, kind, target_id))
+        events.append(build_group_event(group, kind, target_id, sequence=group.event_sequence))
     return events

@@ -18,7 +18,8 @@ from workspaces.models import Workspace
 class PostGroup(TimestampedModel):
     """The model of a post: a text with media for one or more accounts.
 
-    `event_url` receives the post's webhook events; it may be the URL of the agent that created the post.
+    `event_url` receives the post's webhook events; it may be the URL of the agent that created the post. `plan_hash` is the
+    hash of the plan that was committed last (posts/plan.py), null for groups from before there were plans.
     """
 
     id = PrefixedIdField("pgr")
@@ -40,6 +41,7 @@ class PostGroup(TimestampedModel):
     agent_id = models.CharField(max_length=30, null=True)
     rejection_reason = models.CharField(max_length=1000, null=True)
     trace_id = models.CharField(max_length=32)
+    plan_hash = models.CharField(max_length=71, null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from django.conf import settings
+
 from posts.models import PostGroup, PostTarget
+from posts.states import GroupStatus
 
 
 def post_group_json(group: PostGroup) -> dict[str, Any]:
@@ -29,11 +32,20 @@ def post_group_json(group: PostGroup) -> dict[str, Any]:
         "created_by": group.created_by,
         "rejection_reason": group.rejection_reason,
         "trace_id": group.trace_id,
+        "plan_hash": group.plan_hash,
+        "approval_url": approval_url(group),
         "created_at": format_timestamp(group.created_at),
         "updated_at": format_timestamp(group.updated_at),
         "finished_at": format_timestamp(group.finished_at),
         "targets": [post_target_json(target) for target in group.targets.all()],
     }
+
+
+def approval_url(group: PostGroup) -> str | None:
+    """Return the address of the page on which a person approves or rejects the post group, while it awaits that."""
+    if group.status != GroupStatus.PENDING_CONFIRMATION:
+        return None
+    return f"{settings.BASE_URL}/dashboard/workspaces/{group.workspace_id}/posts/{group.id}"
 
 
 def post_target_json(target: PostTarget) -> dict[str, Any]:

@@ -11,9 +11,12 @@ from config.api.paging import page_body
 from config.api.scopes import any_of
 from config.api.views import OperationViewSet
 from posts import selectors, services
+from posts.content import PostWrite
 from posts.local_time import local_day_window
-from posts.models import PostGroup
-from posts.planning import WRITE_SCOPES, PostPlan
+from posts.operations import PLANNED_OPERATIONS
+from posts.plan import Plan
+from posts.plan_replies import PLAN_HASH_HEADER, plan_hash_header, preview_reply
+from posts.planning import WRITE_SCOPES
 from posts.serializers.requests import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -42,7 +45,8 @@ from posts.serializers.responses import (
     UpdatePostPreview,
     ValidationSerializer,
 )
-from posts.services.create import ANY_POSTS_SCOPE, CreationPreview
+from posts.services.commit import plan_and_commit
+from posts.services.create import ANY_POSTS_SCOPE
 from posts.services.review import REVIEWERS
 
 SPEND_ERRORS = ("SPEND_CAP_EXCEEDED", "PAYMENT_METHOD_REQUIRED", "SOCIAL_URL_POST_CAP_EXCEEDED", "POSTS_PER_DAY_CAP_EXCEEDED")
@@ -63,7 +67,11 @@ def _replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]
 
 # An operation that changes a stored post group and returns it.
 _group_operation = functools.partial(
-    operation, responses={200: PostGroupEnvelope}, idempotent="transaction", replay=_replay_post_group
+    operation,
+    responses={200: PostGroupEnvelope},
+    idempotent="transaction",
+    replay=_replay_post_group,
+    headers=PLAN_HASH_HEADER,
 )
 
 
@@ -78,7 +86,7 @@ class PostViewSet(OperationViewSet):
         errors=("ACCOUNT_NOT_ALLOWED",),
     )
     def validate(self, call: Call) -> Reply:
-        return Reply(services.validate_post(caller=call.caller, **call.data))
+        return Reply(services.validate_post(caller=call.caller, post=PostWrite.from_request(call.data)))
 
     @operation(
         "posts.create",
@@ -92,17 +100,11 @@ class PostViewSet(OperationViewSet):
         preview_status=201,
         idempotent="transaction",
         replay=_replay_post_group,
-        errors=("CONTENT_INVALID", *RELEASE_ERRORS),
+        headers=PLAN_HASH_HEADER,
+        errors=("CONTENT_INVALID", "PLAN_CHANGED", *RELEASE_ERRORS),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
-        wait = call.data.pop("wait", False)
-        result = services.create_post(caller=call.caller, dry_run=call.dry_run, **call.data)
-        if isinstance(result, CreationPreview):
-            [plan] = result.plans
-            request = {**call.data, "workspace_id": plan.group.workspace_id}
-            extra = {"validation": plan.validation, "spend_cap": result.spend_cap}
-            return DryRunReply(request, _planned(plan), "would_create", extra=extra)
-        return _group_reply(call, result, status=201, wait=wait)
+        return _plan_and_commit(call, status=201)
 
     @operation(
         "posts.create_batch",
@@ -114,17 +116,11 @@ class PostViewSet(OperationViewSet):
         preview_status=201,
         idempotent="transaction",
         replay=_replay_post_groups,
-        errors=("CONTENT_INVALID", *RELEASE_ERRORS),
+        headers=PLAN_HASH_HEADER,
+        errors=("CONTENT_INVALID", "PLAN_CHANGED", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | DryRunReply:
-        result = services.create_batch(caller=call.caller, dry_run=call.dry_run, **call.data)
-        if isinstance(result, CreationPreview):
-            request = {**call.data, "workspace_id": result.plans[0].group.workspace_id}
-            planned = [_planned(plan) for plan in result.plans]
-            would = {"post_groups": planned, "cost_cents": sum(each["cost_cents"] for each in planned)}
-            extra = {"validations": [plan.validation for plan in result.plans], "spend_cap": result.spend_cap}
-            return DryRunReply(request, would, "would_create", extra=extra)
-        return Reply({"post_groups": result}, 201, replay_data=[group.id for group in result])
+        return _plan_and_commit(call, status=201)
 
     @operation(
         "posts.list",
@@ -168,22 +164,20 @@ class PostViewSet(OperationViewSet):
         scope=WRITE_SCOPES,
         body=UpdatePostSerializer,
         preview=UpdatePostPreview,
-        errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
+        errors=("PLAN_CHANGED", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def partial_update(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        group = services.update_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return _group_reply(call, group)
+        return _plan_and_commit(call, post_group_id)
 
     @_group_operation(
         "posts.cancel",
         summary="Cancel a draft or a scheduled post group",
         scope=any_of("posts.schedule", "posts.draft"),
         preview=CancelPostPreview,
-        errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
+        errors=("PLAN_CHANGED", "ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
     def cancel(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        group = services.cancel_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run)
-        return _group_reply(call, group)
+        return _plan_and_commit(call, post_group_id)
 
     @_group_operation(
         "posts.retry",
@@ -191,12 +185,10 @@ class PostViewSet(OperationViewSet):
         scope="posts.publish",
         body=RetryPostSerializer,
         preview=RetryPostPreview,
-        errors=("INVALID_STATE", *RELEASE_ERRORS),
+        errors=("PLAN_CHANGED", "INVALID_STATE", *RELEASE_ERRORS),
     )
     def retry(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        wait = call.data.pop("wait", False)
-        group = services.retry_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return _group_reply(call, group, wait=wait)
+        return _plan_and_commit(call, post_group_id)
 
     @_group_operation(
         "posts.confirm",
@@ -205,11 +197,10 @@ class PostViewSet(OperationViewSet):
         scope=REVIEWERS,
         body=ConfirmPostSerializer,
         preview=ConfirmPostPreview,
-        errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
+        errors=("PLAN_CHANGED", "FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
     def confirm(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        group = services.confirm_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return _group_reply(call, group)
+        return _plan_and_commit(call, post_group_id)
 
     @_group_operation(
         "posts.reject",
@@ -218,11 +209,10 @@ class PostViewSet(OperationViewSet):
         scope=REVIEWERS,
         body=RejectPostSerializer,
         preview=RejectPostPreview,
-        errors=("FORBIDDEN", "INVALID_STATE"),
+        errors=("PLAN_CHANGED", "FORBIDDEN", "INVALID_STATE"),
     )
     def reject(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        group = services.reject_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return _group_reply(call, group)
+        return _plan_and_commit(call, post_group_id)
 
     @_group_operation(
         "posts.resolve",
@@ -230,30 +220,37 @@ class PostViewSet(OperationViewSet):
         scope="posts.publish",
         body=ResolvePostSerializer,
         preview=ResolvePostPreview,
-        errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
+        errors=("PLAN_CHANGED", "INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
     )
     def resolve(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        group = services.resolve_post(
+        plan = services.resolve_post(
             caller=call.caller,
             post_group_id=post_group_id,
             target_id=call.data["target_id"],
             permalink=call.data.get("permalink"),
             dry_run=call.dry_run,
+            plan_hash=plan_hash_header(call),
         )
-        return _group_reply(call, group)
+        return preview_reply(plan, call.data) if call.dry_run else _reply(plan, 200)
 
 
-def _planned(plan: PostPlan) -> dict[str, Any]:
-    cost = sum(target.price_cents for target in plan.targets)
-    return {"status": plan.group.status, "targets": plan.targets, "cost_cents": cost}
+def _plan_and_commit(call: Call, post_group_id: str = "", *, status: int = 200) -> Reply | DryRunReply:
+    """Run the operation of a request: make its plan and commit it, or show the plan if the request is a dry run."""
+    wait = call.data.pop("wait", False)
+    make_plan = PLANNED_OPERATIONS[call.operation.name].make_plan
+    plan = plan_and_commit(
+        lambda: make_plan(call.caller, post_group_id, call.data, dry_run=call.dry_run),
+        dry_run=call.dry_run,
+        plan_hash=plan_hash_header(call),
+    )
+    return preview_reply(plan, call.data) if call.dry_run else _reply(plan, status, wait=wait)
 
 
-def _group_reply(call: Call, group: PostGroup, *, status: int = 200, wait: bool = False) -> Reply | DryRunReply:
-    """Return the API response with a created or changed post group, or with a preview if the request was a dry run.
-
-    With `wait`, the response is sent once the group is finished.
-    """
-    if call.dry_run:
-        return DryRunReply(call.data, group, "would_update")
+def _reply(plan: Plan, status: int, *, wait: bool = False) -> Reply:
+    """Return the API response to a committed plan. With `wait`, it is sent once the group is finished."""
+    if plan.batch:
+        groups = [change.after for change in plan.changes]
+        return Reply({"post_groups": groups}, status, replay_data=[group.id for group in groups])
+    group = plan.group
     finish = (lambda: {"post_group": services.wait_until_finished(group.id)}) if wait else None
     return Reply({"post_group": group}, status, group.id, finish=finish)

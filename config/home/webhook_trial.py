@@ -9,6 +9,7 @@ from accounts.models import ConnectedAccount
 from config.api.errors import InvalidState, ValidationFailed, WebhookUrlNotAllowed
 from config.api.webhook_url import MAX_LENGTH, check_webhook_hosts
 from posts import selectors, services
+from posts.content import PostWrite, TargetWrite
 from posts.dashboard.inputs import validated_data
 from posts.serializers.requests import CreatePostSerializer
 from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
@@ -52,16 +53,17 @@ def try_webhook_with_sandbox_post(page: WorkspacePage) -> HttpResponse:
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:
     """Publish the webhook test's post in the sandbox, and redirect to the page that shows the post's webhook deliveries."""
     text = TEST_TEXT + OUTCOMES[ending][1]
+    account = _account(page, text)
     body = {
         "workspace_id": page.workspace.id,
         "text": text,
-        "targets": [_target(_account(page, text))],
+        "targets": [{"platform": account.platform, "connected_account_id": account.id}],
         "webhook_url": webhook_url,
         "sandbox": True,
     }
-    asked = validated_data(CreatePostSerializer, body)
+    asked = PostWrite.from_request(validated_data(CreatePostSerializer, body))
     check_webhook_hosts([webhook_url], page.caller)
-    post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, **asked))
+    post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, post=asked).group)
     return page.redirect(f"{page.url_of_page('webhooks')}?post={post_group_id}&wait=1")
 
 
@@ -70,15 +72,11 @@ def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
     workspace_id = page.workspace.id
     accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id)
     accounts.sort(key=lambda account: not account.sandbox)
-    targets = [_target(account) for account in accounts]
-    found = services.validate_post(caller=page.caller, workspace_id=workspace_id, text=text, targets=targets)
+    targets = tuple(TargetWrite(account.platform, account.id) for account in accounts)
+    found = services.validate_post(caller=page.caller, post=PostWrite(text, targets, workspace_id=workspace_id))
     for account, checked_target in zip(accounts, found.targets, strict=True):
         if checked_target.valid:
             return account
     raise InvalidState(
         "No connected account accepts a text-only post.", suggested_action="Connect an account, then send the test again."
     )
-
-
-def _target(account: ConnectedAccount) -> dict[str, str]:
-    return {"platform": account.platform, "connected_account_id": account.id}

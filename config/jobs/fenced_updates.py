@@ -27,12 +27,13 @@ class FencedUpdate:
     """The new values of one row, by field name; they are not written if another worker has claimed the row meanwhile.
 
     A `DueRow` is written only if its fence in the database equals the one in memory. `states`, if given, are the values of
-    its `status` from which it may change.
+    its `status` from which it may change. `unchanged` are further fields whose values must equal those in memory.
     """
 
     row: Model
     changes: Mapping[str, Any]
     states: Collection[str] = ()
+    unchanged: tuple[str, ...] = ()
 
 
 def update_rows(writes: Sequence[FencedUpdate]) -> list[bool]:
@@ -42,12 +43,13 @@ def update_rows(writes: Sequence[FencedUpdate]) -> list[bool]:
     the same states share a statement. Rows that were changed get the new values in memory too. Rows are sorted by primary
     key within a statement. Callers whose rows others write at the same time lock them first, in the order of primary keys.
     """
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[FencedUpdate]] = defaultdict(list)
+    groups: dict[tuple[tuple[str, ...], ...], list[FencedUpdate]] = defaultdict(list)
     for write in sorted(writes, key=lambda write: write.row.pk):
-        groups[tuple(write.changes), tuple(sorted(write.states))].append(write)
+        guards = ("fence", *write.unchanged) if isinstance(write.row, DueRow) else write.unchanged
+        groups[tuple(write.changes), tuple(sorted(write.states)), guards].append(write)
     statements = [
-        (group[start : start + ROWS_PER_STATEMENT], names, states)
-        for (names, states), group in groups.items()
+        (group[start : start + ROWS_PER_STATEMENT], names, states, guards)
+        for (names, states, guards), group in groups.items()
         for start in range(0, len(group), ROWS_PER_STATEMENT)
     ]
     with transaction.atomic(savepoint=False) if len(statements) > 1 else nullcontext():
@@ -59,10 +61,9 @@ def update_rows(writes: Sequence[FencedUpdate]) -> list[bool]:
     return [write.row.pk in changed for write in writes]
 
 
-def _update(writes: Sequence[FencedUpdate], names: Sequence[str], states: Sequence[str]) -> list[str]:
+def _update(writes: Sequence[FencedUpdate], names: Sequence[str], states: Sequence[str], guards: Sequence[str]) -> list[str]:
     """Run one SQL statement that writes the same fields of many rows; return the primary keys of the changed rows."""
     options, quote = writes[0].row._meta, connection.ops.quote_name
-    guards = ["fence"] if isinstance(writes[0].row, DueRow) else []
     fields: list[Any] = [options.get_field(name) for name in names]
     table, key = quote(options.db_table), quote(str(options.pk.column))
     parameters: list[Any] = []
@@ -71,9 +72,9 @@ def _update(writes: Sequence[FencedUpdate], names: Sequence[str], states: Sequen
         parameters += [write.row.pk, *(getattr(write.row, name) for name in guards)]
         parameters += [field.get_db_prep_save(value, connection) for field, value in values]
     row = f"({', '.join(['%s'] * (1 + len(guards) + len(fields)))})"
-    columns = ", ".join(["id", *guards, *(f"v{number}" for number in range(len(fields)))])
+    columns = ", ".join(["id", *(f"old_{name}" for name in guards), *(f"v{number}" for number in range(len(fields)))])
     assignments = ", ".join(f"{quote(str(each.column))} = {_cast(f'given.v{n}', each)}" for n, each in enumerate(fields))
-    conditions = [f"{table}.{key} = given.id", *(f"{table}.{name} = given.{name}" for name in guards)]
+    conditions = [f"{table}.{key} = given.id", *(f"{table}.{name} = given.old_{name}" for name in guards)]
     if states:
         conditions.append(f"{table}.status IN ({', '.join(['%s'] * len(states))})")
     statement = (

@@ -45,7 +45,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that approves a post, unless the post was changed after the page was shown."""
     group = post_group_of_workspace(page, post_group_id)
     version = submitted_content_version(page)
-    confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version)
+    confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version).group
     return page.success_redirect_back(
         "Approved and scheduled." if confirmed.scheduled_at else "Approved. It is being published now."
     )

@@ -15,6 +15,7 @@ from django.utils.formats import date_format
 from config.api.errors import ApiError, Conflict, InvalidState
 from config.api.uploads import uploaded_files_in_field
 from posts import services
+from posts.content import PostEdit, PostWrite
 from posts.dashboard.composer import Composer, error_text
 from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validated_data
 from posts.errors import ContentInvalid
@@ -104,7 +105,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     return page.success_redirect(_success_message(how, at, page), "post", post_group_id=group_id)
 
 
-def _write(composer: Composer, how: str, at: datetime | None) -> Any:
+def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
     """Save the composer's content as a new or changed post group.
 
     Every button but the one for saving also approves a changed post group that awaits approval or is a draft.
@@ -112,16 +113,18 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
     caller, body = composer.page.caller, dict(composer.composition.request_fields)
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
-        return services.create_post(caller=caller, **validated_data(CreatePostSerializer, body | _scheduled_at_field(at)))
+        data = validated_data(CreatePostSerializer, body | _scheduled_at_field(at))
+        return services.create_post(caller=caller, post=PostWrite.from_request(data)).group
+    data = validated_data(UpdatePostSerializer, body | _changed_scheduled_at(composer.group, how, at))
     changed = services.update_post(
         caller=caller,
         post_group_id=composer.group.id,
         content_version=submitted_content_version(composer.page),
-        **validated_data(UpdatePostSerializer, body | _changed_scheduled_at(composer.group, how, at)),
-    )
+        edit=PostEdit.from_request(data),
+    ).group
     if how == SAVE or changed.status not in CONFIRMABLE:
         return changed
-    return services.confirm_post(caller=caller, post_group_id=changed.id, content_version=changed.content_version)
+    return services.confirm_post(caller=caller, post_group_id=changed.id, content_version=changed.content_version).group
 
 
 def _changed_scheduled_at(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from media.dashboard.library import upload_files_collecting_errors
 from media.models import MediaAsset
 from posts import selectors, services
 from posts.attached_media import attached_assets_by_id
+from posts.content import PostWrite
 from posts.dashboard.composition import Composition, capabilities_of, find_issue, has_repair_button, issue_key
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
@@ -114,14 +115,14 @@ class Composer:
         composition = before if sent is None else Composition.of_form(sent, accounts)
         at = group.scheduled_at if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
-        assets = attached_assets_by_id(page.workspace.id, composition.media)
+        assets = attached_assets_by_id(page.workspace.id, composition.media_ids)
         composer = cls(page, group, accounts, composition, assets, schedule)
         composer._drop_deleted_media()
         return composer
 
     def attach_media(self, media_id: str) -> None:
         self.composition.attach_media(media_id)
-        self.assets = attached_assets_by_id(self.page.workspace.id, self.composition.media)
+        self.assets = attached_assets_by_id(self.page.workspace.id, self.composition.media_ids)
         self._drop_deleted_media()
 
     def upload_and_attach_files(self, files: Iterable[CompleteUpload]) -> None:
@@ -153,7 +154,7 @@ class Composer:
             data = validated_data(
                 ValidatePostSerializer, {**self.composition.request_fields, "workspace_id": self.page.workspace.id}
             )
-            return services.validate_post(caller=self.page.caller, group=self.group, **data)
+            return services.validate_post(caller=self.page.caller, post=PostWrite.from_request(data), group=self.group)
         except ApiError as error:
             self.problems.append(error_text(error))
             return None

@@ -16,7 +16,6 @@ from accounts.platforms.types import Capabilities
 from posts.dashboard.forms import OptionsForm
 from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import PostGroup
-from posts.planning import targets_as_request_data
 from posts.validation import Validation
 
 SET, REMOVE_MEDIA, REMOVE_OPTION = (
@@ -39,7 +38,7 @@ class Composition:
 
     @classmethod
     def of_group(cls, group: PostGroup) -> Composition:
-        return cls(group.text, targets_as_request_data(group), [dict(each) for each in group.media])
+        return cls(group.text, _target_entries(group), [dict(each) for each in group.media])
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
@@ -61,7 +60,7 @@ class Composition:
         return [target["connected_account_id"] for target in self.targets]
 
     def attach_media(self, media_id: str) -> None:
-        if media_id not in self._media_ids():
+        if media_id not in self.media_ids:
             self.media.append({"media_id": media_id})
 
     def detach_media(self, media_id: str) -> None:
@@ -69,7 +68,7 @@ class Composition:
 
     def move_media_forward(self, media_id: str) -> None:
         """Move one of the composer's attached media assets one place forward."""
-        place = self._media_ids().index(media_id) if media_id in self._media_ids() else 0
+        place = self.media_ids.index(media_id) if media_id in self.media_ids else 0
         if place:
             self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
 
@@ -89,7 +88,8 @@ class Composition:
         else:
             place[int(last) if isinstance(place, list) else last] = hint.value
 
-    def _media_ids(self) -> list[str]:
+    @property
+    def media_ids(self) -> list[str]:
         return [each["media_id"] for each in self.media]
 
 
@@ -118,6 +118,19 @@ def issue_key(issue: Issue) -> str:
 
 def capabilities_of(account: ConnectedAccount) -> Capabilities:
     return platform(account.platform).capabilities_for(account.details_for_capabilities())
+
+
+def _target_entries(group: PostGroup) -> list[dict[str, Any]]:
+    """Return the targets of a stored post group in the format of a POST /posts request."""
+    return [
+        {
+            "platform": target.platform,
+            "connected_account_id": target.account_id,
+            "text": target.text,
+            "options": target.options,
+        }
+        for target in group.targets.all()
+    ]
 
 
 def _target_entry(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:

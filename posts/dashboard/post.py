@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,6 +12,7 @@ from agents.models import Agent
 from config.api.errors import ValidationFailed
 from posts import services
 from posts.attached_media import attached_assets_by_id
+from posts.content import PostEdit, PostWrite
 from posts.dashboard.compose import scheduled_for_message
 from posts.dashboard.composition import Composition
 from posts.dashboard.forms import ScheduleForm
@@ -97,7 +99,7 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     if not schedule.is_valid():
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
     try:
-        services.update_post(caller=page.caller, post_group_id=group.id, scheduled_at=schedule.at)
+        services.update_post(caller=page.caller, post_group_id=group.id, edit=PostEdit(scheduled_at=schedule.at))
     except ValidationFailed as error:
         for row in error.details or []:
             schedule.add_error("when", row["message"])
@@ -114,13 +116,14 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = post_group_of_workspace(page, post_group_id)
     [shown] = prepare_groups_for_display(page.workspace.id, [group])
     content = Composition.of_group(group)
-    there = attached_assets_by_id(page.workspace.id, content.media)
+    there = attached_assets_by_id(page.workspace.id, content.media_ids)
     content.media = [each for each in content.media if each["media_id"] in there]
     # A post that was simulated at a real account stays simulated.
     simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
     body = {**content.request_fields, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
     data = validated_data(CreatePostSerializer, body)
-    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **data))
+    create = functools.partial(services.create_post, caller=page.caller, post=PostWrite.from_request(data))
+    draft_id, _ = submit_once(page, "posts.create", lambda: create().group)
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
 
 

@@ -13,7 +13,7 @@ from accounts.platforms.chains import further_segment_texts
 from accounts.platforms.registry import platform
 from media.links import file_link, preview_link
 from media.models import MediaAsset
-from posts.attached_media import attached_assets_by_id
+from posts.attached_media import attached_assets_by_id, attached_media_ids
 from posts.models import PostGroup, PostTarget
 
 
@@ -108,7 +108,7 @@ def prepare_groups_for_display(workspace_id: str, groups: Sequence[PostGroup]) -
     """Prepare post groups for display on dashboard pages; loads their accounts and media assets with two queries."""
     account_ids = {target.account_id for group in groups for target in group.targets.all()}
     accounts = ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(account_ids)
-    assets = attached_assets_by_id(workspace_id, [each for group in groups for each in group.media])
+    assets = attached_assets_by_id(workspace_id, [pk for group in groups for pk in attached_media_ids(group)])
     return [
         ShownGroup(
             group,

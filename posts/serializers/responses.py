@@ -87,6 +87,10 @@ class PostGroupSerializer(serializers.ModelSerializer):
     metadata = serializers.DictField(child=serializers.CharField())
     cost_cents = serializers.IntegerField()
     created_by = CreatedBySerializer()
+    plan_hash = serializers.CharField(allow_null=True, help_text="The hash of the plan that was committed last.")
+    approval_url = serializers.CharField(
+        allow_null=True, help_text="The page on which a person approves or rejects the group, while it awaits that."
+    )
     targets = TargetSerializer(many=True)
 
     class Meta:
@@ -106,6 +110,8 @@ class PostGroupSerializer(serializers.ModelSerializer):
             "created_by",
             "rejection_reason",
             "trace_id",
+            "plan_hash",
+            "approval_url",
             "created_at",
             "updated_at",
             "finished_at",
@@ -251,21 +257,27 @@ class PostsOnDaySerializer(SearchedPostsSerializer):
     window = WindowSerializer()
 
 
-CreatePostPreview = dry_run_serializer_class(
+def _post_preview(name: str, **parts: Any) -> type[serializers.Serializer]:
+    """Return the serializer class of a dry run of a post operation, which shows the hash of the plan."""
+    plan_hash = serializers.CharField(help_text="Send it as `Plan-Hash`, so that exactly this is done or nothing.")
+    return dry_run_serializer_class(name, extra={"plan_hash": plan_hash, **parts.pop("extra", {})}, **parts)
+
+
+CreatePostPreview = _post_preview(
     "PostCreate",
     request=CreatePostSerializer,
     would_create=PlannedGroupSerializer,
     extra={"validation": ValidationSerializer(), "spend_cap": SpendCapSerializer()},
 )
-CreateBatchPreview = dry_run_serializer_class(
+CreateBatchPreview = _post_preview(
     "PostBatchCreate",
     request=CreateBatchSerializer,
     would_create=PlannedGroupsSerializer,
     extra={"validations": ValidationSerializer(many=True), "spend_cap": SpendCapSerializer()},
 )
-CancelPostPreview = dry_run_serializer_class("PostCancel", would_update=PostGroupSerializer)
-RetryPostPreview = dry_run_serializer_class("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
-UpdatePostPreview = dry_run_serializer_class("PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer)
-ConfirmPostPreview = dry_run_serializer_class("PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer)
-RejectPostPreview = dry_run_serializer_class("PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer)
-ResolvePostPreview = dry_run_serializer_class("PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer)
+CancelPostPreview = _post_preview("PostCancel", would_update=PostGroupSerializer)
+RetryPostPreview = _post_preview("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
+UpdatePostPreview = _post_preview("PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer)
+ConfirmPostPreview = _post_preview("PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer)
+RejectPostPreview = _post_preview("PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer)
+ResolvePostPreview = _post_preview("PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer)

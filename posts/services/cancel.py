@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from django.db import transaction
+from collections.abc import Collection
+from dataclasses import replace
+
 from django.utils import timezone
 
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist, require_access
 from config.api.scopes import any_of
 from posts import selectors
-from posts.attached_media import end_group_media_protection
-from posts.events import emit_group_event
-from posts.models import PostGroup, PostTarget
-from posts.services.changes import (
-    audit_group_operation,
-    require_publishing_not_begun,
-    stop_all_targets_or_raise,
-    stop_unclaimed_targets,
-    too_late_error,
+from posts.models import PostGroup
+from posts.plan import GroupChange, Plan, copy_of_group
+from posts.planning import is_released
+from posts.services.changes import assets_of_group, cancel_target, is_unstarted, require_unstarted_targets, too_late_error
+from posts.services.commit import RowsChanged, plan_and_commit, write_unaudited
+from posts.states import (
+    CANCELLABLE,
+    FINISHED,
+    UNFINISHED,
+    UNFINISHED_TARGET_STATUSES,
+    GroupStatus,
+    TargetStatus,
+    group_status_from_targets,
 )
-from posts.states import CANCELLABLE, FINISHED, UNFINISHED, GroupStatus, TargetStatus, group_status_from_targets
 
 
-def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
+def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
     """Cancel a draft, a post group awaiting approval, or a scheduled group before any of its targets is being published.
 
-    Competes with the publisher for the target rows: whichever locks them first wins. Raises NotFound, ScopeMissing
-    (posts.schedule; for a draft posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused.
+    Competes with the publisher for the target rows: whichever changes them first wins. Raises NotFound, ScopeMissing
+    (posts.schedule; for a draft posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused, PlanChanged.
     """
+    return plan_and_commit(lambda: plan_cancel(caller, post_group_id), dry_run=dry_run, plan_hash=plan_hash)
+
+
+def plan_cancel(caller: Caller, post_group_id: str) -> Plan:
+    """Plan the cancellation of a post group, with the errors of `cancel_post`."""
     group = selectors.get_post_group(
         caller=caller, post_group_id=post_group_id, scope=any_of("posts.schedule", "posts.draft"), write=True
     )
@@ -34,46 +44,30 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
     check_account_allowlist(caller, group.account_ids)
     if group.status not in CANCELLABLE:
         raise too_late_error(group)
-    with transaction.atomic():
-        if dry_run:
-            _preview(group)
-        else:
-            group = _cancel(caller, group)
-        audit_group_operation(caller, group, "posts.cancel", dry_run=dry_run)
-    return group
+    unstarted = {target.id for target in require_unstarted_targets(group)}
+    return Plan("posts.cancel", caller, group.workspace_id, [_cancellation(group, unstarted)])
 
 
-def _preview(group: PostGroup) -> None:
-    for target in require_publishing_not_begun(group):
-        target.status = TargetStatus.UNCONFIRMED if target.maybe_out else TargetStatus.CANCELLED
-        target.due_at = None
-    group.status, group.finished_at = (
-        group_status_from_targets(target.status for target in group.targets.all()),
-        timezone.now(),
-    )
-
-
-def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
-    locked = PostGroup.objects.select_for_update().get(pk=group.pk)
-    if locked.status not in CANCELLABLE:
-        raise too_late_error(locked)
-    stop_all_targets_or_raise(locked, cancel=True)
-    written = selectors.groups_with_targets().get(pk=group.pk)
-    check_account_allowlist(caller, written.account_ids)  # an edit may have changed the targets before the row was locked
-    _save_cancelled(written)
-    return written
-
-
-def _save_cancelled(group: PostGroup) -> None:
-    """Save a cancelled post group as finished, end the protection of its media from deletion, and emit the event.
+def _cancellation(group: PostGroup, target_ids: Collection[str]) -> GroupChange:
+    """Return the change that cancels these targets of a post group.
 
     Targets published before a retry stay published, so cancelling the retry restores the status before it.
     """
-    group.status = group_status_from_targets(target.status for target in group.targets.all())
-    group.finished_at = timezone.now()
-    group.save(update_fields=("status", "finished_at", "updated_at"))
-    end_group_media_protection(group)
-    emit_group_event(group, f"post.{GroupStatus.CANCELLED}")
+    after = copy_of_group(group)
+    stopped = [target for target in after.targets.all() if target.id in target_ids]
+    for target in stopped:
+        cancel_target(target)
+    after.status = group_status_from_targets(target.status for target in after.targets.all())
+    after.finished_at = timezone.now()
+    return GroupChange(
+        before=group,
+        after=after,
+        moment=group.scheduled_at,
+        due=after.finished_at,
+        assets=assets_of_group(group),
+        releases=[each for each in stopped if each.status == TargetStatus.CANCELLED] if is_released(group) else (),
+        events=((f"post.{GroupStatus.CANCELLED}", None),),
+    )
 
 
 def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
@@ -90,16 +84,23 @@ def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
     return cancelled
 
 
-@transaction.atomic
 def _cancel_waiting(group_id: str) -> int:
     """Cancel a post group's targets that are not being published yet.
 
-    Finishes the group if none of its other targets is being published.
+    Finishes the group if none of its other targets is being published. A group that changes meanwhile waits for the next run.
     """
-    PostGroup.objects.select_for_update().get(pk=group_id)
-    stopped = stop_unclaimed_targets(PostTarget.objects.filter(group_id=group_id), cancel=True)
     group = selectors.groups_with_targets().get(pk=group_id)
-    status = group_status_from_targets(target.status for target in group.targets.all())
-    if status in FINISHED and group.status not in FINISHED:
-        _save_cancelled(group)
-    return len(stopped)
+    if group.status in FINISHED:
+        return 0
+    waiting = {
+        target.id for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES and is_unstarted(target)
+    }
+    change = _cancellation(group, waiting)
+    if change.after.status not in FINISHED:
+        change.after.status, change.after.finished_at = group.status, group.finished_at
+        change = replace(change, events=())
+    try:
+        write_unaudited(change)
+    except RowsChanged:
+        return 0
+    return len(waiting)

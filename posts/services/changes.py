@@ -1,16 +1,14 @@
-"""Helpers for services that change a stored post group: stop its pending targets, refuse changes, write audit entries."""
+"""Parts of the plans that change a stored post group: which of its targets may still be stopped, and how they stop."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from auditlog.services import record_entry
-from billing.services import release_holds
-from config.api.caller import Caller
 from config.api.errors import InvalidState
+from media.models import MediaAsset
+from posts.attached_media import attached_assets_by_id, attached_media_ids
 from posts.models import PostGroup, PostTarget
 from posts.publishing.decision import unconfirmed_problem
 from posts.publishing.outcomes import problem_json
@@ -19,51 +17,35 @@ from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 RETRY_CANCELLED = "The retry was cancelled. The attempt before it may have been published."
 
 
-def stop_all_targets_or_raise(group: PostGroup, *, cancel: bool) -> None:
-    """Stop all pending targets of a post group before it is edited or cancelled, and release the money held for them.
+def stop_target(target: PostTarget) -> None:
+    """Take a planned target from the publisher. The raised fence keeps a worker that has claimed it from writing."""
+    target.due_at = target.lease_until = target.turn_at = None
+    target.fence += 1
 
-    If `cancel` is set, the targets are cancelled. Competes with the publisher for the target rows. Raises InvalidState if the
-    publisher has started one; the caller's transaction is then rolled back.
+
+def cancel_target(target: PostTarget) -> None:
+    """Stop and cancel a planned target.
+
+    A target that was unconfirmed before a retry becomes unconfirmed again. Its money stays held, since the earlier attempt
+    may have published it.
     """
-    running = PostTarget.objects.filter(group=group, status__in=UNFINISHED_TARGET_STATUSES)
-    count = running.count()
-    if len(stop_unclaimed_targets(running, cancel=cancel)) != count:
-        raise too_late_error(group)
+    stop_target(target)
+    target.status = TargetStatus.CANCELLED
+    if target.maybe_out:
+        target.status = TargetStatus.UNCONFIRMED
+        target.error = problem_json(unconfirmed_problem(len(target.publishing_progress.segments), RETRY_CANCELLED))
 
 
-def stop_unclaimed_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
-    """Stop the given post targets that are pending and not claimed by a worker; returns the ids of the stopped targets.
-
-    A target that was unconfirmed before a retry becomes unconfirmed again when cancelled; its money stays held, since the
-    earlier attempt may have published it.
-    """
-    now = timezone.now()
-    free = Q(lease_until=None) | Q(lease_until__lte=now)
-    waiting = targets.filter(free, status=TargetStatus.PENDING)
-    rows = list(waiting.select_for_update(of=("self",)).only("maybe_out", "phase", "progress"))
-    doubtful = [row for row in rows if row.maybe_out and cancel]
-    sure = [row.pk for row in rows if row not in doubtful]
-    stopped = {"due_at": None, "lease_until": None, "turn_at": None, "fence": F("fence") + 1, "updated_at": now}
-    ended = {"status": TargetStatus.CANCELLED} if cancel else {}
-    PostTarget.objects.filter(pk__in=sure).update(**stopped, **ended)
-    for row in doubtful:
-        problem = unconfirmed_problem(len(row.publishing_progress.segments), RETRY_CANCELLED)
-        end = {"status": TargetStatus.UNCONFIRMED, "error": problem_json(problem)}
-        PostTarget.objects.filter(pk=row.pk).update(**stopped, **end)
-    release_holds(target_ids=sure, failed=False)
-    return [row.pk for row in rows]
+def is_unstarted(target: PostTarget) -> bool:
+    """Return whether a post target is pending and no worker has claimed it."""
+    return target.status == TargetStatus.PENDING and not (target.lease_until and target.lease_until > timezone.now())
 
 
-def require_publishing_not_begun(group: PostGroup) -> list[PostTarget]:
-    """Return a post group's unfinished targets. Raises InvalidState if a target is being published already.
-
-    For the dry run of a change.
-    """
-    now = timezone.now()
+def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
+    """Return a post group's unfinished targets. Raises InvalidState if a target is being published already."""
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
-    for target in waiting:
-        if target.status != TargetStatus.PENDING or (target.lease_until and target.lease_until > now):
-            raise too_late_error(group)
+    if not all(is_unstarted(target) for target in waiting):
+        raise too_late_error(group)
     return waiting
 
 
@@ -76,15 +58,6 @@ def too_late_error(group: PostGroup) -> InvalidState:
     )
 
 
-def audit_group_operation(
-    caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False, metadata: dict[str, Any] | None = None
-) -> None:
-    """Write the audit entry of an operation that changed a post group, or of the operation's dry run."""
-    record_entry(
-        caller=caller,
-        operation=operation,
-        resource_type="post_group",
-        resource_id=group.id,
-        dry_run=dry_run,
-        metadata=metadata,
-    )
+def assets_of_group(group: PostGroup) -> Mapping[str, MediaAsset]:
+    """Return the media assets attached to a post group that still exist, by id."""
+    return attached_assets_by_id(group.workspace_id, attached_media_ids(group))

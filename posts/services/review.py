@@ -4,84 +4,100 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db import transaction
 from django.utils import timezone
 
-from billing import selectors as billing
-from billing.services import hold_costs
 from config.api.caller import Caller, require_access
 from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_of
-from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts import selectors
-from posts.attached_media import end_group_media_protection
-from posts.events import emit_group_event
-from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of_targets, check_schedule, stored_target_inputs, validate_content
-from posts.services.changes import audit_group_operation, stop_all_targets_or_raise
-from posts.states import GroupStatus, TargetStatus
+from posts.models import PostGroup
+from posts.plan import GroupChange, Plan, copy_of_group
+from posts.planning import check_schedule, stored_target_inputs, validate_content
+from posts.services.changes import assets_of_group, cancel_target, require_unstarted_targets
+from posts.services.commit import plan_and_commit
+from posts.states import GroupStatus
 
 REVIEWERS = any_of("posts.publish", "posts.schedule")
 CONFIRMABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 
 
 def confirm_post(
-    *, caller: Caller, post_group_id: str, content_version: int, scheduled_at: datetime | None = None, dry_run: bool = False
-) -> PostGroup:
+    *,
+    caller: Caller,
+    post_group_id: str,
+    content_version: int,
+    scheduled_at: datetime | None = None,
+    dry_run: bool = False,
+    plan_hash: str | None = None,
+) -> Plan:
     """Approve a draft or a post awaiting approval, which is then published at `scheduled_at`, at its own set time, or now.
 
     `content_version` is the version that the person has read. Validates the content again and holds the money. Raises
     Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (another version is current), ValidationFailed,
-    ContentInvalid and the spend errors.
+    ContentInvalid, PlanChanged and the spend errors.
     """
+    return plan_and_commit(
+        lambda: plan_confirm(caller, post_group_id, content_version=content_version, scheduled_at=scheduled_at),
+        dry_run=dry_run,
+        plan_hash=plan_hash,
+    )
+
+
+def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, scheduled_at: datetime | None = None) -> Plan:
+    """Plan the approval of a post group, with the errors of `confirm_post`."""
     group = _reviewable_group(caller, post_group_id)
     check_schedule(scheduled_at)
     now = timezone.now()
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     require_access(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
-    validate_content(stored_target_inputs(group), group_id=group.id)
-    if dry_run:
-        charges = charges_of_targets(list(group.targets.all()))
-        billing.check_charges(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
-        _release(group, when, when or now)
-        audit_group_operation(caller, group, "posts.confirm", dry_run=True)
-        return group
-    with transaction.atomic():
-        PostGroup.objects.select_for_update().get(pk=group.pk)
-        group = selectors.groups_with_targets().get(pk=group.pk)
-        _check_version(group, content_version)
-        charges = charges_of_targets(list(group.targets.all()))
-        hold_costs(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
-        _release(group, when, when or now)
-        PostTarget.objects.filter(group=group).update(due_at=when or now, updated_at=now)
-        group.save(update_fields=("status", "scheduled_at", "updated_at"))
-        emit_group_event(group, "post.confirmed")
-        if when:
-            emit_group_event(group)
-        audit_group_operation(caller, group, "posts.confirm")
-        wake_worker_loop_after_commit("publish")
-    return group
+    assets = assets_of_group(group)
+    validate_content(stored_target_inputs(group, assets), group_id=group.id)
+    after = copy_of_group(group)
+    after.status, after.scheduled_at = (GroupStatus.SCHEDULED if when else GroupStatus.PUBLISHING), when
+    for target in after.targets.all():
+        target.due_at = when or now
+    change = GroupChange(
+        before=group,
+        after=after,
+        moment=when,
+        due=when or now,
+        assets=assets,
+        holds=list(after.targets.all()),
+        paying_agent_id=group.agent_id,
+        events=(("post.confirmed", None), *(((f"post.{GroupStatus.SCHEDULED}", None),) if when else ())),
+    )
+    return Plan("posts.confirm", caller, group.workspace_id, [change])
 
 
-def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False) -> PostGroup:
-    """Reject a post group awaiting approval. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
+def reject_post(
+    *, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False, plan_hash: str | None = None
+) -> Plan:
+    """Reject a post group awaiting approval.
+
+    Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState, PlanChanged.
+    """
+    return plan_and_commit(lambda: plan_reject(caller, post_group_id, reason=reason), dry_run=dry_run, plan_hash=plan_hash)
+
+
+def plan_reject(caller: Caller, post_group_id: str, *, reason: str | None = None) -> Plan:
+    """Plan the rejection of a post group, with the errors of `reject_post`."""
     group = _reviewable_group(caller, post_group_id)
-    _require_pending_confirmation(group)
-    if dry_run:
-        _reject(group, reason)
-        audit_group_operation(caller, group, "posts.reject", dry_run=True)
-        return group
-    with transaction.atomic():
-        _require_pending_confirmation(PostGroup.objects.select_for_update().get(pk=group.pk))
-        stop_all_targets_or_raise(group, cancel=True)
-        end_group_media_protection(group)
-        group = selectors.groups_with_targets().get(pk=group.pk)
-        _reject(group, reason)
-        group.save(update_fields=("status", "rejection_reason", "finished_at", "updated_at"))
-        emit_group_event(group)
-        audit_group_operation(caller, group, "posts.reject")
-    return group
+    if group.status != GroupStatus.PENDING_CONFIRMATION:
+        raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
+    after = copy_of_group(group)
+    for target in require_unstarted_targets(after):
+        cancel_target(target)
+    after.status, after.rejection_reason, after.finished_at = GroupStatus.REJECTED, reason, timezone.now()
+    change = GroupChange(
+        before=group,
+        after=after,
+        moment=group.scheduled_at,
+        due=after.finished_at,
+        assets=assets_of_group(group),
+        events=((f"post.{GroupStatus.REJECTED}", None),),
+    )
+    return Plan("posts.reject", caller, group.workspace_id, [change])
 
 
 def _reviewable_group(caller: Caller, post_group_id: str) -> PostGroup:
@@ -99,22 +115,3 @@ def _check_version(group: PostGroup, content_version: int) -> None:
             f"The current content version is {group.content_version}, not {content_version}.",
             suggested_action="Read the group again, then confirm the version you read.",
         )
-
-
-def _require_pending_confirmation(group: PostGroup) -> None:
-    if group.status != GroupStatus.PENDING_CONFIRMATION:
-        raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
-
-
-def _release(group: PostGroup, when: datetime | None, due: datetime) -> None:
-    group.status = GroupStatus.SCHEDULED if when else GroupStatus.PUBLISHING
-    group.scheduled_at, group.updated_at = when, timezone.now()
-    for target in group.targets.all():
-        target.due_at = due
-
-
-def _reject(group: PostGroup, reason: str | None) -> None:
-    group.status, group.rejection_reason = GroupStatus.REJECTED, reason
-    group.finished_at = group.updated_at = timezone.now()
-    for target in group.targets.all():
-        target.status, target.due_at = TargetStatus.CANCELLED, None

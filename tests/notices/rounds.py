@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from django.core import mail
+from django.db.models import F
 
 from accounts.models import ConnectedAccount
 from config.runtime.tasks import send_notices
-from posts.events import emit_group_event
+from posts.events import build_group_event
 from posts.models import PostGroup
 from tests import factories
 from tests.conftest import ApiClient
 from tests.posts.rows import create
+from webhooks.services import store_events_with_deliveries
 from workspaces.models import Member, User, Workspace
 from workspaces.worker_loop import MailLoop
 
@@ -35,8 +37,9 @@ def scheduled(api: ApiClient, account: ConnectedAccount, **fields: Any) -> dict[
 
 def ended(group: dict[str, Any], status: str) -> None:
     """Set the group's status and store its event, as the publisher does."""
-    PostGroup.objects.filter(pk=group["id"]).update(status=status)
-    emit_group_event(PostGroup.objects.get(pk=group["id"]))
+    PostGroup.objects.filter(pk=group["id"]).update(status=status, event_sequence=F("event_sequence") + 1)
+    stored = PostGroup.objects.get(pk=group["id"])
+    store_events_with_deliveries([build_group_event(stored, f"post.{status}", sequence=stored.event_sequence)])
 
 
 def send_emails() -> list[mail.EmailMessage]:

@@ -124,6 +124,7 @@ def test_a_preview_returns_all_plans_and_writes_nothing(
     assert answer.status_code == 201
     assert [each["valid"] for each in result.pop("validations")] == [True, True]
     assert result.pop("request")["workspace_id"] == workspace.id
+    assert result.pop("plan_hash").startswith("sha256:")
     assert result == {
         "dry_run": True,
         "operation": "posts.create_batch",
@@ -228,7 +229,7 @@ def test_a_batch_creates_the_same_rows_as_single_calls(api: ApiClient, account: 
 
     [batched] = groups_in(batch(api, body))
 
-    own = ("id", "trace_id", "targets")
+    own = ("id", "trace_id", "plan_hash", "targets")
     assert {**single, **dict.fromkeys(own)} == {**batched, **dict.fromkeys(own)}
     assert {**single["targets"][0], "id": ""} == {**batched["targets"][0], "id": ""}
 

@@ -57,7 +57,8 @@ def test_a_confirmed_group_is_published_at_its_time(
     assert (released["status"], released["scheduled_at"], released["content_version"]) == (status, scheduled_at, 1)
     assert {each["next_attempt_at"] for each in released["targets"]} == {scheduled_at or NOW}
     assert released == read(api, group) == preview["would_update"]
-    assert (preview["operation"], set(preview)) == ("posts.confirm", {"dry_run", "operation", "request", "would_update"})
+    parts = {"dry_run", "operation", "request", "plan_hash", "would_update"}
+    assert (preview["operation"], set(preview)) == ("posts.confirm", parts)
     earlier = [] if kind == "draft" else ["post.pending_confirmation"]
     assert kinds_of(group) == [*earlier, "post.confirmed", *(["post.scheduled"] if scheduled_at else [])]
     assert events_of(group)[-1]["data"]["post_group"] == released

@@ -33,6 +33,7 @@ def test_a_dry_run_returns_the_plan_and_writes_only_an_audit_entry(
     preview = answer.json()
     target: dict[str, Any] = {"text": None, "options": {}}
     assert preview.pop("validation")["valid"] is True
+    assert preview.pop("plan_hash").startswith("sha256:")
     assert preview == {
         "dry_run": True,
         "operation": "posts.create",

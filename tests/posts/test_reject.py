@@ -45,7 +45,13 @@ def test_a_rejected_group_is_finished(
         ("cancelled", None, 0)
     }
     assert group == read(api, waiting)
-    assert preview == {"dry_run": True, "operation": "posts.reject", "request": fields, "would_update": group}
+    assert preview == {
+        "dry_run": True,
+        "operation": "posts.reject",
+        "request": fields,
+        "plan_hash": group["plan_hash"],
+        "would_update": group,
+    }
     assert kinds_of(waiting) == ["post.pending_confirmation", "post.rejected"]
     assert events_of(waiting)[-1]["data"] == {"post_group": group}
     clock.move_to(TOMORROW)

@@ -97,6 +97,7 @@ def test_the_persons_answer_becomes_the_outcome(
         "dry_run": True,
         "operation": "posts.resolve",
         "request": {"target_id": target["id"], **said},
+        "plan_hash": group["plan_hash"],
         "would_update": group,
     }
     assert kinds_of(unconfirmed_post) == ["post.unconfirmed", f"post.{status}"]

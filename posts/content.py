@@ -1,0 +1,113 @@
+"""The input of services that create and edit posts: frozen values that the serializers' data is converted to.
+
+Pages and other callers build the same values, so services never see a dictionary of unknown keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from posts.models import PostGroup
+
+
+class Unchanged(Enum):
+    """The value of an edit's field that keeps its stored value; None cannot say so where null is a value."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED = Unchanged.UNCHANGED
+
+
+@dataclass(frozen=True)
+class TargetWrite:
+    """An account to publish a post to, with a text instead of the post's own, and with platform options."""
+
+    platform: str
+    connected_account_id: str
+    text: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MediaWrite:
+    """A media asset to attach to a post; `alt_text` is used instead of the asset's own alternative text."""
+
+    media_id: str
+    alt_text: str | None = None
+
+    def stored(self) -> dict[str, str]:
+        """Return the entry of `PostGroup.media` for an attached asset."""
+        return {"media_id": self.media_id} | ({} if self.alt_text is None else {"alt_text": self.alt_text})
+
+
+@dataclass(frozen=True)
+class PostWrite:
+    """A post to create: its content, its publishing time (None: now), and who receives its events."""
+
+    text: str
+    targets: tuple[TargetWrite, ...]
+    media: tuple[MediaWrite, ...] = ()
+    workspace_id: str | None = None
+    scheduled_at: datetime | None = None
+    draft: bool = False
+    webhook_url: str | None = None
+    sandbox: bool = False
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_request(cls, fields: Mapping[str, Any]) -> PostWrite:
+        """Convert the validated body of POST /posts."""
+        return cls(**_typed(fields))
+
+
+@dataclass(frozen=True)
+class PostEdit:
+    """The changes to a stored post; None keeps the stored text, targets and media.
+
+    `scheduled_at` is None to remove a draft's publishing time.
+    """
+
+    text: str | None = None
+    targets: tuple[TargetWrite, ...] | None = None
+    media: tuple[MediaWrite, ...] | None = None
+    scheduled_at: datetime | Unchanged | None = UNCHANGED
+
+    @classmethod
+    def from_request(cls, fields: Mapping[str, Any]) -> PostEdit:
+        """Convert the validated body of PATCH /posts/{id}."""
+        return cls(**_typed(fields))
+
+    @property
+    def changed_fields(self) -> list[str]:
+        """Return the names of the fields that the edit gives a value, in alphabetical order."""
+        values = {"text": self.text, "targets": self.targets, "media": self.media}
+        given = [name for name, value in values.items() if value is not None]
+        return sorted(given if self.scheduled_at is UNCHANGED else [*given, "scheduled_at"])
+
+
+def media_of_group(group: PostGroup) -> tuple[MediaWrite, ...]:
+    """Return the media attached to a stored post group as the values of a request."""
+    return _media(group.media)
+
+
+def targets_of_group(group: PostGroup) -> tuple[TargetWrite, ...]:
+    """Return the targets of a stored post group as the values of a request."""
+    return tuple(TargetWrite(each.platform, each.account_id, each.text, each.options) for each in group.targets.all())
+
+
+def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    typed = dict(fields)
+    if "targets" in typed:
+        typed["targets"] = tuple(TargetWrite(**target) for target in typed["targets"])
+    if "media" in typed:
+        typed["media"] = _media(typed["media"])
+    return typed
+
+
+def _media(entries: Iterable[Mapping[str, Any]]) -> tuple[MediaWrite, ...]:
+    return tuple(MediaWrite(**entry) for entry in entries)

@@ -1,0 +1,75 @@
+"""The post operations that can be planned: the request body of each, and how its plan is made.
+
+The API's views commit these plans at once; POST /plans stores them, to be committed later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from config.api.caller import Caller
+from config.api.serializers import StrictSerializer, WriteBody
+from posts.content import PostEdit, PostWrite
+from posts.plan import Plan
+from posts.serializers.requests import (
+    ConfirmPostSerializer,
+    CreateBatchSerializer,
+    CreatePostSerializer,
+    RejectPostSerializer,
+    RetryPostSerializer,
+    UpdatePostSerializer,
+)
+from posts.services.cancel import plan_cancel
+from posts.services.create import plan_create, plan_create_batch
+from posts.services.retry import plan_retry
+from posts.services.review import plan_confirm, plan_reject
+from posts.services.update import plan_update
+
+
+class MakePlan(Protocol):
+    def __call__(self, caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
+        """Make the plan of a request with these validated fields; `post_group_id` is "" for operations that create."""
+
+
+@dataclass(frozen=True)
+class PlannedOperation:
+    """An operation that can be planned; `changes_group` is whether it changes a stored post group."""
+
+    body: type[StrictSerializer]
+    make_plan: MakePlan
+    changes_group: bool = True
+
+
+def _create(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
+    return plan_create(caller, PostWrite.from_request(fields), dry_run=dry_run)
+
+
+def _create_batch(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
+    posts = [PostWrite.from_request(post) for post in fields["posts"]]
+    return plan_create_batch(caller, posts, workspace_id=fields.get("workspace_id"), dry_run=dry_run)
+
+
+def _update(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
+    return plan_update(caller, post_group_id, PostEdit.from_request(fields), dry_run=dry_run)
+
+
+def _with_fields(plan: Callable[..., Plan]) -> MakePlan:
+    """Return the MakePlan of a plan function whose parameters are the fields of the request."""
+
+    def make_plan(caller: Caller, post_group_id: str, fields: Mapping[str, Any], *, dry_run: bool) -> Plan:
+        return plan(caller, post_group_id, **fields)
+
+    return make_plan
+
+
+PLANNED_OPERATIONS: Mapping[str, PlannedOperation] = {
+    "posts.create": PlannedOperation(CreatePostSerializer, _create, changes_group=False),
+    "posts.create_batch": PlannedOperation(CreateBatchSerializer, _create_batch, changes_group=False),
+    "posts.update": PlannedOperation(UpdatePostSerializer, _update),
+    "posts.cancel": PlannedOperation(WriteBody, _with_fields(plan_cancel)),
+    "posts.retry": PlannedOperation(RetryPostSerializer, _with_fields(plan_retry)),
+    "posts.confirm": PlannedOperation(ConfirmPostSerializer, _with_fields(plan_confirm)),
+    "posts.reject": PlannedOperation(RejectPostSerializer, _with_fields(plan_reject)),
+}

@@ -1,0 +1,174 @@
+"""Plans: what an operation on post groups would change. A dry run shows the plan, and a real call commits it.
+
+A plan holds each post group as it is stored and as it will be. posts/services/commit.py writes the difference, provided that
+nobody has changed the stored rows since. So a preview cannot differ from what is written.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import rfc8785
+from django.utils import timezone
+
+from billing.caps import SpendCapStatus
+from billing.prices import PublishingCharge
+from config.api.caller import Caller
+from media.models import MediaAsset
+from posts import selectors
+from posts.models import PostGroup, PostTarget
+from posts.post_group_json import format_timestamp
+from posts.validation import Validation
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """One post group of a plan: `before` is the stored group (None for a new one), `after` the group as it will be.
+
+    Both have their targets. `moment` is when the targets are published, None for now; `due` is that moment as a time.
+    `assets` are the media attached before and after, as far as they exist. `audit` is the metadata of the audit entry.
+
+    `holds` are the targets whose price is reserved against the caps of the workspace and of `paying_agent_id`. The
+    reservation of `releases` ends, that of `settles` is spent, and that of `failures` ends because the target failed.
+    `events` are the webhook events in order, each as its kind and, if it is about one target, the target's id.
+    """
+
+    before: PostGroup | None
+    after: PostGroup
+    moment: datetime | None
+    due: datetime
+    assets: Mapping[str, MediaAsset] = field(default_factory=dict)
+    validation: Validation | None = None
+    holds: Sequence[PostTarget] = ()
+    releases: Sequence[PostTarget] = ()
+    settles: Sequence[PostTarget] = ()
+    failures: Sequence[PostTarget] = ()
+    paying_agent_id: str | None = None
+    events: Sequence[tuple[str, str | None]] = ()
+    audit: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> list[PostTarget]:
+        """Return the targets of the post group as they will be, in their order."""
+        return list(self.after.targets.all())
+
+    @property
+    def targets_before(self) -> list[PostTarget]:
+        """Return the stored targets of the post group, in their order."""
+        return list(self.before.targets.all()) if self.before else []
+
+    @property
+    def charges(self) -> list[PublishingCharge]:
+        """Return the prices to reserve; targets in the sandbox cost nothing."""
+        return [
+            PublishingCharge(each.id, each.platform, each.price_cents, each.url_posts)
+            for each in self.holds
+            if not each.sandbox
+        ]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an operation would do to post groups of one workspace.
+
+    `spend_cap` is what a dry run shows of the spend cap. The errors of a `batch` name the post.
+    """
+
+    operation: str
+    caller: Caller
+    workspace_id: str
+    changes: Sequence[GroupChange]
+    spend_cap: SpendCapStatus | None = None
+    batch: bool = False
+
+    def with_spend_cap(self, spend_cap: SpendCapStatus | None) -> Plan:
+        return replace(self, spend_cap=spend_cap)
+
+    @property
+    def group(self) -> PostGroup:
+        """Return the only post group of the plan, as it will be."""
+        [change] = self.changes
+        return change.after
+
+    @cached_property
+    def hash(self) -> str:
+        """Return the plan's hash: `sha256:` and 64 hex digits over its canonical JSON (RFC 8785).
+
+        The same request in the same circumstances has the same hash: ids of new rows, the current time, balances, trace ids,
+        metadata and the caller are left out.
+        """
+        content: Any = {
+            "operation": self.operation,
+            "workspace_id": self.workspace_id,
+            "ceiling": str(self.caller.mode),
+            "posts": [_hashed_change(change) for change in self.changes],
+        }
+        return f"sha256:{hashlib.sha256(rfc8785.dumps(content)).hexdigest()}"
+
+
+def copy_of_group(group: PostGroup) -> PostGroup:
+    """Return a copy of a post group with copies of its targets, to change in a plan."""
+    copied = copy.copy(group)
+    vars(copied).pop("_prefetched_objects_cache", None)
+    targets = [copy.copy(target) for target in group.targets.all()]
+    for target in targets:
+        target.group = copied
+    copied.updated_at = timezone.now()
+    selectors.set_prefetched_targets(copied, targets)
+    return copied
+
+
+def _hashed_change(change: GroupChange) -> dict[str, Any]:
+    moment = format_timestamp(change.moment)
+    return {
+        "post_group_id": change.before.id if change.before else None,
+        "before": _hashed_group(change.before, change.assets, format_timestamp(change.before.scheduled_at))
+        if change.before
+        else None,
+        "after": _hashed_group(change.after, change.assets, moment),
+    }
+
+
+def _hashed_group(group: PostGroup, assets: Mapping[str, MediaAsset], moment: str | None) -> dict[str, Any]:
+    return {
+        "status": str(group.status),
+        "text": group.text,
+        "media": [_hashed_media(entry, assets) for entry in group.media],
+        "moment": moment,
+        "sandbox": group.sandbox,
+        "webhook_url": group.webhook_url,
+        "rejection_reason": group.rejection_reason,
+        "cost_cents": group.cost_cents,
+        "targets": [
+            {
+                "connected_account_id": target.account_id,
+                "status": str(target.status),
+                "text": target.text,
+                "options": _hashable(target.options),
+                "sandbox": target.sandbox,
+                "cost_cents": target.cost_cents,
+            }
+            for target in group.targets.all()
+        ],
+    }
+
+
+def _hashed_media(entry: Mapping[str, str], assets: Mapping[str, MediaAsset]) -> dict[str, Any]:
+    asset = assets.get(entry["media_id"])
+    alt_text = entry.get("alt_text", asset.alt_text if asset else None)
+    return {"sha256": asset.sha256 if asset else None, "alt_text": alt_text}
+
+
+def _hashable(value: Any) -> Any:
+    """Return JSON data with integers beyond 2**53 as text: RFC 8785 has no such numbers, but a draft's options may."""
+    if isinstance(value, dict):
+        return {name: _hashable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_hashable(each) for each in value]
+    return str(value) if type(value) is int and abs(value) >= 2**53 else value
