@@ -109,5 +109,5 @@ class ConnectionAttempt(TimestampedModel):
         return f"{self.platform} by {self.actor_kind} {self.actor_id} ({self.id})"
 
     def was_begun_by(self, caller: Caller) -> bool:
-        """Return whether this caller (API key, agent or person) began the OAuth connection attempt."""
+        """Return whether the model's stored actor, who began the OAuth connection attempt, is this caller."""
         return (self.actor_kind, self.actor_id) == (caller.kind, caller.actor_id)

@@ -50,7 +50,7 @@ def get_accessible_account(*, caller: Caller, account_id: str, scope: str, write
 
 
 def connection_initiator_name(attempt: ConnectionAttempt) -> str:
-    """Return the display name of the agent, API key or person that began an OAuth connection attempt."""
+    """Query the display name of the agent, API key or person that began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
         return f"the agent “{name}”"
@@ -61,7 +61,7 @@ def connection_initiator_name(attempt: ConnectionAttempt) -> str:
 
 
 def connection_method_requirements(platform: Platform, method: str) -> dict[str, Any]:
-    """Return what a method of connecting accounts requires from an account's owner and from the service's operator.
+    """Select from a platform's setup what a connection method requires from an account's owner and the operator.
 
     The operator of the service registers the applications; each includes its complete redirect URI.
     """
@@ -73,7 +73,7 @@ def connection_method_requirements(platform: Platform, method: str) -> dict[str,
 
 
 def connections_and_billing_features() -> dict[str, Any]:
-    """Return the methods of connecting an account to each platform, available or not, and the service's billing features."""
+    """Select the methods of connecting accounts to all platforms, available or not, and the service's billing features."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 

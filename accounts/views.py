@@ -26,7 +26,7 @@ from config.api.views import OperationViewSet
 
 
 def _connected_before(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to a repeated request to connect an account: the account, or the OAuth authorization URL."""
+    """Return the API view's answer to a repeated request to connect an account: the account, or the OAuth URL."""
     stored: dict[str, Any] = record.body or {}
     return (
         stored

@@ -27,7 +27,7 @@ class ShownAccount:
 
     @property
     def name(self) -> str:
-        """Return the account's display name: the handle, or else another name or id that the platform has for the account."""
+        """Return the name that the dashboard's account pages show: an account's handle, display name or platform id."""
         return self.row.handle or self.row.display_name or self.row.external_id
 
 
@@ -98,7 +98,7 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 
 def _obstacle(each: Platform) -> str | None:
-    """Return the reason why no account of this platform can be connected at present, or None if there is no obstacle."""
+    """Return why the dashboard's accounts page cannot offer to connect an account of this platform; None if it can."""
     reasons = [each.unavailable_reason(method) for method in each.methods]
     return None if None in reasons else reasons[0]
 

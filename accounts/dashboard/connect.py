@@ -31,7 +31,7 @@ _ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
 @require_POST
 @login_required
 def begin_oauth(request: HttpRequest) -> HttpResponse:
-    """Dashboard action that begins an OAuth connection of an account and redirects the browser to the platform.
+    """Dashboard action that begins an OAuth connection in this browser session, and redirects the browser to the platform.
 
     The HTML form sends `workspace_id`, `platform`, and the fields of the platform's oauth_schema.
     """
@@ -94,7 +94,7 @@ def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
 
 
 def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt) -> bool:
-    """Return whether the person returning from OAuth began this connection attempt in the same browser session."""
+    """Return whether this person, in this browser session of the dashboard, began the OAuth connection."""
     return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_HERE, [])
 
 

@@ -45,7 +45,7 @@ class ConnectForm(forms.Form):
 
 @dataclass(frozen=True)
 class ConnectionMethod:
-    """A method of connecting an account to a platform (credentials or OAuth), as the connect page shows it.
+    """A method (credentials or OAuth) of connecting an account, as the dashboard page of one platform shows it.
 
     `obstacle` is the reason why the method is unavailable now, or None. `setup` is what the method requires from the
     account's owner and from the operator (selectors.connection_method_requirements).

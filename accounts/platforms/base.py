@@ -44,7 +44,7 @@ class Platform:
     settles_seconds: ClassVar[float] = 60.0  # how long the platform may still carry out a request that got no answer
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Return why this connection method (OAuth or credentials) is unavailable for the platform; None if available."""
+        """Return why this connection method (OAuth, credentials) is unavailable; None in the base class `Platform`."""
         return None
 
     @property
@@ -60,18 +60,18 @@ class Platform:
         return self.capabilities
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """Return the URL of the web page for which the service makes the post's link card; None if there is no card."""
+        """Return the URL of the web page that the post's link card shows; None in the base class `Platform`."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
-        """Connect an account of the platform with its owner's credentials, after checking them at the platform.
+        """Connect an account with its owner's credentials; the base class `Platform` raises ConnectionUnavailable.
 
         Raises CredentialsRejected, Transient.
         """
         raise ConnectionUnavailable("This platform takes no credentials.")
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
-        """Return the platform's URL at which an account's owner grants access by OAuth.
+        """Return the URL at which an owner grants access by OAuth; the base class `Platform` raises ConnectionUnavailable.
 
         `given` is what the owner entered (`oauth_schema`). Raises CredentialsRejected (given), Transient.
         """
@@ -86,14 +86,14 @@ class Platform:
         raise ConnectionUnavailable("This platform has no OAuth.")
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the platform to which account the given credentials and tokens give access.
+        """Ask to which account credentials and tokens belong; the base class `Platform` raises ConnectionUnavailable.
 
         Raises TokenExpired, AccountDisconnected, Transient.
         """
         raise ConnectionUnavailable("This platform cannot be asked.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Return an account's secrets with new OAuth tokens. Raises AccountDisconnected if a person must reconnect it.
+        """Return secrets with new OAuth tokens. Raises AccountDisconnected, as the base class `Platform` always does.
 
         Raises Transient for other failures.
         """
@@ -114,7 +114,7 @@ class Platform:
         raise ConnectionUnavailable("This platform cannot be published to.")
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
-        """Ask the platform whether an earlier attempt, which got no clear answer, has published the post.
+        """Ask whether an earlier attempt has published the post; the base class `Platform` raises OutcomeUnknown.
 
         `progress.phase` is the irreversible step that was attempted. Only `verifiable` platforms have this method. If the
         attempt has published, the result is that of the step, which may be another step (the next segment of a thread).

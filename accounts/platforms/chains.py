@@ -43,7 +43,7 @@ def thread_segment_texts(content: Content) -> tuple[str, ...]:
 
 
 def further_segment_texts(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the texts of a thread's posts after the first; empty if the option `thread` is missing or invalid."""
+    """Return the texts of a chain's posts after the first, from the option `thread`; empty if it is missing or invalid."""
     return tuple(text for _, text in _further(options))
 
 
@@ -58,7 +58,7 @@ def texts_billed_by_platform(capabilities: Capabilities, text: str, options: Map
 def thread_issues(
     platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: CallCache
 ) -> list[Issue]:
-    """Return the validation issues of a thread's further posts, such as an empty text; `field` is the path of the options.
+    """Return the validation issues of the option `thread`, which adds a chain of posts; `field` is the path of the options.
 
     The JSON Schema of the options reports values that are not segments, texts that are too long to count, and segments beyond
     the platform's maximum.
@@ -94,7 +94,7 @@ def check_thread_segments(content: Content, capabilities: Capabilities, label: s
 
 
 def _further(options: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Return the texts of a thread's posts after the first, each with its index; posts without a text are omitted."""
+    """Yield the texts of a chain's posts after the first, from the option `thread`, each with its index."""
     given = options.get(OPTION)
     for index, segment in enumerate(given if isinstance(given, list) else ()):
         text = segment.get("text") if isinstance(segment, dict) else None

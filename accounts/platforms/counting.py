@@ -86,7 +86,7 @@ def x_weighted_length(text: str) -> int:
 
 
 def has_linked_url(text: str) -> bool:
-    """Return whether X would turn a part of the text into a link, such as a URL or the domain example.com."""
+    """Return whether X, when it counts a text's characters, counts a part as a URL, such as the domain example.com."""
     return next(link_spans(_normalized(text)), None) is not None
 
 
@@ -120,7 +120,7 @@ def cut_to_limit(text: str, limit: int, count: Callable[[str], int], length: int
 
 
 def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[list[int], list[int]]:
-    """Return the positions at which a too long text may be cut: after each word, and after each character that is no space.
+    """Return where a text may be cut to a platform's limit: after each word, and after each character that is no space.
 
     Characters are grapheme clusters. Reading stops where the text no longer fits, so that the rest of a long text costs no
     time.
@@ -180,7 +180,7 @@ def _normalized(text: str) -> str:
 
 
 def _around(text: str, spans: Iterable[Span]) -> list[str]:
-    """Return the parts of a text that lie outside the given spans (start, end), such as outside the text's URLs."""
+    """Return the parts of a text outside the given spans, such as URLs, so that characters are counted without them."""
     pieces, position = [], 0
     for start, end in spans:
         pieces.append(text[position:start])

@@ -79,7 +79,7 @@ class OutcomeUnknown(PlatformError):
 
 
 def report_unmapped_code(platform: str, code: object) -> None:
-    """Report to the operator that a platform returned an error code which the adapter does not know.
+    """Report to the operator, for any platform adapter, an error code that the adapter does not know.
 
     Every occurrence is reported. `platform` is the registry's name; `code` is the platform's status or error code, never its
     message, which may quote a post.

@@ -47,5 +47,5 @@ class OperatorSetup:
     applications: tuple[PlatformApplication, ...] = ()
 
     def applications_for_method(self, method: str) -> tuple[PlatformApplication, ...]:
-        """Return the OAuth applications that the operator registers for a connection method; none for `credentials`."""
+        """Return the OAuth apps that the operator must set up for a connection method; none for `credentials`."""
         return self.applications if method == OAUTH else ()

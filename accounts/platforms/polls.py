@@ -27,7 +27,7 @@ _REPORTED_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "
 
 
 def poll_option_schema(rules: PollRules) -> dict[str, Any]:
-    """Return the JSON Schema of the option `poll`; `poll_issues` checks the length of the choices."""
+    """Return the JSON Schema of a post's option `poll`; `poll_issues` checks the length of the choices in the poll."""
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
@@ -70,7 +70,7 @@ def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
 def poll_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """Return the validation issues of a poll; `field` is the path of the options, such as `targets[0].options`.
+    """Return the validation issues of the poll in a post's options; `field` is their path, such as `targets[0].options`.
 
     The JSON Schema of the options reports a value that does not have the structure of a poll.
     """
@@ -109,7 +109,7 @@ def duration_in_words(minutes: int) -> str:
 
 
 def duration_range_in_words(rules: PollRules) -> str:
-    """Return the shortest and longest poll that a platform accepts, in words, such as from 1 hour to 7 days."""
+    """Return the durations of polls as text for the option `poll` and its issues, such as from 1 hour to 7 days."""
     shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
     step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
     return f"from {shortest} to {longest}{step}"

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class CallCache:
-    """Cache of function calls during the validation of one post, so that the same call is not computed twice."""
+    """Cache of the calls that check a text, so that the same text is not counted or cut twice in a validation."""
 
     def __init__(self) -> None:
         self._results: dict[tuple[Hashable, ...], Any] = {}
@@ -28,7 +28,7 @@ class CallCache:
 
 
 def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind] = ()) -> int:
-    """Return the maximum length of a post's text, in the platform's unit of counting, given its options and kinds of media.
+    """Return the maximum length against which a post's text is checked, given the post's options and kinds of media.
 
     Media or a poll may have a limit of their own, and options may take up a part of the length.
     """

@@ -44,7 +44,7 @@ class TextRules:
 
 @dataclass(frozen=True)
 class FileRules:
-    """A platform's rules for the files of one kind of media in a post: file types, size and number."""
+    """Dataclass of a platform's capabilities for the files of one kind of media: file types, size and number."""
 
     mime_types: tuple[str, ...]
     max_bytes: int
@@ -118,7 +118,7 @@ class Capabilities:
     withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_rules_for_options(self, options: Mapping[str, Any]) -> MediaRules:
-        """Return a platform's media rules for a post with these options; the options need not have been validated."""
+        """Return the MediaRules in these Capabilities for a post with the given options, which may be invalid."""
         return self.media_with(options) if self.media_with else self.media
 
 
@@ -256,7 +256,7 @@ class Progress:
         return replace(self, phase=phase, state=state, ready_at=ready_at)
 
     def stored(self) -> dict[str, Any]:
-        """Return the progress of publishing a post as JSON for the database column `progress`.
+        """Return this dataclass (the progress of publishing a post) as JSON for the database column `progress`.
 
         `phase` and `ready_at` have columns of their own, and the note of `published` is not stored.
         """
@@ -267,7 +267,7 @@ class Progress:
 
     @classmethod
     def from_stored(cls, phase: str, stored: Mapping[str, Any]) -> Progress:
-        """Return the progress of publishing a post from its phase and from the JSON in the database column `progress`."""
+        """Return this dataclass (the progress of publishing a post) from a phase and the JSON in the column `progress`."""
         state = dict(stored)
         segments, accepted, out = (state.pop(name, None) for name in (_SEGMENTS, _ACCEPTED, _PUBLISHED))
         return cls(phase, state, None, tuple(segments or ()), bool(accepted), Published(**out) if out else None)
@@ -275,7 +275,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class UploadStatusProof:
-    """Proof that a post is not published: the `status` that the platform reports for the id of its upload."""
+    """Dataclass with the proof that a post is not published: the `status` that the platform reports for its upload."""
 
     status: str
 

@@ -62,7 +62,7 @@ class PageUnavailable(Exception):
 
 @dataclass(frozen=True)
 class PageMetadata:
-    """The metadata of a web page for its link card; missing values are empty.
+    """The title, description and picture URL that were read from an untrusted web page; missing values are empty.
 
     `picture` is a URL that is not fetched yet.
     """

@@ -102,7 +102,7 @@ ConnectAnswer = one_of_serializer_class("ConnectAnswer", AccountEnvelope, Author
 
 
 class ConnectionChoiceSerializer(serializers.Serializer):
-    """One of several accounts to which a person gave access by OAuth; the caller chooses one of them to connect."""
+    """The API representation of an account to choose after OAuth gave access to several; the caller connects one."""
 
     external_id = serializers.CharField(help_text="Give it as `choice`.")
     handle = serializers.CharField()

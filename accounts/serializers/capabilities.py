@@ -17,7 +17,7 @@ JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalPro
 
 @extend_schema_field(JSON_SCHEMA)
 class JSONSchemaField(serializers.JSONField):
-    """A serializer field for the JSON Schema of platform options or credentials, which is returned unchanged."""
+    """A serializer field for the JSON Schemas in capabilities (of options, of credentials), returned unchanged."""
 
 
 class TextCapabilitiesSerializer(serializers.Serializer):
@@ -82,7 +82,7 @@ class ThreadCapabilitiesSerializer(serializers.Serializer):
 
 
 class PollCapabilitiesSerializer(serializers.Serializer):
-    """The limits of a platform for the option `poll`; the text of the post is the poll's question."""
+    """The API representation of a platform's capabilities for polls; the text of the post is the poll's question."""
 
     min_choices = serializers.IntegerField()
     max_choices = serializers.IntegerField()
@@ -105,7 +105,7 @@ NOT_POSSIBLE = "Sentences for people: what they might expect of the platform, an
 
 
 class CapabilitiesSerializer(serializers.Serializer):
-    """The capabilities of a platform: what it accepts in posts."""
+    """The API representation of a platform's capabilities: what it accepts in posts."""
 
     text = TextCapabilitiesSerializer()
     media = MediaCapabilitiesSerializer()
@@ -145,7 +145,7 @@ class AccountCapabilitiesSerializer(serializers.Serializer):
 
 
 class PlatformApplicationSerializer(serializers.Serializer):
-    """An OAuth application that the operator of the service registers in a platform's developer portal."""
+    """The API representation of an OAuth application that the operator registers at a platform, in the capabilities."""
 
     connects = serializers.CharField(help_text="Which accounts it opens.")
     portal = serializers.CharField(help_text="Where it is registered.")
@@ -162,7 +162,7 @@ class PlatformApplicationSerializer(serializers.Serializer):
 
 
 class OperatorSetupSerializer(serializers.Serializer):
-    """What an account's owner and the service's operator must prepare before a method can connect accounts."""
+    """The API representation of what owner and operator must prepare to connect accounts, in the capabilities."""
 
     owner_brings = serializers.CharField(help_text="What the owner of an account brings.")
     applications = PlatformApplicationSerializer(

@@ -1,4 +1,4 @@
-"""OAuth connection attempts: beginning them, exchanging the platform's authorization code, and deleting expired attempts.
+"""Connection attempts: stored when OAuth begins, used once to exchange the platform's code, and deleted after they expire.
 
 An attempt expires ten minutes after it begins, or ten minutes after its code was exchanged. Each OAuth state allows one
 exchange. If the platform cannot be reached, the state stays usable, because the code may still be valid. Any other error
@@ -36,7 +36,7 @@ OPEN_FOR = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class BegunAttempt:
-    """The result of beginning an OAuth connection: the URL to open in the browser, and the OAuth `state` value."""
+    """A connection attempt that has just begun: the URL to open in the browser for OAuth, and the OAuth `state` value."""
 
     attempt_id: str
     authorization_url: str = field(repr=False)
@@ -45,7 +45,7 @@ class BegunAttempt:
 
 
 def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> BegunAttempt:
-    """Begin an OAuth connection attempt: request the authorization URL from the platform, and store the attempt.
+    """Begin and store a connection attempt: request the OAuth authorization URL from the platform.
 
     Call it outside of database transactions, because it may call the platform. Raises CredentialsRejected (given),
     ConnectionUnavailable, PlatformFault, RateLimited.
@@ -113,7 +113,7 @@ def require_usable_code(attempt: ConnectionAttempt, code: str) -> None:
 
 
 def exchange_code(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAccount, ...]:
-    """Exchange the authorization code of an OAuth connection attempt for connections to the owner's accounts.
+    """Exchange the code of a stored OAuth connection attempt, once, for connections to the owner's accounts.
 
     The platform is called once, outside any transaction; a repeat with the same code returns the stored connections.
     Raises OAuthStateInvalid, CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited.

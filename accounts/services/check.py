@@ -65,7 +65,7 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
 
 
 def _mark_undecryptable(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:
-    """Set an account to needs_reauth because its secrets cannot be decrypted, unless it was reconnected meanwhile."""
+    """Set a checked account to needs_reauth, as its secrets cannot be decrypted, unless it was reconnected meanwhile."""
     logger.error("%s has to be connected again: %s", account.id, error)
     now = timezone.now()
     changes: dict[str, Any] = {"last_checked_at": now}

@@ -94,7 +94,7 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
 
 
 def _problems_of(problem: ValidationError) -> list[tuple[str, str, str]]:
-    """Return the API errors for one violation of the JSON Schema in credentials that a caller submitted.
+    """Return the API errors for one violation of the JSON Schema in the credentials with which to connect an account.
 
     Each is (end of the field's path, code, message).
     """

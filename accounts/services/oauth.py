@@ -28,7 +28,7 @@ SCOPE = "accounts.write"
 
 @dataclass(frozen=True)
 class AccountChoices:
-    """The accounts from which a person chooses after OAuth, if the login at the platform gives access to several.
+    """The accounts to choose from before an OAuth connection is complete, if the login gives access to several.
 
     Each is attached by a call with its `external_id`, the state and the code.
     """
@@ -73,7 +73,7 @@ def complete_connection(
 
 
 def exchange_code_for_choices(*, caller: Caller, state: str, code: str) -> AttachedAccountOrChoices:
-    """Exchange the authorization code with which a browser returns from OAuth; return the accounts to choose from.
+    """Exchange the OAuth code after a browser's return, to complete the connection; return the accounts to choose from.
 
     Attaches nothing. If the code was used before and its only account is attached, returns that account. Raises
     OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right), WorkspacePaused, CredentialsRejected,

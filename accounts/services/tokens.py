@@ -38,7 +38,7 @@ class RenewalInProgress(Transient):
 
 
 def renewal_time(expires_at: datetime | None) -> datetime | None:
-    """Return when an OAuth token that is issued now has to be renewed; None for a token that does not expire."""
+    """Return when the renewal of an OAuth token that is issued now is due; None for a token that does not expire."""
     if expires_at is None:
         return None
     now = timezone.now()

@@ -1,1 +1,1 @@
-"""The Bluesky adapter: posts on the AT Protocol, at Bluesky's own servers or at any other."""
+"""Package for Bluesky: posts on the AT Protocol, at Bluesky's own servers or at any other."""

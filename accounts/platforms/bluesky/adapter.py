@@ -77,7 +77,7 @@ class Bluesky(Platform):
         return AuthorizedAccount(identity=identity, grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the Bluesky server which account is signed in. Raises TokenExpired, AccountDisconnected, Transient."""
+        """Adapter method that asks Bluesky who is signed in. Raises TokenExpired, AccountDisconnected, Transient."""
         server = _server(grant)
         with ERRORS.repeatable_call_errors():
             try:
@@ -92,7 +92,7 @@ class Bluesky(Platform):
             return session.fetch_identity(server, *session.did_and_handle_in(answer))
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew a Bluesky login session by its refresh token or, if the server refuses that token, by the app password.
+        """Adapter method that renews a Bluesky session by its refresh token or, if that is refused, by the app password.
 
         Raises AccountDisconnected, Transient.
         """
@@ -118,7 +118,7 @@ class Bluesky(Platform):
             session.delete(self._service(grant.credentials), grant.tokens["refresh"])
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """Return the URL that the link card (preview) of a Bluesky post leads to; None if the post gets no card."""
+        """Adapter method that returns the URL which a Bluesky post's link card leads to; None if the post gets no card."""
         wanted = options.get(LINK_CARD, "auto")
         if with_media:
             return None

@@ -54,7 +54,7 @@ def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
 
 def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the reference to an uploaded file (a blob) from a Bluesky server's response; None if there is no blob."""
+    """Return the blob (reference to an uploaded file) for the embed of a Bluesky post, from a response; None without one."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
             return dict(answer["blob"])

@@ -99,7 +99,7 @@ def build_record(
 
 
 def dids_of_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
-    """Return the DIDs (account ids) of the handles that a Bluesky post mentions, as a dict without unknown handles.
+    """Resolve the handles that a Bluesky post mentions to DIDs (account ids) for the post's record; omits unknown handles.
 
     Raises XrpcError, OutboundError for temporary errors.
     """

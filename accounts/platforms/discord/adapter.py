@@ -70,7 +70,7 @@ class Discord(Platform):
 
 
 def _details(hook: Webhook) -> dict[str, Any]:
-    """Ask Discord for the description of a webhook. Raises UnreadableAnswer if the response is about another webhook."""
+    """Fetch the description of the webhook with which the Discord adapter connects or checks a channel."""
     details = hook.get("")
     if details.get("id") != hook.id:
         raise UnreadableAnswer("The response is not about this webhook.")
@@ -92,5 +92,5 @@ def _identity(details: Mapping[str, Any]) -> Identity:
 
 
 def _snowflake(value: Any) -> str:
-    """Return a channel's or server's id from Discord's response if it is a number (snowflake), otherwise an empty string."""
+    """Return a channel's or server's id for the Discord adapter to store; empty if it is not a number (snowflake)."""
     return value if isinstance(value, str) and SNOWFLAKE.fullmatch(value) else ""

@@ -23,7 +23,7 @@ SLOWEST_UPLOAD = 200_000  # bytes per second
 
 
 def send(hook: Webhook, guild_id: str, content: Content) -> Published:
-    """Send a Discord message. Raises PlatformError, such as OutcomeUnknown if Discord may have published the message."""
+    """Build a Discord message and send it once. Raises PlatformError, such as OutcomeUnknown if it may be published."""
     with ERRORS.translating_publish_errors("this message", final=True):
         try:
             saved = _post(hook, content)
@@ -63,12 +63,12 @@ def _poll(question: str, poll: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def channel_url(guild_id: str, channel_id: str) -> str:
-    """Return the URL at which Discord's web app shows a channel."""
+    """Return the URL of a Discord channel, with which the URL of each message in the channel begins."""
     return f"https://discord.com/channels/{guild_id or '@me'}/{channel_id}"
 
 
 def _post(hook: Webhook, content: Content) -> dict[str, Any]:
-    """Send a Discord message with its files, and return the message as Discord has saved it."""
+    """Send a Discord message, its JSON body and its files, to the webhook; return the message as Discord has saved it."""
     # Without `wait`, Discord answers before it has saved the message.
     params = {"wait": "true", **{key: content.options[key] for key in ("thread_id",) if key in content.options}}
     if not content.media:

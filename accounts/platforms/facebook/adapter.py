@@ -49,7 +49,7 @@ class Facebook(MetaPlatform):
     searches = {"create": posts.find_possibly_published_post, "comment": COMMENTS.find_possibly_added_comment}
 
     def application(self) -> FacebookApplication:
-        """Return the operator's OAuth app at Facebook, from the settings."""
+        """Adapter method that returns the operator's OAuth app at Facebook, built from the settings."""
         return FacebookApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -69,7 +69,7 @@ class Facebook(MetaPlatform):
             raise CredentialsRejected(error.message) from error
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the one Facebook page that a page's access token belongs to."""
+        """Adapter method that returns the one Facebook page which a page's access token belongs to."""
         return (identity_of(self.graph(tokens).get("/me", {"fields": FIELDS})),)
 
     def refresh(self, grant: Grant) -> Grant:
@@ -82,11 +82,11 @@ class Facebook(MetaPlatform):
         )
 
     def account_client(self, grant: Grant) -> FacebookPage:
-        """Return the connected Facebook page, with Graph API clients that use its token."""
+        """Adapter method that returns the connected Facebook page with the Graph API clients that use its token."""
         graph = self.graph(grant.tokens)
         videos = self.setting("VIDEO_API_BASE") or self.setting("API_BASE") or "https://graph-video.facebook.com"
         return FacebookPage(graph, grant.external_id, replace(graph, address=versioned_address(videos, self.version())))
 
     def graph(self, tokens: Mapping[str, Any]) -> Graph:
-        """Return a client of Facebook's Graph API that uses the token of a page or a person."""
+        """Adapter method that returns a Graph API client with the token of a Facebook page or of a person."""
         return Graph(self.graph_api_url(), tokens["access_token"], self.setting("CLIENT_SECRET"))

@@ -64,7 +64,7 @@ class FacebookApplication(MetaApplication):
     needed = NEEDED
 
     def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange an OAuth authorization code for the logged-in person's long-lived Facebook token.
+        """Exchange an OAuth code for a person's long-lived Facebook token, with which the person's pages are listed.
 
         Raises the same errors as `exchange_for_token`.
         """
@@ -75,7 +75,7 @@ class FacebookApplication(MetaApplication):
         return self.exchange_for_token("GET", self.token_url, {**credentials, **extension})
 
     def fetch_page_connections(self, person: Graph) -> tuple[AuthorizedAccount, ...]:
-        """Return a connection to each Facebook page that the logged-in person may publish to.
+        """List the Facebook pages that the logged-in person may publish to, each as a connection.
 
         Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
         """
@@ -114,7 +114,7 @@ def identity_of(page: Mapping[str, Any]) -> Identity:
 
 
 def permalink_or_fallback(address: Any, path: str) -> str:
-    """Return the URL of a Facebook post: the one in Facebook's response or, without one, `path` at facebook.com."""
+    """Return the URL of a Facebook page's post or story: the one in Facebook's response, or else `path` at facebook.com."""
     if isinstance(address, str) and _PATH.fullmatch(address) and not address.startswith("//"):
         return f"{SITE}{address}"
     return https_url_or_empty(address) or f"{SITE}/{path}"

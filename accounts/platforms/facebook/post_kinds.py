@@ -83,7 +83,7 @@ def _check_length(content: Content) -> None:
 
 
 def check_reel_limit(page: FacebookPage, attempt: int, refusal: str = "") -> None:
-    """Raise RateLimited if the Facebook page has reached the limit of reels in 24 hours.
+    """Raise RateLimited if the Facebook page has reached the limit for posts of the kind reel in 24 hours.
 
     `refusal` is Facebook's answer to this reel, if it was sent already.
     """
@@ -97,7 +97,7 @@ def check_reel_limit(page: FacebookPage, attempt: int, refusal: str = "") -> Non
 
 
 def raise_if_reel_rate_limited(refused: GraphError, attempt: int) -> None:
-    """Raise RateLimited if Facebook refuses a reel for a rate limit and names no waiting time: probably the daily limit."""
+    """Raise RateLimited if Facebook refuses the kind reel for a rate limit without waiting time, probably the daily one."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(
             ERRORS.repeatable_call_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)
@@ -105,7 +105,7 @@ def raise_if_reel_rate_limited(refused: GraphError, attempt: int) -> None:
 
 
 def _recent_reels(page: FacebookPage) -> list[datetime]:
-    """Return the creation times of the Facebook page's reels of the last 24 hours; empty if they cannot be read."""
+    """Return when the page's Facebook posts of the kind reel were created in the last 24 hours; empty if unreadable."""
     params = {"fields": "created_time,published", "limit": "100"}
     reels: list[dict[str, Any]] = []
     with suppress(PlatformError), ERRORS.repeatable_call_errors():

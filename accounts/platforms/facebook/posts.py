@@ -39,7 +39,7 @@ DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebo
 
 
 def check_content_and_begin(page: FacebookPage, content: Content, progress: Progress) -> Progress:
-    """Begin to publish a Facebook post: check its content, and store the start time. Raises ContentRejected."""
+    """Check a Facebook post's content, and return its first publishing step with the start time. Raises ContentRejected."""
     check_content(content)
     return media.next_step(content, progress, {"since": timezone.now().isoformat(), "photos": []})
 
@@ -65,7 +65,7 @@ def check_video_processing(page: FacebookPage, content: Content, progress: Progr
 def find_possibly_published_post(
     page: FacebookPage, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find the Facebook post that an interrupted attempt may have published; if there is none, return a proof of that.
+    """Find out whether a Facebook post of unknown outcome is published: return the post or the next step, or else a proof.
 
     Raises as `create`.
     """
@@ -105,7 +105,7 @@ def _wait(progress: Progress) -> Progress:
 
 
 def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
-    """Return the Graph API path that publishes this kind of Facebook post (such as `feed`), and the form fields to send."""
+    """Return the Graph API path and the form fields of the call that publishes the Facebook post, according to its kind."""
     kind, options = kind_of(content), content.options
     if kind == "photo_story":
         return "photo_stories", {"photo_id": state["photos"][0]}

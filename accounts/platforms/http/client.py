@@ -59,11 +59,11 @@ class JsonClient:
         return {**bearer, "Accept": "application/json"}
 
     def is_success(self, response: Response) -> bool:
-        """Return whether an HTTP response of the platform reports success."""
+        """Return whether the HTTP client counts a response as success: status 2xx, unless a subclass decides otherwise."""
         return 200 <= response.status < 300
 
     def error_of(self, response: Response) -> ApiError:
-        """Return the exception for an HTTP error response of the platform's API.
+        """Return the exception that the HTTP client raises for an error response of the platform's JSON API.
 
         Override the method to remove a secret from the message.
         """

@@ -51,7 +51,7 @@ class ErrorTranslator(Generic[E]):
         return error.status >= 500
 
     def is_documented(self, error: E) -> bool:
-        """Return whether a platform's API documents the error code with which it refused a post's content.
+        """Return whether the translator knows the code of an HTTP error that refuses content, from the API's documentation.
 
         All others are reported to the operator.
         """

@@ -57,11 +57,11 @@ class OAuthApplication:
 
     @property
     def required_scopes(self) -> tuple[str, ...]:
-        """Return the OAuth scopes that an owner has to grant so that the account can be connected."""
+        """Return the OAuth 2.0 scopes that a token response must contain: by default, all scopes that are requested."""
         return self.scopes
 
     def authorize(self, state: str, redirect_uri: str) -> OAuthAuthorizationRequest:
-        """Return the OAuth URL at which the owner grants access, and the PKCE verifier to store for the code exchange."""
+        """Return the OAuth 2.0 authorization URL, and the PKCE verifier to store for the exchange of the code."""
         params = {
             "response_type": "code",
             self.client_id_parameter: self.client_id,
@@ -132,7 +132,7 @@ class OAuthApplication:
         raise wrong_code_error(self.label)
 
     def check_grant(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Raise CredentialsRejected if an OAuth token response lacks a required scope or the refresh token."""
+        """Check an OAuth 2.0 token response: raise CredentialsRejected without a required scope or the refresh token."""
         missing = [scope for scope in self.required_scopes if scope not in granted]
         if not has_refresh_token:
             missing = missing or ["a refresh token"]

@@ -37,16 +37,16 @@ class OAuthPlatform(Platform):
         return {}
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Return which settings of the platform's OAuth application are missing; None if all are set."""
+        """Default for adapters of OAuth platforms: return which settings of the application are missing, or None."""
         missing = [f"{self.name.upper()}_{key}" for key in self.required_settings if not self.setting(key)]
         return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
-        """Return the URL of the OAuth platform's page at which an owner grants access."""
+        """Default for adapters of OAuth platforms: return the URL at which an account's owner grants access."""
         return self.application().authorize(state, redirect_uri)
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[AuthorizedAccount, ...]:
-        """Exchange an OAuth code for connections to the platform's accounts. Raises CredentialsRejected, Transient."""
+        """Default for adapters of OAuth platforms: exchange a code for connections. Raises CredentialsRejected, Transient."""
         answer = self.application().exchange_code(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
         return self.connections_to_identities(answer, tokens, lambda: self.fetch_identities(tokens))
@@ -84,12 +84,12 @@ class OAuthPlatform(Platform):
         raise AccountDisconnected("The access token no longer opens the account that was connected.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew an account's OAuth tokens. Raises AccountDisconnected if the owner's permission has ended, or Transient."""
+        """Default for adapters of OAuth platforms: renew an account's tokens. Raises AccountDisconnected, Transient."""
         answer = self.application().renew(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke an account's OAuth tokens at the platform. Raises Transient."""
+        """Default for adapters of OAuth platforms: revoke an account's tokens. Raises Transient."""
         for name in self.revoked_tokens:
             self.application().revoke(grant.tokens[name])

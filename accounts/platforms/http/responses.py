@@ -27,7 +27,7 @@ _UNIX_SECONDS_FROM = 1_000_000_000  # a larger number is a Unix time, a smaller 
 
 
 class UnreadableAnswer(NoAnswer):
-    """Raised if a platform's HTTP response has a success status, but a body that the adapter cannot use."""
+    """Raised if the body of a platform's HTTP response cannot be read as expected although its status is a success."""
 
 
 class ApiError(Exception):

@@ -114,7 +114,7 @@ def fetch_container_status(account: Account, container: str) -> tuple[str, str]:
 
 
 def _check_quota(account: Account, attempt: int) -> None:
-    """Raise RateLimited if the Instagram account's daily quota of posts is used up.
+    """Raise RateLimited before a post's first Instagram container if the account's daily quota of posts is used up.
 
     If the quota cannot be read, nothing is raised.
     """

@@ -54,7 +54,7 @@ class LinkedIn(OAuthPlatform):
 
     @property
     def oauth_schema(self) -> Mapping[str, Any]:
-        """The JSON Schema of an owner's choice before connecting LinkedIn: the member profile, or the member's pages."""
+        """The LinkedIn adapter's JSON Schema of an owner's choice before connecting: member profile, or pages."""
         return authorization.account_kind_schema(self._offered())
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
@@ -62,7 +62,7 @@ class LinkedIn(OAuthPlatform):
         return capabilities_with_scopes(account)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
-        """Return the URL of LinkedIn's consent page for the chosen kind of account. Raises ConnectionUnavailable."""
+        """Adapter method that returns LinkedIn's OAuth URL for the chosen kind of account. Raises ConnectionUnavailable."""
         kind = given.get("kind") or next(iter(self._offered()), MEMBER.name)
         return replace(self._application_for(kind).authorize(state, redirect_uri), stored={"application": kind})
 
@@ -131,7 +131,7 @@ class LinkedIn(OAuthPlatform):
         return publish(api, author, content, progress)
 
     def _offered(self) -> list[str]:
-        """Return the kinds of LinkedIn accounts (member, page) whose OAuth apps the operator has set up."""
+        """Return the kinds of accounts (member, page) that the LinkedIn adapter can connect, as their apps are set up."""
         return [name for name, kind in APPLICATION_KINDS.items() if not self._missing(kind)]
 
     def _missing(self, kind: ApplicationKind) -> str:
@@ -160,5 +160,5 @@ class LinkedIn(OAuthPlatform):
 
 
 def _kind(grant: Grant) -> str:
-    """Return which of the operator's two LinkedIn apps (for members, for pages) issued an account's tokens."""
+    """Return the kind of OAuth app (member or pages) that the LinkedIn adapter stored with an account's tokens."""
     return str(grant.tokens.get("application", MEMBER.name))

@@ -65,7 +65,7 @@ class Api(JsonClient):
         return self.send_to_url("POST", f"{self.address}{path}", json=dict(content))
 
     def upload_bytes(self, url: str, data: Any) -> Response:
-        """Upload bytes of a media file to the upload URL that LinkedIn gave.
+        """Send a file's bytes with LinkedIn's client, and so with its access token, to an upload URL that LinkedIn gave.
 
         The upload may safely be repeated.
 

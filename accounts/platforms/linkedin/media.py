@@ -31,12 +31,12 @@ Files = tuple[MediaFile, ...]
 
 
 def next_step(files: Files, progress: Progress, state: State) -> Progress:
-    """Return the publishing step that uploads the next media file to LinkedIn or, after all uploads, creates the post."""
+    """Return the step for a LinkedIn post's media: upload the next file or, if all are uploaded, create the post."""
     return progress.next_step("upload" if len(state["media"]) < len(files) else "create", state)
 
 
 def restart_uploads_step(files: Files, progress: Progress) -> Progress | None:
-    """Return the publishing step that uploads all media to LinkedIn again; None if they were uploaded twice already."""
+    """Return the step that uploads the media files of a LinkedIn post a second time; None if this was done before."""
     if progress.state.get("again"):
         return None
     return next_step(files, progress, {**_without_pending(progress.state), "media": [], "again": True})

@@ -28,7 +28,7 @@ _ELEMENT = re.compile(
 
 
 def check_content_and_begin(author: str, content: Content, progress: Progress) -> Progress:
-    """Begin to publish a LinkedIn post. Raises ContentRejected for a combination of options that is not possible."""
+    """Check the options of a LinkedIn post, and return the first step that creates it. Raises ContentRejected."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:

@@ -65,7 +65,7 @@ class Mastodon(Platform):
     irreversible = frozenset({"create"})
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """Return the capabilities of a Mastodon account, with the limits that its server has announced."""
+        """Adapter method that returns the capabilities of a Mastodon account, with its server's limits."""
         return capabilities_with_limits(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
@@ -80,7 +80,7 @@ class Mastodon(Platform):
         return AuthorizedAccount(identity=identity, grant=grant)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> OAuthAuthorizationRequest:
-        """Begin OAuth: register an app at the owner's Mastodon server. Raises CredentialsRejected, Transient."""
+        """Adapter method that registers an OAuth app at an owner's Mastodon server. Raises CredentialsRejected, Transient."""
         own = urlsplit(redirect_uri)
         with _connection_errors():
             return authorization.register_app_and_begin_oauth(
@@ -113,7 +113,7 @@ class Mastodon(Platform):
         raise AccountDisconnected("The account's server no longer accepts the access token.")
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke a Mastodon access token that was issued by OAuth.
+        """Adapter method that revokes a Mastodon access token which was issued by OAuth.
 
         A token that the owner pasted can be revoked by the owner only.
 
@@ -124,7 +124,7 @@ class Mastodon(Platform):
             authorization.application_from_registration(server.address, grant.tokens).revoke(server.token)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a Mastodon publication: upload or check a media file, or create the next status.
+        """Adapter method that takes the next step of a Mastodon publication: upload or check media, or create a status.
 
         Raises as Platform.publish, but never TokenExpired.
         """
@@ -142,7 +142,7 @@ class Mastodon(Platform):
             return statuses.begin_with_idempotency_key(server, content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
-        """Search the Mastodon account's newest statuses for the one that an interrupted attempt may have published.
+        """Adapter method that searches for the Mastodon status which an interrupted attempt may have published.
 
         Raises as Platform.find, but never TokenExpired.
         """
@@ -151,7 +151,7 @@ class Mastodon(Platform):
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
-    """Return the Mastodon account of an access token, and the details {instance, account} to store with the token."""
+    """Return the account that the Mastodon adapter connects with a token, and {instance, account} to store with the token."""
     identity = _identity(server)
     own_id = identity.external_id.partition("@")[0]
     lookup.fetch_newest_status_id(Server(server.address, server.token, own_id))  # refused without read:statuses
@@ -159,7 +159,7 @@ def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
 
 
 def _identity(server: Server) -> Identity:
-    """Return the Mastodon account of an access token, with its server's limits. Raises MastodonError, OutboundError.
+    """Return the identity of the account that the Mastodon adapter connects or checks. Raises MastodonError, OutboundError.
 
     `external_id` is the account's id followed by the server's host: names may change, ids do not.
     Source: docs.joinmastodon.org, accounts/verify_credentials.
@@ -179,7 +179,7 @@ def _identity(server: Server) -> Identity:
 
 @contextmanager
 def _connection_errors() -> Iterator[None]:
-    """Return a context manager that turns HTTP errors into PlatformErrors while a Mastodon account is being connected."""
+    """Context manager in which the Mastodon adapter connects an account; it turns HTTP errors into PlatformErrors."""
     try:
         yield
     except DestinationRefused as error:

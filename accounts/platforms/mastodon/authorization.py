@@ -22,13 +22,13 @@ _WORD = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 class MastodonApplication(OAuthApplication):
-    """The OAuth app that the service has registered at one Mastodon server."""
+    """The OAuth app for authorization at one Mastodon server, where the service has registered it."""
 
     label = ERRORS.label
     revoked_statuses = frozenset({200})
 
     def check_grant(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Check nothing: owners grant a Mastodon app all scopes or none, and Mastodon has no refresh tokens."""
+        """Accept each OAuth authorization: owners grant a Mastodon app all scopes or none, and no token is renewed."""
 
 
 def register_app_and_begin_oauth(

@@ -74,7 +74,7 @@ def fetch_limits(server: Server) -> dict[str, int]:
 
 
 def scopes_to_request(server: Server) -> tuple[str, ...]:
-    """Return the OAuth scopes to request at a Mastodon instance: narrow ones if its software knows them, or else wide ones.
+    """Return the OAuth scopes that the software of a Mastodon instance supports: the narrow ones, or else the wide ones.
 
     Mastodon since 4.3 lists its scopes in the metadata of the authorization server. For other servers their software
     decides. WIDE_SCOPES are the safe choice, which all servers with this API support: Pixelfed does not grant narrower ones,

@@ -122,7 +122,7 @@ def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
 
 
 def _default_visibility(server: Server) -> str | None:
-    """Return the default visibility of the Mastodon account's statuses; None if the server does not say."""
+    """Return the default visibility of the searched account's Mastodon statuses; None if the server does not say."""
     visibility = object_or_empty(server.get("/api/v1/accounts/verify_credentials").get("source")).get("privacy")
     return visibility if isinstance(visibility, str) else None
 

@@ -60,7 +60,7 @@ def create(server: Server, content: Content, progress: Progress) -> Progress | P
 def find_possibly_created_status(
     server: Server, content: Content, progress: Progress
 ) -> Progress | Published | NotPublishedProof:
-    """Find the Mastodon status that an interrupted attempt may have created; if there is none, return a proof of that.
+    """Continue after an interrupted attempt that has created its Mastodon status; return a proof if it has created none.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
@@ -69,7 +69,7 @@ def find_possibly_created_status(
 
 
 def _newest_status(server: Server) -> str | None:
-    """Return the id of the Mastodon account's newest status; None if the access token does not allow reading it."""
+    """Return the newest status's id to store before a Mastodon status is created; None if the token may not read it."""
     try:
         return lookup.fetch_newest_status_id(server)
     except MastodonError as error:

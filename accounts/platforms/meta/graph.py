@@ -123,7 +123,7 @@ class Graph(JsonClient):
 
 @dataclass(frozen=True)
 class Account:
-    """A connected account at one of Meta's products: its id, and the Graph API client with its access token."""
+    """A Graph API client with an account's access token, together with the account's id at one of Meta's products."""
 
     graph: Graph
     id: str
@@ -136,7 +136,7 @@ def versioned_address(base: str, version: str) -> str:
 
 
 def unversioned_address(address: str) -> str:
-    """Return the URL of Meta's Graph API without the version, for the calls whose URLs contain no version."""
+    """Remove the version from the end of a URL of Meta's Graph API, for the calls whose URLs contain none."""
     return _VERSION.sub("", address.rstrip("/"))
 
 
@@ -169,7 +169,7 @@ def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def earliest_post_time(since: str) -> datetime:
-    """Return the earliest date that Meta's clock may give to a post that the service began to publish at `since`."""
+    """Return the earliest time that the Graph API may report for a post begun at `since`, if Meta's clock is slow."""
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 
 

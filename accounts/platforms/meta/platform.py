@@ -53,7 +53,7 @@ class MetaPlatform(OAuthPlatform):
         return Graph(self.graph_api_url(), tokens["access_token"])
 
     def graph_api_url(self) -> str:
-        """Return the URL of the Meta platform's Graph API, with the version."""
+        """Return the Graph API URL that a Meta platform's adapter uses: its setting or default, with the version."""
         return versioned_address(self.setting("API_BASE", self.api_base), self.version())
 
     def version(self) -> str:

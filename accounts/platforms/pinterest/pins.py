@@ -69,7 +69,7 @@ def _board_id(api: Api, board: str) -> str:
 
 
 def _boards(api: Api) -> Iterator[tuple[str, str]]:
-    """List the names and ids of the Pinterest account's boards, page by page."""
+    """List the names and ids of the account's boards, among which the board for a Pinterest pin is found."""
     params = {"page_size": str(PAGE)}
     for _ in range(MAX_BOARDS // PAGE):
         page = api.get("/boards", params)

@@ -58,18 +58,18 @@ class Slack(OAuthPlatform):
     revoked_tokens = ()  # a webhook is its owner's, and the app's token also serves the workspace's other channels
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Return which settings of the Slack app are missing; None if all are set.
+        """Adapter method that returns which settings of the Slack app are missing; None if all are set.
 
         Connections by webhook need no settings.
         """
         return None if method == "credentials" else super().unavailable_reason(method)
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """Return the capabilities of a Slack account: files require the app and its OAuth scopes for files."""
+        """Adapter method that returns a Slack account's capabilities: files require the app and its scopes for files."""
         return capabilities_with_scopes(account)
 
     def application(self) -> SlackApplication:
-        """Return the operator's Slack app, from the settings."""
+        """Adapter method that returns the operator's Slack app, built from the settings."""
         return SlackApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -79,16 +79,16 @@ class Slack(OAuthPlatform):
         )
 
     def fetch_identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Return the Slack channels of the workspace that the app may post to."""
+        """Adapter method that returns the channels of a Slack workspace to which the app may post."""
         return installation.fetch_channels(self._web_api(tokens))
 
     def details_stored_with_tokens(self, identity: Identity) -> Mapping[str, Any]:
-        """Return what is stored with the token of a Slack channel: the channel's id and the URL of the workspace."""
+        """Adapter method that returns what is stored with a Slack channel's token: the channel's id and workspace URL."""
         channel_id = identity.external_id.rpartition("/")[2]
         return {"channel": {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}}
 
     def connect(self, credentials: Mapping[str, Any]) -> AuthorizedAccount:
-        """Connect a Slack channel by its incoming webhook, which is checked without posting a message.
+        """Adapter method that connects a Slack channel by its incoming webhook, without posting a message.
 
         Raises CredentialsRejected, Transient.
         """
@@ -128,7 +128,7 @@ class Slack(OAuthPlatform):
         return step(api, channel, content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
-        """Search Slack for the message of an interrupted attempt by its files; a message without files cannot be found.
+        """Adapter method that finds the Slack message of an interrupted attempt by its files; not possible without files.
 
         Raises OutcomeUnknown for a message without files.
         """

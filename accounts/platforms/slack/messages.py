@@ -55,7 +55,7 @@ class FileErrorTranslator(SlackErrorTranslator):
     """
 
     def platform_specific_error(self, error: SlackError) -> PlatformError | None:
-        """Return the PlatformError for Slack's errors about files, access or the channel; None for other errors."""
+        """Return the PlatformError for Slack's refusal of a message's files; for other errors, that of the base class."""
         if error.code == "missing_scope":
             return ContentRejected(
                 "The account was connected without the permission to upload files.",
@@ -87,7 +87,7 @@ def send_as_app(api: WebApi, channel: Channel, content: Content) -> Published:
 
 
 def send_by_webhook(hook: Webhook, content: Content) -> Published:
-    """Post a Slack message by a webhook. Slack's response contains neither the message's id nor its URL.
+    """Step that posts a Slack message by a webhook instead of the app; the post then has no id and no URL.
 
     Raises the same errors as `send_as_app`.
     """
@@ -152,7 +152,7 @@ def _published(channel: Channel, timestamp: str, content: Content) -> Published:
 
 
 def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
-    """Request an upload URL from Slack for one file of a message; return the file's id and the URL.
+    """Announce one file of a Slack message before its upload; return the file's id and the upload URL from Slack.
 
     Raises SlackError, OutboundError.
     """
@@ -167,7 +167,7 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
 
 
 def _send(address: str, file: MediaFile) -> None:
-    """Upload one file of a Slack message to the upload URL that Slack issued, without sending the app's token."""
+    """Upload an announced file of a Slack message to the URL that Slack issued, without sending the app's token."""
     headers = {"Content-Type": "application/octet-stream"}
     with file.open() as opened:
         response = request(

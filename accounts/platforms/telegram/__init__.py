@@ -1,1 +1,1 @@
-"""The Telegram adapter: posts to channels, groups and private chats by the owner's bot, through the Bot API."""
+"""Package for Telegram: posts to channels, groups and private chats by the owner's bot, through the Bot API."""

@@ -47,7 +47,7 @@ class Telegram(Platform):
         return AuthorizedAccount(identity=chat.identity(external_id), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Check that the bot of a connected Telegram chat still exists and may post to the chat.
+        """Adapter method that checks whether the bot of a connected Telegram chat still exists and may post there.
 
         Raises TokenExpired if the chat has a new id, AccountDisconnected, Transient.
         """
@@ -57,7 +57,7 @@ class Telegram(Platform):
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Return the secrets of a connected Telegram chat with the chat's new id, after its group has become a supergroup.
+        """Adapter method that returns a Telegram chat's secrets with its new id, after its group has become a supergroup.
 
         Raises AccountDisconnected if the chat has no new id, since bots' tokens do not expire; Transient.
         """

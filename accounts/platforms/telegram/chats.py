@@ -52,7 +52,7 @@ class Chat:
         return {"chat_id": self.id, "chat_type": self.type, "chat_username": self.username}
 
     def identity(self, external_id: str) -> Identity:
-        """Return the account of the Telegram chat, without a picture: a picture's URL would contain the bot's token."""
+        """Describe this Telegram chat as an account; without a picture, whose URL would contain the bot's token."""
         return Identity(
             external_id=external_id,
             handle=f"@{self.username}" if self.username else self.title or external_id,
@@ -61,14 +61,14 @@ class Chat:
         )
 
     def moved_error(self) -> TokenExpired:
-        """Return the error for a Telegram group chat that has become a supergroup and so has a new id.
+        """Return the error for this Telegram chat if its id has changed, because the group has become a supergroup.
 
         The error makes the engine renew the chat's id (Telegram.refresh).
         """
         return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=ADD_BOT_ADVICE)
 
     def permalink(self, message_id: int) -> str:
-        """Return the link to a message in the Telegram chat, which may work for members only; empty if there is no link."""
+        """Return the Telegram chat's link to one of its messages, which may work for members only; empty if there is none."""
         if self.type not in ("supergroup", "channel"):
             return ""
         path = self.username or f"c/{str(self.id).removeprefix('-100')}"

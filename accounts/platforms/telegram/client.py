@@ -126,7 +126,7 @@ class TelegramErrorTranslator(ErrorTranslator[BotApiError]):
         return super().repeatable_call_error(error)
 
     def missing_bot_permission_error(self, error: BotApiError) -> AccountDisconnected:
-        """Return the error for a Telegram bot that lacks a permission in its chat, such as the permission to post."""
+        """Translate an error of Telegram's Bot API about a permission that the bot lacks, such as to post."""
         return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=ADD_BOT_ADVICE)
 
     def may_have_effect(self, error: BotApiError) -> bool:

@@ -21,7 +21,7 @@ MAX_LINKS = 5
 
 
 def count_different_links(text: str) -> int:
-    """Count the different links in a Threads post's text, for the limit per post; domains without https:// are links too."""
+    """Count the different links in a text for the limit in Threads' capabilities; domains without https:// are links too."""
     return len({text[start:end] for start, end in link_spans(text)})
 
 

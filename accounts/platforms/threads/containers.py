@@ -104,7 +104,7 @@ def check_later_or_give_up(progress: Progress, state: State, waiting: Sequence[s
 
 
 def restart_containers_step(progress: Progress, reason: str) -> Progress:
-    """Return the publishing step that prepares a Threads post again from the beginning.
+    """Return the publishing step that creates a Threads post's containers again from the beginning.
 
     Raises ContentRejected after MAX_REPETITIONS.
     """

@@ -42,7 +42,7 @@ def check_content_and_begin(account: Account, content: Content, progress: Progre
 
 
 def check_segment_containers(account: Account, content: Content, progress: Progress) -> Progress:
-    """Ask whether Threads has prepared the next post of a chain; returns the next publishing step.
+    """Return the next step of a Threads post: wait for its containers, publish it or, if published, continue the chain.
 
     Raises platform errors.
     """
@@ -98,7 +98,7 @@ def fetch_permalink(account: Account, content: Content, progress: Progress) -> P
 
 
 def _after_miss(progress: Progress) -> Progress:
-    """Return the next step if Threads does not find a prepared post: ask again or, after MAX_MISSES, prepare it again."""
+    """Return the step after a failure to publish a Threads post that Threads does not find: ask or prepare it again."""
     state = progress.state
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
@@ -155,7 +155,7 @@ def _posts_since(account: Account, edge: str, since: str) -> Iterator[dict[str, 
 
 
 def _media_type(files: Sequence[MediaFile]) -> str:
-    """Return the media type that Threads names for a post with these files."""
+    """Return the media type by which a published Threads post with these files is recognized."""
     if len(files) > 1:
         return "CAROUSEL_ALBUM"
     return ("VIDEO" if files[0].kind == "video" else "IMAGE") if files else "TEXT_POST"

@@ -73,7 +73,7 @@ class TikTok(OAuthPlatform):
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-        """Ask TikTok whether an interrupted attempt has uploaded the whole video, so that TikTok publishes the video."""
+        """Adapter method that asks TikTok whether it has the whole video of an interrupted attempt and publishes it."""
         return publishing.find_possibly_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

@@ -68,7 +68,7 @@ class TikTokApplication(OAuthApplication):
     revoked_statuses = frozenset({200, 400, 401})
 
     def challenge(self, verifier: str) -> str:
-        """Return the PKCE challenge of a verifier for TikTok, in hexadecimal if the operator's setting says so."""
+        """Return the PKCE challenge that the operator's OAuth app sends to TikTok, in hexadecimal if a setting says so."""
         return hashlib.sha256(verifier.encode()).hexdigest() if self.pkce == "hex" else super().challenge(verifier)
 
 
@@ -157,5 +157,5 @@ ERRORS = TikTokErrors()
 
 
 def profile_url(username: str) -> str:
-    """Return the URL of the TikTok creator's profile, which shows the creator's posts."""
+    """Return the URL at which TikTok shows a creator, made from the user name in a response of TikTok's API."""
     return f"{SITE}/@{username}"

@@ -32,7 +32,7 @@ class CreatorLimits:
 
 
 def fetch_creator_limits(api: Api) -> CreatorLimits:
-    """Ask TikTok what a creator may post: the allowed privacy levels, the longest video, and whether comments are off.
+    """Ask what TikTok allows in a creator's posts: the privacy levels, the longest video, and whether comments are off.
 
     Raises TikTokError, NotSent, NoAnswer.
     """
@@ -76,7 +76,7 @@ def check_creator_limits(content: Content, creator: CreatorLimits) -> None:
 
 
 def check_photo_urls(content: Content, verified: str) -> None:
-    """Raise ConnectionUnavailable unless the URLs of a TikTok post's photos begin with a URL verified at TikTok."""
+    """Check a TikTok post's photos: raise ConnectionUnavailable unless their URLs begin with one verified at TikTok."""
     if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(

@@ -135,7 +135,7 @@ STEPS = {
 
 
 def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Find the TikTok video that an interrupted attempt may have uploaded; if there is none, return a proof of that.
+    """Continue publishing at TikTok if an interrupted attempt has uploaded the whole video; otherwise return a proof.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """
@@ -209,7 +209,7 @@ def _next_chunk(content: Content, progress: Progress, state: State) -> Progress:
 
 
 def _received(api: Api, content: Content, state: State) -> int | None:
-    """Ask TikTok how many bytes of the video it has received; return None if TikTok does not say.
+    """Ask how many bytes of the video TikTok has, to continue publishing it; return None if TikTok does not say.
 
     Raises OutcomeUnknown if TikTok refuses to answer, otherwise as every step.
     """

@@ -75,7 +75,7 @@ class X(OAuthPlatform):
         return media.STEPS[progress.phase](self._api(grant), content.media, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | NotPublishedProof:
-        """Search the X account's newest posts for the one that an interrupted attempt may have published."""
+        """Adapter method that searches for the X post which an interrupted attempt may have published."""
         return posts.find_possibly_published_post(self._api(grant), content, progress)
 
     def _api(self, grant: Grant) -> Api:

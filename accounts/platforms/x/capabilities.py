@@ -43,7 +43,7 @@ _CASHTAG = re.compile(r"(?<!\S)\$[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?(?!\w)")
 
 
 def count_cashtags(text: str) -> int:
-    """Count the cashtags ($XYZ) in an X post's text, for the limit per post."""
+    """Count the cashtags ($XYZ) in a text for the limit in X's capabilities."""
     return len(_CASHTAG.findall(text))
 
 

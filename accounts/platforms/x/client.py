@@ -55,7 +55,7 @@ class XError(ApiError):
 
     @property
     def is_about_media(self) -> bool:
-        """Return whether X refuses a post because of the post's media, for example if X no longer has them."""
+        """Return whether this error response of X's API refuses a post because of its media, such as media that are gone."""
         return self.status == 400 and ("media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower())
 
 

@@ -28,7 +28,7 @@ Files = tuple[MediaFile, ...]
 
 
 def next_step(files: Files, progress: Progress, state: State) -> Progress:
-    """Return the next publishing step of an X post: upload a media file, send an alt text or, at last, create the post."""
+    """Return the step for an X post's next media: upload a file or send an alt text; if none is left, create the post."""
     if len(state["media"]) < len(files):
         return progress.next_step("upload", state)
     for index, file in enumerate(files):

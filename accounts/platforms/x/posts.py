@@ -44,7 +44,7 @@ _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
 def check_content_and_begin(content: Content, progress: Progress) -> Progress:
-    """Begin to publish an X post: check its thread and poll, and return the first publishing step.
+    """Check the thread and the poll of an X post, and return the first step of publishing it.
 
     The step stores the current time, since which published posts are searched for. Raises ContentRejected.
     """

@@ -68,11 +68,11 @@ class YouTube(OAuthPlatform):
         return connections
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the next step of a YouTube publication: upload the video, set the thumbnail, or ask about processing."""
+        """Adapter method that takes the next step of a YouTube publication: upload, thumbnail, or check of processing."""
         return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-        """Ask YouTube whether the upload of an interrupted attempt has created the video."""
+        """Adapter method that asks whether the upload of an interrupted attempt has created the YouTube video."""
         return videos.find_possibly_uploaded_video(self._api(grant.tokens), content, progress)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

@@ -25,7 +25,7 @@ def count_angle_brackets(text: str) -> int:
 
 
 def tags_length(tags: list[str]) -> int:
-    """Return the length of a YouTube video's tags as YouTube counts: with commas, and quotes around tags with spaces."""
+    """Count the characters of tags for the limit in YouTube's capabilities, with commas, and quotes if a tag has spaces."""
     return sum(len(tag) + 2 * (" " in tag) for tag in tags) + max(len(tags) - 1, 0)
 
 

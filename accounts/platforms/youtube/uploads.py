@@ -102,7 +102,7 @@ def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params:
 
 
 def fetch_thumbnail(url: str) -> tuple[bytes, str]:
-    """Download the image for a YouTube thumbnail from the URL in the post's options; returns its bytes and MIME type.
+    """Download an image that is to be uploaded to YouTube as a thumbnail; return its bytes and MIME type.
 
     Raises ContentRejected, Transient.
     """

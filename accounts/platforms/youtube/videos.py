@@ -55,7 +55,7 @@ STATUS_OPTIONS = {
 
 
 def check_and_open_session(api: Api, content: Content, progress: Progress) -> Progress:
-    """Begin to publish a YouTube video: check the post, and open an upload session for the file.
+    """Run the first step of publishing a YouTube video: check the post, and open an upload session for the file.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -68,7 +68,7 @@ def check_and_open_session(api: Api, content: Content, progress: Progress) -> Pr
 
 
 def upload_pieces_before_last(api: Api, content: Content, progress: Progress) -> Progress:
-    """Upload the next pieces of a video to YouTube, except for the last piece, which would create the video."""
+    """Run the publishing step that uploads a YouTube video's next pieces, but not the last, which would create the video."""
     [file] = content.media
     with ERRORS.translating_content_errors(THE_VIDEO):
         try:
@@ -88,7 +88,7 @@ def upload_pieces_before_last(api: Api, content: Content, progress: Progress) ->
 
 
 def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progress:
-    """Upload the last piece of a video, with which YouTube creates the video.
+    """Run the publishing step that uploads the last piece of a YouTube video, with which YouTube creates the video.
 
     Raises OutcomeUnknown if the piece may have arrived.
     """
@@ -111,7 +111,7 @@ def upload_last_piece(api: Api, content: Content, progress: Progress) -> Progres
 
 
 def find_possibly_uploaded_video(api: Api, content: Content, progress: Progress) -> Progress | NotPublishedProof:
-    """Find the YouTube video that an interrupted attempt may have created; if there is none, return a proof of that.
+    """Find out whether an interrupted step has created the YouTube video; return the next step, or else a proof.
 
     Raises OutcomeUnknown if YouTube no longer knows the upload or refuses to describe it, TokenExpired, AccountDisconnected,
     ConnectionUnavailable, Transient.
@@ -243,7 +243,7 @@ def _session(api: Api, content: Content, state: State) -> UploadSession:
 
 
 def _start_again(progress: Progress) -> Progress:
-    """Return the publishing step that starts a YouTube video's upload again, in a new upload session.
+    """Return the first step of publishing a YouTube video, to upload the video again in a new upload session.
 
     Raises Transient after MAX_SESSIONS. A session without its last piece leaves nothing behind.
     """
@@ -253,7 +253,7 @@ def _start_again(progress: Progress) -> Progress:
 
 
 def _is_last_piece(file: MediaFile, uploaded: UploadState) -> bool:
-    """Return whether only the last piece of a video's upload to YouTube is missing; with it, YouTube creates the video."""
+    """Return whether the next publishing step uploads the last piece of a YouTube video, which creates the video."""
     return file.size_bytes - uploaded.received <= PIECE_BYTES
 
 
@@ -263,7 +263,7 @@ def _check_advance(before: UploadState, after: UploadState) -> None:
 
 
 def _next_step(content: Content, progress: Progress, state: State, uploaded: UploadState) -> Progress:
-    """Return the next publishing step of a YouTube video: upload more of it, set the thumbnail, or check the processing."""
+    """Return the step that continues publishing a YouTube video: upload more of it, set the thumbnail, or ask again."""
     if uploaded.video_id is None:
         return progress.next_step("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
     accepted, created = replace(progress, accepted=True), {"video": uploaded.video_id}
