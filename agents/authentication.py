@@ -97,7 +97,7 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
 
 
 def _record_use(caller: Caller, key: ApiKey) -> None:
-    """Save when and from which network an API key is used, at most once a minute unless the network is new."""
+    """After authenticating a caller by an API key, save when the key is used, at most once a minute, and any new network."""
     now = timezone.now()
     if record_new_key_network(caller=caller, key=key, now=now):
         return

@@ -52,7 +52,7 @@ class Agent(TimestampedModel):
 
     @property
     def effective_rate_limit(self) -> int | None:
-        """Return how many API requests per minute the agent may send; None means the service's default limit.
+        """Return this agent row's own limit on API requests per minute; None means the service's default limit.
 
         The highest number is MAX_RATE_LIMIT_PER_MINUTE.
         """

@@ -54,7 +54,7 @@ def may_be_provider_token(token: str) -> bool:
 
 
 def authenticate_provider_token(token: str) -> Caller:
-    """Return the caller to whom the identity provider issued an access token. A person's first token creates the user.
+    """Verify an OIDC access token and return the caller to whom it was issued. A person's first token creates the user.
 
     Raises Unauthenticated, ServiceUnavailable (the provider's keys cannot be fetched).
     """

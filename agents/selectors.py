@@ -72,7 +72,7 @@ def active_keys_without_agent_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
 
 
 def get_manageable_api_key(*, caller: Caller, api_key_id: str) -> ApiKey:
-    """Return the API key with this id if the caller may change it. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Query the API key with this id, if the caller may change it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first() if is_id(api_key_id, "key") else None
     if key is None:
         raise missing_or_foreign_id_error(None, "API key")

@@ -40,7 +40,7 @@ def token_digest(token: str) -> str:
 
 
 def new_development_user_token(user_id: str) -> str:
-    """Return a signed bearer token for calling the API as a user in development; it is valid for 12 hours."""
+    """Make a bearer token in the format for users: signed, for development only, and valid for 12 hours."""
     return USER_TOKEN_PREFIX + signing.TimestampSigner(sep=".", salt=_SALT).sign(user_id)
 
 

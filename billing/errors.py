@@ -39,7 +39,7 @@ class SocialUrlPostCapExceeded(ApiError):
 
 
 class PostsPerDayCapExceeded(ApiError):
-    """The API error if an agent would exceed its daily cap on posts. `Retry-After` has the seconds until the day ends."""
+    """The billing error if charges exceed an agent's daily cap on posts. `Retry-After` has the seconds until the day ends."""
 
     status, code = 429, "POSTS_PER_DAY_CAP_EXCEEDED"
     message = "This agent may not post to more targets on this day."
@@ -65,4 +65,4 @@ class BillingUnavailable(ApiError):
 
 
 class NotAtProcessor(BillingUnavailable):
-    """The error for a customer or subscription that does not exist at the payment processor."""
+    """The billing error if the payment processor does not know a customer or subscription."""

@@ -24,7 +24,7 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
     def with_capacity_for(
         self, *, cents: int, limit_cents: int | None, url_posts: int, url_post_cap: int | None
     ) -> MonthCounterQuerySet:
-        """Return the month counters to which the cents and posts with a URL can be added without exceeding the given caps.
+        """Filter a queryset of month counters to those that stay within the caps if the cents and posts with a URL are added.
 
         An amount of zero passes even if its cap was lowered.
         """
@@ -143,7 +143,7 @@ class LedgerEntry(models.Model):
         return f"{self.kind} {self.cents} {self.target_id}"
 
     def belongs_to(self, holder_id: str) -> bool:
-        """Return whether this ledger entry belongs to the workspace or agent with the given id."""
+        """Return whether the given id is the workspace or the agent of this ledger row."""
         return holder_id in (self.workspace_id, self.agent_id)
 
 
@@ -206,7 +206,7 @@ class Subscription(TimestampedModel):
         return self.status in RUNNING_STATUSES
 
     def pays_for_usage_at(self, now: datetime) -> bool:
-        """Return whether the subscription pays, at the given time, for the workspace's usage beyond its free credit."""
+        """Return whether the subscription in this row pays, at the given time, for usage beyond the free credit."""
         if self.status == PAST_DUE:
             grace = timedelta(days=settings.PAST_DUE_GRACE_DAYS)
             return self.status_since is None or now < self.status_since + grace

@@ -53,7 +53,7 @@ class MonthBill:
 
 @dataclass(frozen=True)
 class DayUsage:
-    """A workspace's usage on one UTC day: the number of published posts, and the spending in cents."""
+    """One UTC day of a workspace's monthly usage: the number of published posts, and the spending in cents."""
 
     day: date
     published: int
@@ -62,7 +62,7 @@ class DayUsage:
 
 @dataclass(frozen=True)
 class AgentUsage:
-    """An agent's usage in a month: the numbers of published and failed posts, and the spending in cents.
+    """One agent's part of a workspace's monthly usage: numbers of published and failed posts, and spending in cents.
 
     `agent_id` and `name` are "" for posts that no agent created.
     """
@@ -75,14 +75,14 @@ class AgentUsage:
 
 
 def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> MonthUsage:
-    """Return the workspace's usage in the UTC month of `at`, with the given spend cap. Raises ScopeMissing, NotFound."""
+    """Return a workspace's monthly usage in the UTC month of `at`, with the given cap. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     cap = replace(workspace_spend_cap_status(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
     return MonthUsage(workspace_id, "", UtcMonth.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
 
 def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage:
-    """Return the agent's usage in the UTC month of `at`, with the agent's own spend cap. Raises ScopeMissing, NotFound."""
+    """Return an agent's monthly usage in the UTC month of `at`, with its own spend cap. Raises ScopeMissing, NotFound."""
     workspace_id = get_accessible_agent(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
     cap = agent_spend_cap_status(workspace_id=workspace_id, agent_id=agent_id, at=at)
     totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
@@ -90,7 +90,7 @@ def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> MonthUsage
 
 
 def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> MonthBill:
-    """Return the workspace's bill for the UTC month of `at`. Raises ScopeMissing, NotFound."""
+    """Return the bill for a workspace's monthly usage, in the UTC month of `at`. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     cap = workspace_spend_cap_status(workspace_id=workspace_id, at=at)
     cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
@@ -116,14 +116,14 @@ def months_with_spending(*, caller: Caller, workspace_id: str) -> list[date]:
 
 
 def month_charges_of(*, caller: Caller, workspace_id: str, at: datetime) -> QuerySet[LedgerEntry]:
-    """Return the ledger entries of money that the workspace spent in the month, by day. Raises ScopeMissing, NotFound."""
+    """Return the charges in a workspace's monthly usage (ledger entries), by day. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     spent = LedgerEntry.objects.filter(SPENT_ENTRIES, workspace_id=workspace_id, month=utc_month_of(at))
     return spent.order_by("day", "pk")
 
 
 def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[DayUsage]:
-    """Return the workspace's usage on each day in the UTC month of `at`. Raises ScopeMissing, NotFound."""
+    """Return a workspace's monthly usage day by day, for the UTC month of `at`. Raises ScopeMissing, NotFound."""
     spent = month_charges_of(caller=caller, workspace_id=workspace_id, at=at).order_by("day").values_list("day")
     sums = spent.annotate(published=Count("kind", filter=Q(kind=Kind.SETTLE)), cents=Sum("cents"))
     found = {day: DayUsage(day, published, cents) for day, published, cents in sums}
@@ -131,7 +131,7 @@ def usage_by_day(*, caller: Caller, workspace_id: str, at: datetime) -> list[Day
 
 
 def usage_by_agent(*, caller: Caller, workspace_id: str, at: datetime, limit: int) -> list[AgentUsage]:
-    """Return a month's usage by agent, for the agents with the highest spending. Raises ScopeMissing, NotFound."""
+    """Return a workspace's monthly usage by agent, the highest spending first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     totals = UsageTotal.objects.filter(workspace_id=workspace_id, month=utc_month_of(at)).values_list("agent_id")
     sums = totals.annotate(published=Sum("published"), failed=Sum("failed"), cents=Sum("spend_cents"))

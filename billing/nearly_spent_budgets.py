@@ -67,7 +67,7 @@ def _nearly_spent(percent: int) -> Exists:
 
 
 def _paying(workspaces: dict[str, Workspace]) -> set[str]:
-    """Return the ids of the workspaces that may spend more than the free credit; in free beta, all workspaces may."""
+    """Return the ids of the workspaces whose budget includes the spend cap: those that pay, or in free beta, all."""
     if not has_payment_processor():
         return set(workspaces)
     now = timezone.now()

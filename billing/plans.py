@@ -12,7 +12,7 @@ BILLING_MODES = ("free_beta", "paid")
 
 
 def has_payment_processor() -> bool:
-    """Return whether a payment processor is configured; without one the service is in free beta and invoices nothing."""
+    """Return whether a payment processor for paid plans is configured; without one, the service is in free beta."""
     return bool(settings.STRIPE_SECRET_KEY)
 
 
@@ -27,7 +27,7 @@ def available_plans() -> list[str]:
 
 
 def billing_capabilities() -> dict[str, Any]:
-    """Return the `billing` part of the response to GET /capabilities: billing mode, plans, and available billing pages."""
+    """Return the plans and billing pages that this service offers, and the billing mode, for GET /capabilities."""
     return {
         "mode": billing_mode(),
         "checkout_available": bool(available_plans()),

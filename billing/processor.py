@@ -97,7 +97,7 @@ def _loggable_fault(error: stripe.StripeError) -> str:
 
 @dataclass(frozen=True)
 class CheckoutOrPortalPage:
-    """The id and URL of a checkout or portal page at the payment processor; both are None in a dry run.
+    """The checkout or portal page that the payment processor created: its id and URL, which are None in a dry run.
 
     The page works for a limited time.
     """
@@ -149,7 +149,7 @@ def _line_items(plan: str) -> list[Any]:
 
 
 def _page(workspace_id: str) -> str:
-    """Return the URL of the dashboard's usage page, to which the payment processor sends the customer back."""
+    """Return the URL of the usage page, given to the payment processor as the return URL of its pages."""
     return settings.BASE_URL + reverse("usage", kwargs={"workspace_id": workspace_id})
 
 

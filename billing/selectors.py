@@ -27,7 +27,7 @@ def check_charges(
     due: datetime,
     instead_of: Sequence[str] = (),
 ) -> SpendCapStatus:
-    """Check charges against all caps; returns the workspace's spend cap and its spending including these charges.
+    """Query all caps and their counters, and check charges; returns the workspace's spend cap and the new spending.
 
     Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold_costs`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
@@ -44,7 +44,7 @@ def check_charges_by_due_time(
     parts: Sequence[tuple[datetime, Sequence[PublishingCharge]]],
     instead_of: Sequence[str] = (),
 ) -> SpendCapStatus:
-    """Check the charges of posts due at different times against all caps; returns the workspace's spend cap and spending.
+    """Query caps and counters, and check the charges of posts due at different times; returns the spend cap and spending.
 
     The spend cap and spending are those of the first month in `parts`, including its charges.
     """
@@ -99,7 +99,7 @@ def _subtract_holds(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None
 
 
 def workspace_spend_cap_status(*, workspace_id: str, at: datetime) -> SpendCapStatus:
-    """Return the workspace's spend cap and the workspace's spending in the UTC month of `at`."""
+    """Query the workspace's spend cap, and its spending in the UTC month of `at`."""
     return _spend_cap_of_first(caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=None), utc_month_of(at))
 
 
@@ -116,7 +116,7 @@ class AgentPostCapUsage(NamedTuple):
 
 
 def agent_post_cap_usage(*, agent_id: str, at: datetime) -> AgentPostCapUsage:
-    """Return how many posts an agent has on the day of `at`, and how many with a URL in that month. Pending posts count.
+    """Query an agent's counters: its posts on the day of `at`, and its posts with a URL in that month. Pending posts count.
 
     Days and months are those of UTC.
     """
@@ -168,13 +168,13 @@ def subscription_of(*, workspace_id: str) -> Subscription | None:
 
 
 def has_paying_subscription(*, workspace_id: str) -> bool:
-    """Return whether a subscription pays for the workspace's usage beyond the free credit."""
+    """Query whether the workspace's stored subscription pays for usage beyond the free credit."""
     subscription = subscription_of(workspace_id=workspace_id)
     return subscription is not None and subscription.pays_for_usage_at(timezone.now())
 
 
 class MonthTotals(NamedTuple):
-    """A month's reserved cents, spent cents and posts with a URL, from its counter or added up from the billing ledger."""
+    """Sums that billing queries compare: a month's reserved and spent cents and posts with a URL, by counter or by ledger."""
 
     held_cents: int = 0
     settled_cents: int = 0
@@ -183,7 +183,7 @@ class MonthTotals(NamedTuple):
 
 @dataclass(frozen=True)
 class LedgerDrift:
-    """A difference between a workspace's or agent's month counter of money and the sum of the month's ledger entries."""
+    """A difference that the query of month counters and ledger entries found, for one workspace or agent and month."""
 
     holder_id: str
     month: date
@@ -192,7 +192,7 @@ class LedgerDrift:
 
 
 def ledger_drift() -> list[LedgerDrift]:
-    """Return every month counter that differs from the sum of its ledger entries; an empty list means that all agree.
+    """Query every month counter that differs from the sum of its ledger entries; an empty list means that all agree.
 
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
     """

@@ -52,7 +52,7 @@ class SubscriptionState:
 
     @classmethod
     def from_object(cls, subscription: Mapping[str, Any]) -> SubscriptionState | None:
-        """Read a subscription from the payment processor's JSON; returns None for objects that are no subscription."""
+        """Read a subscription's state from the payment processor's JSON; returns None for objects of other types."""
         subscription_id, status = subscription.get("id"), subscription.get("status")
         if (
             subscription.get("object") != "subscription"
@@ -87,7 +87,7 @@ class SubscriptionState:
 
 @dataclass(frozen=True)
 class SubscriptionEvent:
-    """An event of the payment processor that concerns a customer's subscription.
+    """An event about the state of a customer's subscription, as read from the payment processor's JSON.
 
     `state` is the event's own copy of the subscription, if it has one; `occurred_at` and `rank` order events.
     """
@@ -125,7 +125,7 @@ def _from_subscription(kind: str, obj: Mapping[str, Any], occurred_at: datetime)
 
 
 def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
-    """Read a finished checkout in the payment processor's JSON as the start of a subscription; None without a subscription.
+    """Read a finished checkout's JSON as an event about the state of a new subscription; None if it is no subscription.
 
     The event's time is when the checkout session was opened, so that the subscription's own events always come later.
     """
@@ -153,7 +153,7 @@ def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> Sub
 
 
 def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
-    """Read an invoice in the payment processor's JSON as an event of its subscription; None without a subscription.
+    """Read an invoice's JSON as an event about its subscription's state; None for an invoice without a subscription.
 
     An invoice has no subscription status, so the status must be fetched.
     """
@@ -212,5 +212,5 @@ def _period_end(part: Mapping[str, Any]) -> datetime | None:
 
 
 def _as_mapping(value: object) -> Mapping[str, Any]:
-    """Return a value from the payment processor's JSON if it is a JSON object, else an empty mapping."""
+    """Return a part of a subscription's or event's JSON if it is a JSON object, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}

@@ -52,7 +52,7 @@ def _short_secret_key() -> bool:
 
 
 def _no_program(value: str) -> bool:
-    """Return whether a program path from the settings is neither empty nor the absolute path of an executable file."""
+    """Check a setting with a program's path: return whether it is not empty and not an executable file's absolute path."""
     path = Path(value)
     return bool(value) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
 

@@ -16,7 +16,7 @@ from config.logs import logging_config
 
 
 class ServiceLogger(Logger):
-    """The logger class that makes gunicorn write its log lines in the format that the whole service uses."""
+    """Gunicorn's logger class, which writes gunicorn's log lines in the format of the whole service."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

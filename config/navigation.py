@@ -1,4 +1,4 @@
-"""The list of the dashboard's pages for its navigation (settings.NAVIGATION): first the menu, then the other pages."""
+"""The value of settings.NAVIGATION: the dotted paths of all dashboard pages, first those in the menu."""
 
 from __future__ import annotations
 

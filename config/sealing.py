@@ -15,7 +15,7 @@ from django.conf import settings
 
 
 class SealedValueError(Exception):
-    """The error when an encrypted JSON value cannot be decrypted: its key is missing, or it is another row's value."""
+    """Raised when a sealed JSON value cannot be opened: its encryption key is missing, or it is another row's value."""
 
 
 class Sealed(str):
@@ -25,7 +25,7 @@ class Sealed(str):
 
 
 def encrypt_for_row(owner: str, value: Any) -> Sealed:
-    """Encrypt a JSON value; `decrypt_for_row` needs the same `owner`, a text that identifies the database row."""
+    """Seal a JSON value by encrypting it; `decrypt_for_row` needs the same `owner`, a text that identifies the row."""
     text = json.dumps({"row": owner, "value": value}, separators=(",", ":"))
     return Sealed(fernet_for_keys(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
 

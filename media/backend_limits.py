@@ -48,7 +48,7 @@ class CircuitBreaker:
 
     @contextlib.contextmanager
     def guard(self) -> Iterator[None]:
-        """Run the media storage call in the `with` block, unless the circuit breaker refuses calls (ServiceUnavailable).
+        """Limit calls to the media backend: run the `with` block, or raise ServiceUnavailable if the circuit breaker refuses.
 
         A call that fails slowly opens the circuit breaker.
         """

@@ -37,7 +37,7 @@ _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.I
 
 @dataclass(frozen=True)
 class StoredFile:
-    """The stored media file to which a signed link leads, with the values for the response headers."""
+    """The stored media file that is served at a signed link, with the values for the response headers."""
 
     key: str
     mime_type: str
@@ -62,7 +62,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
 
 
 def _find_file(link: FileLink) -> StoredFile:
-    """Return the stored media file of a signed link. Raises NotFound if its asset, thumbnail or workspace was deleted."""
+    """Find the stored media file to serve at a signed link. Raises NotFound if its asset, thumbnail or workspace is gone."""
     ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
     asset = ready.filter(pk=link.media_id).first()
     if asset is None:

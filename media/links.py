@@ -86,7 +86,7 @@ def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileL
 
 
 def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
-    """Return a media asset as the MediaFile that platform adapters get, with a signed link that is valid for a day.
+    """Return a media asset with a signed link, valid for a day, as the MediaFile that platform adapters get.
 
     `alt_text` replaces the asset's own.
     """

@@ -64,7 +64,7 @@ class MediaAsset(DueRow, TimestampedModel):
         return f"{self.kind} {self.filename} ({self.id})"
 
     def properties(self, alt_text: str | None = None) -> MediaInfo:
-        """Return the properties of a media asset that platforms check; a given `alt_text` replaces the asset's alt text."""
+        """Return the columns of this media asset that platforms check; a given `alt_text` replaces the stored alt text."""
         return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]
             mime_type=self.mime_type,

@@ -79,7 +79,7 @@ def scan_for_malware(path: Path) -> PassedMalwareScan:
 
 
 def scanner_limit_problems() -> list[str]:
-    """Return descriptions of the malware scanner's size limits that are below the upload limits.
+    """Test the malware scanning of the largest upload; returns descriptions of the scanner's size limits that are too low.
 
     Takes some seconds if uploads of hundreds of megabytes are allowed. Raises OSError if the scanner does not answer.
     """

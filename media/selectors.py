@@ -61,12 +61,12 @@ def get_asset_even_deleted(*, caller: Caller, workspace_id: str, media_id: str) 
 
 
 def used_quota_bytes(workspace_id: str) -> int:
-    """Return the number of bytes that a workspace uses of its media quota."""
+    """Query how many bytes of its media quota a workspace uses."""
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
 def unfinished_posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
-    """Return the ids of the unfinished posts (post groups) that use a media asset, newest first."""
+    """Query the ids of the unfinished posts (post groups) that use a media asset, newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
 

@@ -31,7 +31,7 @@ class AttachedMedia:
 
 
 class MediaGone(Exception):
-    """Error for a post whose attached media assets were deleted; `media_ids` lists the deleted assets."""
+    """Raised when media attached to a post were deleted; `media_ids` lists the deleted assets."""
 
     def __init__(self, media_ids: Sequence[str]) -> None:
         super().__init__(f"These media assets were deleted: {', '.join(media_ids)}.")
@@ -88,7 +88,7 @@ def protect_group_media_from_deletion(group: PostGroup) -> None:
 
 
 def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
-    """Lock the media attached to several post groups in a fixed order, so that concurrent requests cannot deadlock."""
+    """Lock the attached media of several posts in a fixed order, so that concurrent requests cannot deadlock."""
     if ids := {media_id for group in groups for media_id in attached_media_ids(group)}:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 

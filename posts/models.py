@@ -148,7 +148,7 @@ class PostTarget(DueRow, TimestampedModel):
 
     @property
     def publishing_progress(self) -> Progress:
-        """Return how far publishing this post target has progressed, and which publishing step follows."""
+        """Return the publishing progress stored in this post target's row, and which publishing step follows."""
         return Progress.from_stored(self.phase, self.progress)
 
     @property

@@ -44,28 +44,28 @@ class TargetInput:
 
     @property
     def text_length(self) -> int:
-        """Return the length of a post target's text as the platform counts it."""
+        """Return the length of the text to validate, as the target's platform counts it."""
         return self.cached(self.capabilities.text.count, self.shown_text)
 
     @property
     def text_limit(self) -> int:
-        """Return the maximum length of a post target's text, which may depend on its media and platform options."""
+        """Return the maximum length that validation allows for a target's text; it may depend on media and options."""
         return text_limit(self.capabilities.text, self.options, self.media_kinds)
 
     @property
     def media_kinds(self) -> list[MediaKind]:
-        """Return the kinds of media, such as image or video, that are attached to a post target, in order."""
+        """Return the kinds of media, such as image or video, that validation checks for a post target, in order."""
         return [attached.properties.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
-        """Return the URL in a post target's text for which the service makes a link card, or None if it makes no card."""
+        """Return the URL in the validated text for which the service makes a link card, or None if it makes no card."""
         adapter = platform(self.account.platform)
         return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
     def poll(self) -> dict[str, Any] | None:
-        """Return the poll of a post target as {choices, duration_minutes, multiple}, or None without a supported poll."""
+        """Return the poll of a validated target as {choices, duration_minutes, multiple}; None without a supported poll."""
         poll = poll_of(self.options)
         if poll is None or self.capabilities.poll is None:
             return None
@@ -78,7 +78,7 @@ class TargetInput:
 
     @property
     def duplicate_sha256(self) -> str:
-        """Return the hash of a post target's texts, poll choices and media ids, by which repeated posts are recognized."""
+        """Return the hash of a validated post's texts, poll choices and media ids, by which repeats are recognized."""
         texts = [self.shown_text, *further_segment_texts(self.options), *choices_of(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
@@ -90,17 +90,17 @@ class TargetInput:
 
     @property
     def billed_posts_with_url(self) -> int:
-        """Return how many of a post target's billed posts (several for a thread) contain a URL; 0 for a simulated target."""
+        """Return how many billed posts of a validated target (several for a thread) contain a URL; 0 if it is simulated."""
         return sum(self._billed)
 
     @property
     def price_cents(self) -> int:
-        """Return the price of a post target in cents, which for a thread may be the sum of its posts' prices."""
+        """Return the price in cents of a validated post target, which for a thread may be the sum of its posts' prices."""
         return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed)
 
     @cached_property
     def _billed(self) -> list[bool]:
-        """Return for each billed post of a post target (several for a thread) whether the post contains a URL."""
+        """Return for each post that a validated target is billed for (several for a thread) whether it contains a URL."""
         if self.sandbox:
             return []
         links_url = self.capabilities.links_url
@@ -123,7 +123,7 @@ class TargetValidation:
 
 @dataclass(frozen=True)
 class Validation:
-    """The validation result of a post group: the results of its targets and their issues."""
+    """What the validation of a post group found: the validation results of its targets, and further issues."""
 
     targets: list[TargetValidation]
     issues: list[Issue] = field(default_factory=list)

@@ -111,7 +111,7 @@ class EventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="about")
     def subject(self, event: Event) -> str:
-        """Return the id of the object that a webhook event is about: a post group, or for example an API key."""
+        """Admin column: the id of the object that a webhook event is about, a post group or for example an API key."""
         return event.post_group_id or event.subject_id or ""
 
     @admin.display(description="body, as it is sent")

@@ -27,7 +27,7 @@ class SigningSecret(TimestampedModel):
         return f"signing secret of {self.workspace_id}"
 
     def secrets_at(self, now: datetime) -> tuple[str, ...]:
-        """Return the secrets with which webhook deliveries are signed at the given time, newest first."""
+        """Return the secrets in this SigningSecret row that sign webhook deliveries at the given time, newest first."""
         if self.previous_secret and self.previous_until and now < self.previous_until:
             return (self.secret, self.previous_secret)
         return (self.secret,)
@@ -139,7 +139,7 @@ class Delivery(DueRow):
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
     def reset_for_replay(self, now: datetime) -> None:
-        """Restart a webhook delivery's retry schedule for a replay; results of older attempts are ignored from now on.
+        """Reset this delivery row for a replay: its retry schedule starts again, and results of older attempts are ignored.
 
         A new fence number makes them ineffective.
         """

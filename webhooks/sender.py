@@ -108,5 +108,5 @@ def _retry_after(value: str) -> float:
 
 
 def _text(value: str) -> str:
-    """Replace NUL characters in a webhook receiver's response text, because PostgreSQL cannot store them."""
+    """Replace NUL characters in the text that the webhook sender received, because PostgreSQL cannot store them."""
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}")

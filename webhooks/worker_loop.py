@@ -56,7 +56,7 @@ class DeliverLoop(WorkerLoop):
         return True
 
     def finish(self, seconds: float) -> None:
-        """Wait up to `seconds` for running webhook attempts and record their outcomes; slower attempts are cancelled.
+        """Stop the webhook worker loop: wait up to `seconds` for running attempts, record their outcomes, cancel the rest.
 
         The deliveries of cancelled attempts are released for other workers.
         """
@@ -74,7 +74,7 @@ class DeliverLoop(WorkerLoop):
         release_claims(list(self._in_flight.values()))
 
     def _claim(self) -> list[Delivery]:
-        """Claim due webhook deliveries as far as the fair shares allow: first those to fast hosts, then the others."""
+        """In the webhook worker loop, claim due deliveries as the fair shares allow: first to fast hosts, then the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
         free_places = self._shares.free_places_by_quick_holder()
         limit = min(CLAIM_QUICK, self._shares.max_new_attempts_to_quick_hosts(free_places))

@@ -79,7 +79,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 
     def erase(self) -> None:
-        """Erase the user's personal data. The database row stays, because other rows refer to it."""
+        """Clear the personal data in this user's row. The row stays, because other rows refer to it."""
         self.username, self.email = self.id, f"deleted+{self.id}@users.invalid"
         self.display_name = self.identity_issuer = self.identity_subject = ""
         self.email_verified = self.is_active = self.is_staff = self.is_superuser = False
@@ -172,7 +172,7 @@ class EndedIdentity(models.Model):
 
     @staticmethod
     def digests(issuer: str, subject: str) -> list[str]:
-        """Return the keyed hashes of a deleted user's identity: by SECRET_KEY and by each of SECRET_KEY_FALLBACKS."""
+        """Return the keyed hashes for this model's `digest`: by SECRET_KEY and by each of SECRET_KEY_FALLBACKS."""
         keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
         named = f"{issuer}\n{subject}"
         return [salted_hmac("workspaces.ended", named, secret=key, algorithm="sha256").hexdigest() for key in keys]

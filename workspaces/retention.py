@@ -20,7 +20,7 @@ RETENTION_PERIOD = timedelta(days=30)  # longer than any provider's token is val
 
 
 def workspaces_to_purge() -> QuerySet[Workspace]:
-    """Return the workspaces deleted more than DELETED_WORKSPACE_DAYS ago, whose data in all apps may now be deleted."""
+    """Return the deleted workspaces whose retention period (DELETED_WORKSPACE_DAYS) is over: all apps may purge them."""
     deleted_before = timezone.now() - timedelta(days=settings.DELETED_WORKSPACE_DAYS)
     # A deleted workspace never changes again, so `updated_at` is the time of its deletion.
     return Workspace.objects.filter(status=WorkspaceStatus.DELETED, updated_at__lte=deleted_before)
@@ -92,7 +92,7 @@ class ExpiredInvitations(ExpiredRows):
 
 
 class FinishedMail(ExpiredRows):
-    """The retention rule that deletes old database rows of e-mails that were sent or have failed.
+    """The retention rule for old rows of the workspaces app's outgoing mail that was sent or has failed.
 
     Their content is already deleted.
     """

@@ -49,7 +49,7 @@ def visible_workspaces_owned_by(
 
 
 def workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
-    """Return the workspace if the caller is a member with one of `roles`, or an API key with the scope api_keys.write.
+    """Query the workspace for a member with one of `roles`, or for an API key with the scope api_keys.write.
 
     Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -114,7 +114,7 @@ def invitations_of(*, workspace_id: str) -> QuerySet[Invitation]:
 
 
 def find_open_invitation(*, token_sha256: str) -> Invitation | None:
-    """Return the invitation whose link token has the given hash, if it is not expired and its sender may still invite."""
+    """Query the invitation whose link token has the given hash, if it is not expired and its sender may still invite."""
     inviter_may_invite = Member.objects.filter(
         workspace=OuterRef("workspace"), user=OuterRef("invited_by"), role__in=(Member.Role.OWNER, Member.Role.ADMIN)
     )

@@ -49,7 +49,7 @@ class WorkspacePage:
 
     @property
     def zone(self) -> ZoneInfo:
-        """Return the workspace's time zone, in which its dashboard pages show times."""
+        """Return the time zone in which this workspace page shows times."""
         return ZoneInfo(self.workspace.default_timezone)
 
     @property
@@ -59,14 +59,14 @@ class WorkspacePage:
 
     @property
     def form_key(self) -> str:
-        """Return the value of a dashboard form's hidden field by which a repeated submission of the form is recognized.
+        """Return the value of a workspace page's hidden form field, by which a double submission is recognized.
 
         A form that is shown again with errors keeps its key.
         """
         return self.request.POST.get("key") or secrets.token_urlsafe(16)
 
     def url_of_page(self, name: str, **named: str) -> str:
-        """Return the URL of the workspace's dashboard page with this name."""
+        """Return the URL of another page of this page's workspace, by name."""
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
 
     def render(self, template: str, *, status: int = 200, **shown: Any) -> HttpResponse:
@@ -79,7 +79,7 @@ class WorkspacePage:
         return self.redirect(self.url_of_page(name, **named))
 
     def success_redirect_back(self, message: str) -> HttpResponse:
-        """Show a success message and redirect back to the dashboard page that contained the form."""
+        """Redirect from a workspace page back to the page that contained the form, with a success message."""
         messages.success(self.request, message)
         return self.redirect(_referring_page(self))
 
@@ -142,7 +142,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
 
 
 def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> HttpResponseBase:
-    """Run a dashboard page whose form uploads files: accept the files, check the form's CSRF token, then call the view.
+    """Run a workspace page whose form uploads files: accept the files, check the form's CSRF token, then call the view.
 
     The files are read only after the sender was authenticated.
     """
@@ -155,7 +155,7 @@ def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> H
 
 
 def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[str, bool]:
-    """Run `work`, which creates a database row, only once, even if the dashboard form is submitted several times.
+    """Protect a workspace page against double submission: run `work`, which creates a database row, only once.
 
     Returns the row's id, and whether an earlier submission created it. The form's hidden `key` (`page.form_key`) is
     stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be
@@ -176,7 +176,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) ->
 
 
 def caller_of_request(request: HttpRequest) -> Caller:
-    """Return the signed-in user of a dashboard request as a Caller, the `caller` argument of the services."""
+    """Return the signed-in user of a dashboard page's request as the Caller for the services that the page calls."""
     return Caller(
         kind="user",
         actor_id=str(request.user.pk),
@@ -186,13 +186,13 @@ def caller_of_request(request: HttpRequest) -> Caller:
 
 
 def api_error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | None = None) -> HttpResponse:
-    """Render an API error as a dashboard page that says what is wrong and what to do."""
+    """Render an API error in the layout of the workspace pages: what is wrong and what to do."""
     shown = {"page": page, "error": error, "trace_id": current_trace_id()}
     return render(request, "dashboard/error.html", shown, status=error.status)
 
 
 def record_refused_write(page: WorkspacePage, operation: str, error: ApiError) -> None:
-    """Record a refused write in the audit log, for dashboard pages that show the error themselves."""
+    """For a workspace page that shows an error itself: record the refused write in the audit log."""
     record_refusal(caller=page.caller, operation=operation, error=error, dry_run=False)
 
 
@@ -205,7 +205,7 @@ def _show_error(page: WorkspacePage, error: ApiError) -> HttpResponse:
 
 
 def _redirect_to_sign_in_again(page: WorkspacePage, operation: str, error: ApiError) -> HttpResponse:
-    """Redirect from a dashboard page to a new sign-in and then back. Until then, a submitted form is saved."""
+    """Redirect from a workspace page to a new sign-in and then back, and save a submitted form until then."""
     next_address = page.request.get_full_path()
     if page.request.method == "POST":
         record_refused_write(page, operation, error)

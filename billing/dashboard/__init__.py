@@ -1,1 +1,1 @@
-"""The dashboard's usage and billing page."""
+"""The package of billing's dashboard pages: the usage page, and the charts on it."""

@@ -47,7 +47,7 @@ class ReconciliationResult:
 
 
 def reconcile_if_night_or_incomplete() -> ReconciliationResult | None:
-    """Compare billing with the payment processor if it is NIGHT_HOUR or the last comparison was incomplete.
+    """Run the billing reconciliation if it is NIGHT_HOUR or the last run was incomplete.
 
     This is called every hour.
     """

@@ -36,7 +36,7 @@ def create_checkout_or_portal_session(
 
 
 def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> CheckoutOrPortalPage:
-    """Create a portal page at the payment processor, where the customer sees invoices and changes payment methods.
+    """Create a portal session for a workspace: a page on which the caller sees invoices and changes payment methods.
 
     A workspace that is no customer there becomes one. A dry run creates nothing and returns a page without id and URL.
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed

@@ -47,7 +47,7 @@ def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
 
 
 def save_subscription_from_event(*, workspace_id: str, event: SubscriptionEvent) -> bool:
-    """Save the subscription copy in a payment processor's event, for services without an API key to fetch the current one.
+    """Save a workspace's subscription as an event of the payment processor shows it, if no API key is set to fetch it.
 
     Returns whether the stored subscription changed.
 
@@ -123,7 +123,7 @@ def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> Non
 
 
 def _precedence(subscription: Subscription | SubscriptionState) -> tuple[bool, bool, float]:
-    """Return a sort key that ranks a customer's subscriptions: paying ones highest, then running ones, then newer ones."""
+    """Return a sort key for choosing the subscription to save: paying ones rank highest, then running ones, then newer."""
     pays = subscription.status in (*PAYING_STATUSES, PAST_DUE)
     return pays, subscription.has_started_and_not_ended, _seconds(subscription.began_at)
 

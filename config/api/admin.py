@@ -39,7 +39,7 @@ class ChangeListWithoutCount(ChangeList):
 
 
 class ReadOnlyAdmin(ExactSearchAdmin, OperatorActionAdmin):
-    """The base ModelAdmin of read-only tables: newest rows first, without sorting by columns and without a row count.
+    """The base class of the apps' read-only admin tables: newest rows first, without sorting by columns and a row count.
 
     The detail page shows all columns except encrypted ones and those in `secrets`, the actions, and links to related lists.
     """

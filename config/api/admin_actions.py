@@ -25,7 +25,7 @@ Action = Callable[..., HttpResponseBase | None]
 
 
 def signed_in_operator_caller(request: HttpRequest, workspace: Any = None) -> Caller:
-    """Return the Caller object for the operator who is signed in to the admin; audit entries name this person.
+    """Return the caller of an admin action: the signed-in operator, whom the audit entries name.
 
     Within a `workspace` the operator has every scope, even while it is paused. A deleted workspace is not accessible.
     """
@@ -91,6 +91,6 @@ class OperatorActionAdmin(admin.ModelAdmin):
 
 
 def record_operator_refusal(request: HttpRequest, operation: str, error: ApiError) -> None:
-    """Write an audit entry about an admin action that was refused to the operator."""
+    """Handle the refusal of an admin action: write an audit entry that names the operator."""
     recorder = import_string(settings.REFUSAL_RECORDER)
     recorder(caller=signed_in_operator_caller(request), operation=operation, error=error, dry_run=False)

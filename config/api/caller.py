@@ -23,7 +23,7 @@ OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operato
 
 
 class AgentMode(TextChoices):
-    """The permission modes of an AI agent, from "dry_run" (may change nothing) to "allow_publish" (may publish posts)."""
+    """The modes of a caller that is an agent, from "dry_run" (may change nothing) to "allow_publish" (may publish posts)."""
 
     DRY_RUN = "dry_run"
     DRAFT = "draft"
@@ -39,7 +39,7 @@ class WorkspaceStatus(TextChoices):
 
 @dataclass(frozen=True)
 class WorkspaceAccess:
-    """The access of a user to a workspace: the user's role there, and the status of the workspace."""
+    """The data by which a user's Caller gets access to a workspace: the user's role, and the workspace's status."""
 
     role: str  # owner, admin or member
     workspace_status: str
@@ -83,14 +83,14 @@ class Caller:
 
     @property
     def actor_type(self) -> str:
-        """Return the kind of the caller, such as user, agent or API client, as audit entries store it."""
+        """Return the kind of this Caller, such as user, agent or API client, as audit entries store it."""
         if self.kind == "claim":  # the holder of a claim token acts as the agent
             return "agent"
         return self.via if self.kind == "api_key" and self.via else self.kind
 
     @property
     def idempotency_key_owner(self) -> str:
-        """Return the owner of a caller's Idempotency-Keys, such as `agent:agt_…`; all API keys of one agent share it."""
+        """Return this Caller as the owner of Idempotency-Keys, such as `agent:agt_…`; all keys of one agent are one owner."""
         return f"{self.kind}:{self.actor_id}"
 
     def has_scope(self, scope: str | AnyOf) -> bool:
@@ -150,13 +150,13 @@ def require_access(
 
 
 def require_recent_sign_in(caller: Caller) -> None:
-    """Raise ReauthenticationRequired if the caller is a person whose last sign-in is too long ago."""
+    """Check the caller: raise ReauthenticationRequired if it is a person whose last sign-in is too long ago."""
     if caller.is_user and caller.authenticated_at and not is_recent_sign_in(caller.authenticated_at):
         raise errors.ReauthenticationRequired(max_age=settings.REAUTHENTICATE_MINUTES * 60)
 
 
 def is_recent_sign_in(at: datetime) -> bool:
-    """Return whether a person's sign-in at this time is recent enough; always True if REAUTHENTICATE_MINUTES is 0."""
+    """Return whether a caller's sign-in at this time is recent enough; always True if REAUTHENTICATE_MINUTES is 0."""
     longest = timedelta(minutes=settings.REAUTHENTICATE_MINUTES)
     return not longest or timezone.now() - at <= longest
 
@@ -187,7 +187,7 @@ def missing_or_foreign_id_error(body_field: str | None, noun: str) -> errors.Api
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
-    """Return whether the caller may access the workspace; if the caller is a user, also set the scopes of their role."""
+    """Set the Caller's workspace, role and scopes if it is a user with access; return whether the caller has access."""
     if not caller.is_user:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:
@@ -212,6 +212,6 @@ def require_role(caller: Caller, workspace_id: str, *roles: str, write: bool = T
 
 
 def check_account_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
-    """Raise AccountNotAllowed if the caller is an agent that may not use one of these connected social media accounts."""
+    """Check the caller: raise AccountNotAllowed if it is an agent whose allowlist lacks one of the connected accounts."""
     if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
         raise errors.AccountNotAllowed()

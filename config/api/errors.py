@@ -73,7 +73,7 @@ class ApiKeyRevoked(Unauthenticated):
 
 
 class ReauthenticationRequired(Unauthenticated):
-    """The API error for a valid token of a user who must first sign in again for this operation (RFC 9470)."""
+    """The API error REAUTHENTICATION_REQUIRED: the token is valid, but a recent sign-in is needed (RFC 9470)."""
 
     code, message = "REAUTHENTICATION_REQUIRED", "This operation needs a recent sign-in."
     suggested_action = "Have the person sign in again (`prompt=login`), then send the request with the new token."

@@ -91,7 +91,7 @@ class IncomingBody:
         return self._file.read(size)
 
     def readline(self, size: int = -1) -> bytes:
-        """Read the next line of a request body. Raises BodyNotReceived if it is incomplete, an ApiError if it is refused.
+        """Read the next line of an incoming body. Raises BodyNotReceived if it is incomplete, an ApiError if it is refused.
 
         The ApiError is PayloadTooLarge or `fault`.
         """
@@ -130,7 +130,7 @@ class ChunkDecoder:
         return bytes(content), rest
 
     def _take_content(self, content: bytearray) -> bool:
-        """Move received bytes of a chunk of the request body to `content`; return False if more data must arrive first."""
+        """Decode the content of a chunk of an incoming body into `content`; return False if more data must arrive first."""
         taken = self._buffer[: max(0, self._missing - 2)]
         content += taken
         del self._buffer[: len(taken)]

@@ -133,7 +133,7 @@ class BodyLimitMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """Refuse a request whose Content-Length is too large, and limit the size of a body that is still being received.
+        """Middleware hook: refuse a request whose Content-Length is too large, and limit a body that is still being received.
 
         Pages that take files are not refused by their Content-Length: they show the error themselves, in HTML.
         """

@@ -131,7 +131,7 @@ class Reply:
 
 @dataclass
 class DryRunReply:
-    """The response to a dry run of an API operation: its input, and what it would create, update or delete."""
+    """What an operation's view method returns for a dry run: the input, and what it would create, update or delete."""
 
     request: Any
     would: Any
@@ -190,7 +190,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
 
 
 def _require_scope(caller: Caller, declared: Operation) -> None:
-    """Check that an API key or agent has the scope that the API operation needs; users' scopes are checked later."""
+    """Check that the calling API key or agent has an operation's scope before it runs; users are checked later."""
     if not caller.is_user and caller.kind != "claim":
         require_scope(caller, declared.scope)
 
@@ -224,7 +224,7 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
 
 
 def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTempFiles) -> Response | None:
-    """Return the stored response of an earlier request with the same Idempotency-Key, although this one's input is invalid.
+    """Answer an operation whose input is invalid with the response stored for its Idempotency-Key, if there is one.
 
     None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then
     fails with the validation error. `call.data` is not validated.
@@ -241,7 +241,7 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTemp
 
 
 def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
-    """Return an API operation's response without its secrets, as it is stored for the Idempotency-Key."""
+    """Return an operation's rendered response without the secrets that it declares, for storing with the Idempotency-Key."""
     reply.body = _render(call, reply.status, reply.data)
     body = reply.replay_data
     if call.operation.replay is None:

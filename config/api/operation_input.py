@@ -23,7 +23,7 @@ NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
 def parsed_body(declared: Operation, request: Request, spool: UploadTempFiles) -> Any:
-    """Return the parsed, not yet validated body of a request; NO_BODY if the API operation takes no body.
+    """Read an operation's input: return the parsed, not yet validated body, or NO_BODY if the operation takes no body.
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
     """
@@ -72,7 +72,7 @@ def pop_dry_run_flag(call: Call) -> bool:
 
 
 def asked_for_preview(declared: Operation, request: Request, spool: UploadTempFiles) -> bool:
-    """Return whether a refused request asked for a dry run, as far as its query and body can be parsed."""
+    """Read from an operation's possibly invalid input, as far as it can be parsed, whether it asks for a dry run."""
     if request.query_params.get("dry_run") == "true":
         return True
     if declared.upload:

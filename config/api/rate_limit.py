@@ -139,12 +139,12 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 
 @lru_cache(maxsize=4)
 def rate_limiter_for_url(url: str) -> SharedLimiter | LocalLimiter:
-    """Return the rate limiter of this process: shared through the Redis server at `url`, or local if `url` is empty."""
+    """Return the object that applies the API's rate limits: through the Redis server at `url`, or locally if it is empty."""
     return SharedLimiter(url) if url else LocalLimiter()
 
 
 def count_request_in_all(*buckets: Bucket) -> RateLimitVerdict:
-    """Count one request in all these rate limit buckets, or in none if one is full; return whether it is allowed.
+    """Apply rate limits to a request: count it in all these buckets, or in none if one is full; return whether it is allowed.
 
     Raises nothing: the caller has to refuse the request.
     """

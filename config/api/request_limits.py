@@ -51,7 +51,7 @@ class WebThreadLimit:
 
     @contextlib.contextmanager
     def hold_thread(self, workspace_id: str = "") -> Iterator[None]:
-        """Return a context manager that reserves a web thread under the thread limit. Raises RateLimited if none is free."""
+        """Return a context manager that limits waiting requests: it reserves a web thread, or raises RateLimited."""
         if not self.try_acquire_thread(workspace_id):
             raise errors.RateLimited(
                 "Too many requests are waiting for other servers.",

@@ -155,7 +155,7 @@ class OperationSchema(AutoSchema):
         return [{"bearerAuth": [scope] if scope else []}]
 
     def get_request_serializer(self) -> Any:
-        """Return the serializer of an operation's request body for the OpenAPI schema; None if it takes no body.
+        """Describe an operation's request body in the OpenAPI schema: return its serializer, or None if it takes no body.
 
         A POST that supports dry runs and declares no body has one for `dry_run`. An upload has one serializer for each
         content type.
@@ -168,7 +168,7 @@ class OperationSchema(AutoSchema):
         return self.declared.body or (WriteBody if previewed else None)
 
     def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
-        """Return the serializers of an upload's request body for the OpenAPI schema: one for multipart and one for JSON."""
+        """Describe an upload's request body in the OpenAPI schema: by one serializer for multipart and one for JSON."""
         name = f"{rules.form.__name__.removesuffix('FormSerializer')}Json"
         json = PolymorphicProxySerializer(name, serializers=list(rules.shapes), resource_type_field_name=None)
         form = OpenApiRequest(rules.form, encoding={FILE_PART: {"contentType": ", ".join(rules.mime_types)}})

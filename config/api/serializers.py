@@ -87,7 +87,7 @@ class PageQuery(QuerySerializer):
 
 
 class RepairHintSerializer(serializers.Serializer):
-    """How to fix an issue in a post's content: the action to take, the field, and its new value if there is one."""
+    """The serializer of repair hints: the action that fixes an issue in a post's content, the field, and any new value."""
 
     action = serializers.CharField()
     field = serializers.CharField()

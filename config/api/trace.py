@@ -49,7 +49,7 @@ def current_workspace_or_actor_id() -> str:
 
 
 class TraceFilter(logging.Filter):
-    """The logging filter that adds the trace id, the caller (`api_key:key_…`) and the workspace to every log record."""
+    """The trace id in log lines: a filter adds it to each record, with the caller (`api_key:key_…`) and the workspace."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.trace_id = _current.get() or "-"

@@ -41,14 +41,14 @@ BESIDE_THE_FILE_BYTES = 1_000_000  # allowance for the other fields of a form or
 
 
 def max_upload_body_bytes(content_type: str) -> int:
-    """Return the maximum size of a request body that contains an upload, for this content type."""
+    """Return the maximum size of an upload's whole request body, for this content type."""
     file_bytes = max(settings.MEDIA_MAX_BYTES.values()) if content_type == FORM else MAX_BASE64_LENGTH
     return file_bytes + BESIDE_THE_FILE_BYTES
 
 
 @dataclass(frozen=True)
 class UploadRules:
-    """The formats and limits of an API operation's upload: serializers for multipart and JSON, MIME types, maximum sizes.
+    """The rules for an API operation's uploads: MIME types, maximum sizes, and the serializers for multipart and JSON.
 
     `form` is the serializer for multipart, `shapes` are those for JSON; the operation's body serializer validates all of
     them. `most_bytes` takes the path of a partly received file and returns the maximum size for its kind of file; for None
@@ -74,7 +74,7 @@ class CompleteUpload:
     sha256: str
 
     def __str__(self) -> str:
-        """Return the SHA-256 of an uploaded file, to see if two requests with one Idempotency-Key sent the same file."""
+        """Return this uploaded file's SHA-256, which stands for the file when a repeated upload is compared."""
         return self.sha256
 
     @classmethod
@@ -96,7 +96,7 @@ class UploadInProgress:
         self._size = 0
 
     def write(self, piece: bytes) -> int:
-        """Add the next bytes to the file of an upload. Raises PayloadTooLarge if the file exceeds the limit for its type."""
+        """Write the next bytes of this uploaded file to disk. Raises PayloadTooLarge if it exceeds the limit for its type."""
         before, self._size = self._size, self._size + len(piece)
         self._digest.update(piece)
         with _disk_errors():
@@ -126,7 +126,7 @@ def _disk_errors() -> Iterator[None]:
 
 
 def too_large_error(limit: int) -> errors.PayloadTooLarge:
-    """Return the API error for an uploaded file that is larger than `limit`, the maximum size for its type of file."""
+    """Return the API error for an upload that is too large: larger than `limit`, the maximum size for its type of file."""
     return errors.PayloadTooLarge(
         f"A file of this kind may have {limit:,} bytes.", suggested_action="Send a smaller or more compressed file."
     )
@@ -170,7 +170,7 @@ class FormBoolean(Boolean):
 
 @extend_schema_field({"type": "string", "format": "binary"})
 class MultipartFileField(serializers.Field):
-    """A serializer field for the file in the multipart form of an upload."""
+    """An uploaded file in a multipart form, as a serializer field."""
 
     def to_internal_value(self, data: Any) -> CompleteUpload:
         if not isinstance(data, CompleteUpload):
@@ -182,7 +182,7 @@ class MultipartFileField(serializers.Field):
     {"type": "string", "contentEncoding": "base64", "pattern": "^[A-Za-z0-9+/]+={0,2}$", "maxLength": MAX_BASE64_LENGTH}
 )
 class Base64FileField(serializers.Field):
-    """A serializer field for an uploaded file in a JSON body, in base64 with padding and without line breaks."""
+    """An uploaded file in a JSON body, as a serializer field: base64 with padding and without line breaks."""
 
     def to_internal_value(self, data: Any) -> CompleteUpload:
         if not isinstance(data, str):

@@ -44,11 +44,11 @@ class OperationViewSet(ViewSet):
 
     @property
     def declared(self) -> Operation | None:
-        """Return the API operation that the view declares for the request's HTTP method, or None."""
+        """Return the API operation that this viewset declares for the request's HTTP method, or None."""
         return getattr(getattr(self, self.action or "", None), "operation", None)
 
     def _is_public(self) -> bool:
-        """Return whether a request to an API view needs no token, because its operation is public."""
+        """Return whether this viewset answers the request without a token, because its operation is public."""
         if self.declared:
             return self.declared.public
         operations = [getattr(getattr(self, action), "operation", None) for action in self.action_map.values()]
@@ -82,7 +82,7 @@ class OperationViewSet(ViewSet):
 
 
 def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
-    """Return the rate-limit buckets for a caller's API requests: the caller's own and, for API keys, the workspace's."""
+    """Return the buckets in which an API view counts a caller's requests: its own and, for API keys, the workspace's."""
     own = rate_limit.Bucket(caller.key_id or caller.actor_id, caller.rate_limit_per_minute or settings.RATE_LIMIT_PER_MINUTE)
     if caller.workspace_id is None:
         return [own]
@@ -90,7 +90,7 @@ def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
 
 
 def get_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorate a plain Django view so that it answers GET and HEAD only, and others with METHOD_NOT_ALLOWED.
+    """Decorate a view outside of OperationViewSet to answer GET and HEAD only, and other methods with METHOD_NOT_ALLOWED.
 
     The view is exempt from CSRF checks, so that other methods get this error and not one about CSRF.
     """

@@ -27,7 +27,7 @@ MAX_TRACE_ROWS = 20  # rows that a trace's page shows of each
 
 
 class AuditedAdmin(ModelAdmin):
-    """Mixin for admin tables: writes an audit entry for each addition, change and deletion in the console."""
+    """Mixin that the admin site adds to all its tables: it writes an audit entry for each addition, change and deletion."""
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         _record_change(request, "add", obj, message)
@@ -60,7 +60,7 @@ class OperatorConsole(admin.AdminSite):
         return super().has_permission(request) and satisfies_second_factor_rule(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the admin site's sign-in form; `?again` shows it even to an operator who is already signed in."""
+        """Show the sign-in page of the admin site; `?again` shows it even to an operator who is already signed in."""
         if request.method == "GET" and "again" not in request.GET and self.has_permission(request):
             return redirect("admin:index")
         shown = {
@@ -117,7 +117,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: count the rows that retention rules would delete, and delete them after confirmation."""
+        """Page of the admin site: count the rows that retention rules would delete, and delete them after confirmation."""
         _require_superuser(request)
         if request.method == "POST":
             done = retention.run_retention_for_operator(caller=signed_in_operator_caller(request))
@@ -133,7 +133,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """Admin page: after confirmation, compare billing with the payment processor at once and update subscriptions."""
+        """Page of the admin site: after confirmation, compare billing with the payment processor and update subscriptions."""
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_for_operator(caller=signed_in_operator_caller(request))
@@ -156,7 +156,7 @@ def _require_superuser(request: HttpRequest) -> None:
 
 
 def _record_change(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
-    """Write the audit entry for a change in the admin console; it names the changed fields but not their values."""
+    """Write the audit entry for a change on the admin site; it names the changed fields but not their values."""
     record_entry(
         caller=signed_in_operator_caller(request),
         operation=f"console.{verb}",

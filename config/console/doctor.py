@@ -154,7 +154,7 @@ def _scanner(name: str) -> Iterator[Finding]:
 
 
 def _storage(name: str) -> Iterator[Finding]:
-    """Check the media storage for `manage.py doctor`: write, read and delete a small file."""
+    """Doctor's check of the media storage: write, read and delete a small file."""
     content = secrets.token_bytes(32)
     with tempfile.NamedTemporaryFile(dir=settings.DATA_DIR) as file:
         file.write(content)
@@ -187,7 +187,7 @@ def _platforms(name: str) -> Iterator[Finding]:
 
 
 def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
-    """Return (set, missing) pairs of setting names where a platform has only one of CLIENT_ID and CLIENT_SECRET."""
+    """Return (set, missing) pairs of settings for the doctor if a platform has only one of CLIENT_ID and CLIENT_SECRET."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
     ours = (name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES))
     applications = sorted({name.rpartition("_CLIENT_")[0] for name in ours})

@@ -44,7 +44,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @classmethod
     def create_or_replace_unconfirmed(cls, user: User) -> SecondFactor:
-        """Create a second factor for the operator, to be confirmed by a first code; replaces an earlier unconfirmed one."""
+        """Create an operator's SecondFactor row, to be confirmed by a first code; replaces an earlier unconfirmed one."""
         cls.objects.filter(user=user, confirmed=False).delete()
         made = cls(user=user, name="Authenticator app", confirmed=False)
         made.secrets = {"key": token_hex(20), "recovery_codes": []}
@@ -53,7 +53,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @property
     def key_in_base32(self) -> str:
-        """Return the second factor's TOTP key in base32, which a person can type into an authenticator app."""
+        """Return the TOTP key of this SecondFactor row in base32, which a person can type into an authenticator app."""
         return b32encode(self._key).decode()
 
     @property
@@ -68,7 +68,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return len(self.secrets["recovery_codes"])
 
     def verify_token(self, token: str) -> bool:
-        """Return whether an authenticator or recovery code is right; a code works once, wrong ones delay the next try."""
+        """Return whether a code fits this SecondFactor row; a code works once, and wrong ones delay the next try."""
         allowed, _ = self.verify_is_allowed()
         if not allowed:
             return False
@@ -82,7 +82,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return True
 
     def mark_confirmed_and_issue_codes(self) -> list[str]:
-        """Mark the second factor as confirmed and return its new recovery codes, which are shown only once."""
+        """Mark this SecondFactor row as confirmed and return its new recovery codes, which are shown only once."""
         made = [b32encode(token_bytes(RECOVERY_CODE_BYTES)).decode().lower() for _ in range(RECOVERY_CODE_COUNT)]
         self.secrets = {**self.secrets, "recovery_codes": made}
         self.confirmed = True

@@ -1,4 +1,4 @@
-"""Applies all retention rules (settings.RETENTION) in small batches until no old rows are left or time runs out."""
+"""Runs retention for the console, /ops and the schedule: deletes expired rows by all rules in small batches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEVER_DELETED = (
 
 @dataclass
 class RetentionReport:
-    """The result of a retention run: by rule, how many rows were deleted or, in a dry run, would be deleted.
+    """The report of a retention run that the console and /ops show: by rule, how many rows were or would be deleted.
 
     `complete`: no deletable row is left; a dry run does not check this and is always complete. `faults`: the rules that
     failed.
@@ -44,7 +44,7 @@ class RetentionReport:
 
 
 def _report_nothing(line: str) -> None:
-    """Ignore a progress line of a retention run: the `report` function of callers that want no progress."""
+    """The default `report` function of a retention run: it ignores the line about the progress."""
 
 
 def retention_rules() -> list[RetentionRule]:
@@ -52,14 +52,14 @@ def retention_rules() -> list[RetentionRule]:
 
 
 def count_expired_rows_by_rule() -> RetentionReport:
-    """Count the expired rows of each retention rule, including rows that cannot be deleted yet."""
+    """Count the expired rows of each retention rule for the console, including rows that cannot be deleted yet."""
     return RetentionReport({rule.name: rule.count() for rule in retention_rules()})
 
 
 def run_retention(
     *, seconds: float = SCHEDULED_RUN_SECONDS, report: Callable[[str], None] = _report_nothing
 ) -> RetentionReport:
-    """Delete expired rows by all retention rules for at most `seconds`; the next run deletes what is left.
+    """Run retention for at most `seconds`: delete expired rows by all rules; the next run deletes what is left.
 
     A rule that fails is skipped for the rest of this run; the other rules continue.
     """
@@ -78,7 +78,7 @@ def run_retention(
 
 
 def run_retention_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
-    """Delete expired rows for at most 20 s at an operator's request, or count them in a dry run; write an audit entry."""
+    """Run retention for an operator of the console or /ops, at most 20 s, or count in a dry run; write an audit entry."""
     require_operator(caller)
     result = count_expired_rows_by_rule() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
     record_entry(
@@ -92,7 +92,7 @@ def run_retention_for_operator(*, caller: Caller, dry_run: bool = False) -> Rete
 
 
 def _purge(rule: RetentionRule, result: RetentionReport, report: Callable[[str], None]) -> bool:
-    """Delete one batch of the rows that have expired by a retention rule; return whether any row was deleted."""
+    """Delete one batch of a rule's expired rows in a retention run and report it; return whether any row was deleted."""
     try:
         deleted = rule.purge(BATCH)
     except DatabaseError:

@@ -77,7 +77,7 @@ def queue_statuses(now: datetime) -> list[QueueStatus]:
 
 
 def oldest_due_seconds(duty: str, now: datetime) -> float:
-    """Return for how many seconds the oldest due row of a job queue has been waiting; 0 if no row is due."""
+    """Return the status of a job queue: how many seconds its oldest due row has been waiting, or 0 if no row is due."""
     return _seconds_late(_oldest(duty, now), now)
 
 

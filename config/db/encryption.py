@@ -33,7 +33,7 @@ class EncryptedJSONField(models.TextField):
         return decrypt_for_row(self._row(pk), sealed)
 
     def reencrypt_if_outdated(self, pk: str, sealed: str) -> Sealed | None:
-        """Return an encrypted field's value encrypted with the newest key, or None if it already uses that key."""
+        """Return this EncryptedJSONField's value encrypted with the newest key, or None if it already uses that key."""
         try:
             fernet_for_keys((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())
         except InvalidToken:

@@ -1,4 +1,4 @@
-"""The base classes of retention rules, which delete old rows in small transactions.
+"""Base classes of the apps' retention rules: a rule deletes old database rows in small transactions.
 
 Each app defines the rules for its own tables in its `retention` module. settings.RETENTION lists them, the highest layer
 first, because rows of a higher layer refer to rows of a lower one. config/console/retention.py runs them.
@@ -19,7 +19,7 @@ class RetentionRule(Protocol):
     name: ClassVar[str]
 
     def count(self) -> int:
-        """Return the number of rows that have expired by this retention rule."""
+        """Return how many database rows have expired by this rule; every class of retention rules has this method."""
 
     def purge(self, limit: int) -> int:
         """Delete up to `limit` expired rows of this retention rule in a short transaction, and return their number."""
@@ -31,11 +31,11 @@ class ExpiredRows:
     name: ClassVar[str]
 
     def expired_rows(self) -> QuerySet[Any]:
-        """Return the rows that have expired by this retention rule."""
+        """For subclasses to define: return the database rows that have expired by the retention rule."""
         raise NotImplementedError
 
     def deletable_rows(self) -> QuerySet[Any]:
-        """Return the expired rows that this retention rule may delete now, in the order in which to delete them."""
+        """For subclasses to override: return the expired rows that may be deleted now, in the order of their deletion."""
         return self.expired_rows()
 
     def count(self) -> int:

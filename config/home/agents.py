@@ -102,7 +102,7 @@ def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpRespon
 
 @workspace_page("POST", operation="agents.rotate_key")
 def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: create a new API key for an agent and show it once; the old key works for KEY_OVERLAP_HOURS more."""
+    """Dashboard page of an agent: rotate its API key and show the new one once; the old one works KEY_OVERLAP_HOURS more."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     issued: list[services.RotatedKey] = []
 
@@ -142,7 +142,7 @@ def restrict_agent_to_dry_runs(page: WorkspacePage, agent_id: str) -> HttpRespon
 
 @workspace_page("POST", operation="agents.revoke")
 def revoke_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: revoke an agent and its API keys for ever."""
+    """Dashboard page of an agent: revoke the agent and its API keys for ever."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
@@ -196,7 +196,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
 
 
 def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: AgentPostCapUsage) -> None:
-    """Add an agent's usage so far, such as "3 today.", to the help text of each limit in the form of its settings."""
+    """On an agent's dashboard page, add the agent's usage so far, such as "3 today.", to the help text of each limit."""
     cents = cap.spent_cents + cap.reserved_cents
     for name, used in (
         ("monthly_spend", f"{money(cents)} spent or reserved this month."),
@@ -207,7 +207,7 @@ def _add_usage_to_help_texts(form: AgentForm, cap: SpendCapStatus, counts: Agent
 
 
 def _budget_bar(spent: int, reserved: int, limit: int | None) -> dict[str, str] | None:
-    """Return what percentages of an agent's spending limit are `spent` and `used` (spent or reserved); None if unlimited."""
+    """Return the budget bar of an agent's page: the percentages `spent` and `used` (spent or reserved); None if unlimited."""
     if limit is None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + reserved)]
@@ -225,7 +225,7 @@ def _add_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: Ap
 
 
 def _account_choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Return the social accounts to choose from in an agent's form; includes accounts chosen earlier but deleted since."""
+    """Return the social accounts that an agent's dashboard page offers, including chosen ones that were deleted since."""
     rows = accounts_selectable_for_post(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _account_name(row) for row in rows}
     return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())

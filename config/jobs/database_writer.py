@@ -145,7 +145,7 @@ def write_all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) 
 
 
 def _database_answers() -> bool:
-    """Return whether the database still answers after a failed write, which may be caused by a locked row only."""
+    """After a database writer's write failed, return whether the database still answers, as when only a row is locked."""
     return connection.is_usable()
 
 

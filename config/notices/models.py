@@ -15,7 +15,7 @@ MIN_PAUSE, MAX_PAUSE = timedelta(minutes=10), timedelta(hours=6)
 
 
 class NoticeKind(models.TextChoices):
-    """The kinds of e-mail notices; each member can turn each kind on or off."""
+    """The kinds of e-mail notices as the models store them; each member can turn each kind on or off."""
 
     APPROVAL = "approval", "A post waits for approval"
     POST = "post", "A post failed, or it is not known whether it is out"
@@ -64,12 +64,12 @@ class Digest(models.Model):
         return f"{self.kind} of {self.workspace_id}"
 
     def schedule(self, now: datetime) -> None:
-        """Set the time of the next digest e-mail unless it is set: now, or when the pause after the last e-mail ends."""
+        """Set this digest row's next time to be sent unless it is set: now, or when the pause after the last e-mail ends."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
     def record_due_result(self, now: datetime, *, sent: bool) -> None:
-        """Record that the due digest e-mail was sent, and choose the pause after it; if not `sent`, only clear `due_at`."""
+        """Update this digest row after it was sent, and choose the pause that follows; if not `sent`, only clear `due_at`."""
         self.due_at = None
         if sent:
             goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause
@@ -79,7 +79,7 @@ class Digest(models.Model):
 
 
 class Notice(models.Model):
-    """Something that is reported once by e-mail, such as a failed post; `occurrence` is the key that prevents a repeat.
+    """The model of notices, each reported once by e-mail, such as a failed post; `occurrence` is the key against repeats.
 
     `about` is the id of the affected resource, "" for a budget. `settled_at` is when it was reported, or found resolved.
     """

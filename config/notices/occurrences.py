@@ -32,7 +32,7 @@ class EventNeedingNotice:
 
 
 def _events(*kinds: EventKind) -> QuerySet[Event]:
-    """Return webhook events of the given kinds, except sandbox events, which cause no e-mail notices."""
+    """Find occurrences for notices among the webhook events of the given kinds; sandbox events cause no e-mail notices."""
     return Event.objects.filter(sandbox=False, kind__in=kinds)
 
 
@@ -66,7 +66,7 @@ def events_needing_notice(kind: NoticeKind, *, since: datetime, limit: int) -> l
 
 
 def _nearly_spent_budgets(limit: int) -> list[EventNeedingNotice]:
-    """Return an event for each budget that is 80 % or 100 % used (spent or reserved) and not reported by e-mail yet."""
+    """Find the occurrences for which budget notices are due: 80 % or 100 % used (spent or reserved), not reported yet."""
     found = [
         EventNeedingNotice(
             budget.workspace_id,

@@ -42,7 +42,7 @@ def store_and_send_notices() -> int:
 
 
 def create_notices(kind: NoticeKind) -> int:
-    """Store up to BATCH_SIZE new events of a kind as e-mail notices; return how many, or 0 if another worker does it."""
+    """Store up to BATCH_SIZE new events of a kind as notices for sending; return how many, 0 if another worker does it."""
     now = timezone.now()
     NewsCursor.objects.get_or_create(kind=kind, defaults={"seen_until": now})
     with transaction.atomic():

@@ -195,7 +195,7 @@ class _CheckedResolver(AbstractResolver):
         return _current_post.get().addresses
 
     async def close(self) -> None:
-        """Do nothing: the asynchronous client's DNS resolver has nothing to close."""
+        """Do nothing when the asynchronous client is closed, because its resolver holds nothing open."""
 
 
 def _checked_socket(addr_info: aiohttp.AddrInfoType) -> socket.socket:

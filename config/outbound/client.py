@@ -62,7 +62,7 @@ def request(
     timeout: float = 30.0,
     max_bytes: int = 1_000_000,
 ) -> Response:
-    """Send one HTTP request to a platform and return the response; a redirect is returned, not followed.
+    """Send one outbound HTTP request and return the response; a redirect is returned, not followed.
 
     `json`, `data`, `files` and `params` are those of requests: `data` may be bytes, a form or an open file, which is
     streamed. `timeout` limits the whole exchange in seconds, from the DNS lookup to the last byte.
@@ -92,7 +92,7 @@ def download(
 
 
 def build_multipart_body(fields: Mapping[str, Any]) -> MultipartEncoder:
-    """Return the multipart/form-data body of an HTTP request; the files in it are read only while they are sent.
+    """Return the multipart/form-data body of an outbound HTTP request; its files are read only while they are sent.
 
     A file is `(filename, opened file, mime type)`. Send the body's `content_type` as the Content-Type header.
     """

@@ -44,7 +44,7 @@ class Exchange:
     ended: bool = False  # the other end has closed
 
     def seconds_left(self) -> float:
-        """Return the seconds until the request's deadline; raise TimeoutError if it has passed."""
+        """Return how many seconds this connection's request may still take; raise TimeoutError if there are none left."""
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
             raise TimeoutError("the deadline has passed")
@@ -52,7 +52,7 @@ class Exchange:
 
 
 class _DeadlineSocket(socket.socket):
-    """The socket of an outbound connection: one deadline applies to all its reads and writes together."""
+    """The socket of an outbound connection: all its reads and writes together have one time limit."""
 
     exchange: Exchange
 
@@ -75,7 +75,7 @@ class _DeadlineSocket(socket.socket):
 
 
 class _DeadlineTLSSocket(_DeadlineSocket, ssl.SSLSocket):
-    """The socket of an outbound TLS connection: one deadline applies to all its reads and writes together."""
+    """The TLS socket of an outbound connection: all its reads and writes together have one time limit."""
 
 
 @functools.cache

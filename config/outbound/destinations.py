@@ -48,7 +48,7 @@ _LOOPBACK_V6 = IPv6Address("::1")
 
 
 class DestinationNotAllowed(Exception):
-    """The error for a URL to which the service must not connect; `reason` is a sentence for people."""
+    """The exception of the destination check for a URL that must not be connected to; `reason` is a sentence for people."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

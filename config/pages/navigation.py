@@ -1,4 +1,4 @@
-"""The navigation of the dashboard: the menu, and the list of all pages to which templates may link by name."""
+"""Builds the navigation on the dashboard's pages from settings.NAVIGATION: the menu, and the links in templates."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def navigation_context(request: HttpRequest) -> dict[str, Any]:
 
 
 def all_dashboard_pages() -> list[DashboardPage]:
-    """Return all dashboard pages of the navigation, in the order of the menu."""
+    """Import the dashboard pages in settings.NAVIGATION and return them, in the order of the menu."""
     return [import_string(path) for path in settings.NAVIGATION]
 
 

@@ -53,7 +53,7 @@ def page_policy(forms_lead_out: bool, loopback: bool) -> str:
 
 
 def storage_origins(options: dict[str, str]) -> list[str]:
-    """Return the URL origins of the S3 bucket with stored files, for the Content-Security-Policy; none without S3."""
+    """Return the origins of the S3 bucket that the Content-Security-Policy header must allow; none without S3."""
     if "bucket_name" not in options:
         return []
     if "endpoint_url" not in options:

@@ -32,7 +32,7 @@ END_OF_HEAD = b"\r\n\r\n"
 
 @dataclass
 class MinimumClientSpeed:
-    """The minimum speed of a client: after `grace` seconds, at least `rate` bytes per second on average."""
+    """The minimum speed of a client's connection: after `grace` seconds, at least `rate` bytes per second on average."""
 
     grace: float
     rate: float
@@ -109,7 +109,7 @@ class AnswerWriter:
             self._file = None
 
     def shutdown(self, how: int) -> None:
-        """Raise OSError to stop gunicorn from shutting down the client's socket; the worker's main loop closes it later."""
+        """Raise OSError to keep the client's connection open, because the worker's main loop closes it later."""
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
@@ -121,14 +121,14 @@ class AnswerWriter:
 
 
 class UploadSlots:
-    """Limits how many uploads the web worker receives at once, in total and for each workspace or caller."""
+    """Limits how many connections may receive an upload at the same time, in total and for each workspace or caller."""
 
     def __init__(self, total: int = 32, each: int = 8) -> None:
         self._total, self._each = total, each
         self._holders: dict[Connection, str] = {}
 
     def reserve_slot(self, conn: Connection, holder: str) -> bool:
-        """Reserve an upload slot; return False if the server or `holder`, a workspace or caller, has none left."""
+        """Reserve an upload slot for the connection; return False if there is none left, in total or for `holder`."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder

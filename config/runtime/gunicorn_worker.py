@@ -125,7 +125,7 @@ class BufferedThreadWorker(ThreadWorker):
         return self._run_when_due(conn)
 
     def _run_when_due(self, conn: Connection) -> None:
-        """Run the application in a thread if enough of the request has arrived; otherwise wait for more."""
+        """Let the gunicorn worker run the application in a thread if enough of the request has arrived, or wait for more."""
         body = conn.body
         if body is None or (conn.admitted and not body.ready):
             due = False
@@ -141,7 +141,7 @@ class BufferedThreadWorker(ThreadWorker):
             self._watch(conn, selectors.EVENT_READ, self._on_readable)
 
     def _receive_body(self, conn: Connection, holder: str) -> None:
-        """Start to receive the request body that the application needs, unless its sender has too many uploads running."""
+        """Let the gunicorn worker receive the needed request body, unless its sender has too many uploads running."""
         body, conn.admitted = conn.body, True
         if body is None:
             return self._drop(conn)
@@ -174,7 +174,7 @@ class BufferedThreadWorker(ThreadWorker):
         return False
 
     def finish_request(self, conn: Connection, done: Future[bool | BodyNeeded]) -> None:
-        """Continue in the main loop after the application has run: receive the request body, or send the response."""
+        """Continue in the gunicorn worker's main loop after the application ran: receive the body or send the response."""
         outcome = False if done.cancelled() or done.exception() else done.result()
         if isinstance(outcome, BodyNeeded):
             return self._receive_body(conn, outcome.holder)
@@ -200,7 +200,7 @@ class BufferedThreadWorker(ThreadWorker):
         return self._run_when_due(conn)
 
     def _linger(self, conn: Connection) -> None:
-        """Read and discard data from the client for 2 s before closing: closing at once could lose the last response."""
+        """Let the gunicorn worker discard data for 2 s before closing, since closing at once could lose the last response."""
         with suppress(OSError):
             conn.socket.shutdown(socket.SHUT_WR)
         conn.pace = MinimumClientSpeed(LINGER_SECONDS, float("inf"))

@@ -18,7 +18,7 @@ PROBE_SECONDS = 1.0  # short, so that Ctrl-C during the start takes effect soon
 
 @contextmanager
 def data_dir_lock(data_dir: Path) -> Iterator[None]:
-    """Return a context manager that locks `<data_dir>/up.lock`, so that only one `manage.py up` uses the directory.
+    """Startup check: lock `<data_dir>/up.lock` in a `with` block, so that only one `manage.py up` uses the directory.
 
     Raises CommandError when another process has locked it.
     """
@@ -56,7 +56,7 @@ def check_address_free(host: str, port: int) -> None:
 
 
 def join_host_and_port(host: str, port: int) -> str:
-    """Return `host:port` for use in URLs and by gunicorn; an IPv6 address gets brackets."""
+    """Return `host:port` for the startup of the service, in URLs and for gunicorn; an IPv6 address gets brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -66,7 +66,7 @@ def host_to_connect_to(host: str) -> str:
 
 
 def answers_ok(host: str, port: int, path: str, *, host_header: str) -> bool:
-    """Return whether the service that `manage.py up` started responds to GET `path` with status 200."""
+    """Startup check: return whether the service responds to GET `path` with status 200."""
     connection = http.client.HTTPConnection(host, port, timeout=PROBE_SECONDS)
     try:
         connection.request("GET", path, headers={"Host": host_header})

@@ -161,7 +161,7 @@ class _Handler(WSGIRequestHandler):
 
 
 def _log_failed_checks() -> None:
-    """Log which external programs, such as the malware scanner, do not work; the worker starts anyway."""
+    """When the Celery worker starts, log which external programs, such as the malware scanner, do not work."""
     for message in checks.run_checks(tags=["outside"], include_deployment_checks=True):
         logger.warning("%s %s", message.msg, message.hint or "")
 

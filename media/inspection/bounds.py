@@ -72,12 +72,12 @@ def check_animation(width: int, height: int, frames: int) -> None:
 
 
 def _megapixels(pixels: int) -> str:
-    """Format a number of pixels as megapixels, rounded up so that one pixel too many looks larger than the limit."""
+    """Format pixels for messages about the bounds, as megapixels, rounded up so that one too many looks above the limit."""
     return f"{math.ceil(pixels / 100_000) / 10:,.1f}".removesuffix(".0")
 
 
 def decompress_first_bytes(packed: bytes, max_bytes: int, *, wbits: int = zlib.MAX_WBITS) -> bytes:
-    """Return the first `max_bytes` of decompressed zlib data (gzip if `wbits` is 31); no bytes if they are invalid."""
+    """Decompress zlib data within bounds: return the first `max_bytes` (gzip if `wbits` is 31); no bytes if invalid."""
     try:
         return zlib.decompressobj(wbits).decompress(packed, max_bytes)
     except zlib.error:

@@ -69,7 +69,7 @@ def _jpeg_has_geolocation(content: bytes, head: list[jpeg.Segment]) -> bool:
 
 
 def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
-    """Return whether a segment of a JPEG affects how its pixels look, and so must stay when metadata are removed.
+    """Return whether a JPEG segment must stay when geolocation is removed from the image, because it affects the pixels.
 
     These are all segments but metadata, plus those of JFIF, Adobe and colour profiles.
     """
@@ -150,7 +150,7 @@ def _clean_webp(content: bytes) -> bytes | None:
 
 
 def _clean_gif(content: bytes) -> bytes | None:
-    """Return a GIF image without its geolocation metadata (in XMP or comments), or None if there are none to remove."""
+    """Remove geolocation from a GIF image: return it without that metadata (XMP or comments), or None if it has none."""
     parts = list(gif.blocks(content))
     removed = {part for part in parts if part.kind == gif.EXTENSION and contains_geolocation(content[part.start : part.end])}
     end = parts[-1].end

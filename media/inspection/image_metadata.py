@@ -40,7 +40,7 @@ _IPTC_RESOURCE = 0x0404
 
 
 def contains_geolocation(block: bytes) -> bool:
-    """Return whether an image's metadata (EXIF, XMP or text) contain a geolocation.
+    """Search image metadata (EXIF, XMP or text) for a geolocation; return whether there is one.
 
     `block` may also be a file with such metadata.
     """
@@ -51,7 +51,7 @@ def contains_geolocation(block: bytes) -> bool:
 
 
 def photoshop_block_has_geolocation(block: bytes) -> bool:
-    """Return whether the metadata that Photoshop writes into images (JPEG's APP13 segment) contain a geolocation.
+    """Search image metadata written by Photoshop (JPEG's APP13 segment) for a geolocation; return whether there is one.
 
     They may have it in IPTC, EXIF or XMP.
     """
@@ -61,7 +61,7 @@ def photoshop_block_has_geolocation(block: bytes) -> bool:
 
 
 def iptc_has_geolocation(block: bytes) -> bool:
-    """Return whether an image's IPTC metadata contain a field that names a place."""
+    """Parse image metadata in IPTC format: return whether a field names a place."""
     at = 0
     while at + 5 <= len(block) and block[at] == 0x1C:
         record, dataset, length = struct.unpack_from(">BBH", block, at + 1)

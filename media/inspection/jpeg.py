@@ -151,7 +151,7 @@ def is_metadata_marker(marker: int) -> bool:
 
 
 def _decode(content: bytes, coded: list[Segment], frame: _Frame) -> None:
-    """Decode a whole JPEG to check it, at an eighth of its width and height so that little memory is needed.
+    """Decode a JPEG from its parsed segments to check it, at an eighth of its width and height to need little memory.
 
     Uses Pillow's JPEG class directly: `Image.open` would open a photo with a second picture after its end as a series.
     """

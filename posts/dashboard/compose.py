@@ -128,7 +128,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
 
 
 def _changed_scheduled_at(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
-    """Return the publishing time chosen in the composer as API request data, or an empty dictionary if it is unchanged."""
+    """When a person composes a post, return the new publishing time as API request data; empty if it is unchanged."""
     if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
         return _scheduled_at_field(timezone.now())
     if how == SCHEDULE or at != group.scheduled_at:

@@ -126,7 +126,7 @@ class Composer:
         self._drop_deleted_media()
 
     def upload_and_attach_files(self, files: Iterable[CompleteUpload]) -> None:
-        """Upload the files submitted in the composer's form and attach them to the post.
+        """Add files to the composer's state: upload those submitted in its form, and attach them to the post.
 
         `media_problems` says which files were refused and why.
         """
@@ -136,7 +136,7 @@ class Composer:
         self.media_problems += problems
 
     def repair_issue(self, name: str) -> None:
-        """Correct a validation issue in the composer's content by its suggested repair; do nothing if the issue is gone."""
+        """Repair a validation issue in the composer's state as its hint suggests; do nothing if the issue is gone."""
         issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
@@ -219,7 +219,7 @@ class Composer:
         )
 
     def _drop_deleted_media(self) -> None:
-        """Remove deleted media from the composer's content, and alt texts that equal the one stored with the media asset."""
+        """Remove deleted media from the composer's state, and alt texts that equal the one stored with the media asset."""
         attached = []
         for each in self.composition.media:
             asset = self.assets.get(each["media_id"])
@@ -280,6 +280,6 @@ def _poll_choices(target: TargetInput) -> tuple[str, ...]:
 
 
 def _requested_time(page: WorkspacePage) -> datetime | None:
-    """Return the publishing time that a link from the calendar to the composer page contains, or None."""
+    """Return the publishing time with which a link from the calendar opens the composer, or None."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
     return form.at if form.is_valid() else None

@@ -42,7 +42,7 @@ class Composition:
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
-        """Read a post's content from the composer's submitted form, ignoring chosen accounts that are not in `accounts`."""
+        """Build the composition from the composer's submitted form, ignoring chosen accounts that are not in `accounts`."""
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_newlines_and_nul(sent.get("text", "")),
@@ -107,7 +107,7 @@ def has_repair_button(issue: Issue) -> bool:
 
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
-    """Return the validation issue that a clicked repair button of the composer names, or None if the issue is gone."""
+    """Return the issue of a composition that a clicked repair button names, or None if the issue is gone."""
     return next((issue for issue in validation.all_issues if issue_key(issue) == name), None)
 
 

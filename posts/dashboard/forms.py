@@ -89,7 +89,7 @@ class LinesField(forms.CharField):
     widget = forms.Textarea({"rows": 4, "class": "short"})
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
-        """Convert the submitted text of a form field for lists to its non-empty lines, without surrounding spaces."""
+        """Convert the text in a form field for a platform option of a post to its non-empty lines, each stripped."""
         return _lines(normalize_newlines_and_nul(str(value or "")))
 
 
@@ -124,7 +124,7 @@ class OptionsForm(forms.Form):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the platform options of a post that were submitted in a form, converted to the types of the JSON Schema.
+        """Return the platform options submitted in this form, converted to the types of the platform's JSON Schema.
 
         Invalid values remain text.
         """
@@ -205,7 +205,7 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
 
 
 def _can_show(rule: Mapping[str, Any], value: Any) -> bool:
-    """Return whether form fields can represent a platform option's stored value, so that saving the form keeps the value."""
+    """Return whether the options form can show a stored platform option, so that saving the form keeps its value."""
     match rule.get("type"):
         case "object":
             parts = rule["properties"]
@@ -228,7 +228,7 @@ def _initial(name: str, value: Any) -> dict[str, Any]:
 
 
 def _form_value(value: Any) -> Any:
-    """Return the value of a platform option in the format that its form field needs, such as one line for each text."""
+    """Return a platform option's value as its form field shows it, such as one line for each text."""
     if isinstance(value, list):
         return "\n".join(value)
     return str(value).lower() if isinstance(value, bool) else value
@@ -239,7 +239,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _parse_object(text: str) -> dict[str, Any]:
-    """Parse the JSON object in the hidden field of the form for platform options; invalid JSON gives an empty object."""
+    """Parse the JSON object in the hidden field of the options form; invalid JSON gives an empty object."""
     try:
         value = parse_json(text.encode()) if text else {}
     except MalformedRequest:
@@ -248,7 +248,7 @@ def _parse_object(text: str) -> dict[str, Any]:
 
 
 def _parse_local_time(text: str) -> datetime | None:
-    """Parse the local time submitted in the schedule form's datetime-local field; return None for an invalid time."""
+    """Parse what was entered in the schedule form's datetime-local field; return None for an invalid date or time."""
     try:
         local_time = datetime.fromisoformat(text) if _LOCAL_TIME.fullmatch(text) else None
     except ValueError:  # well-formed, but no valid date or time

@@ -36,7 +36,7 @@ def posts(page: WorkspacePage) -> HttpResponse:
 
 
 def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
-    """Return the account id and agent id in the query string of the post list or calendar, by which posts are filtered."""
+    """Read the filters of the post listing (account id and agent id) from the query string, also for the calendar."""
     query = page.request.GET
     return {"account_id": query.get("account") or None, "agent_id": query.get("agent") or None}
 

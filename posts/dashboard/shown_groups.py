@@ -30,12 +30,12 @@ class AttachedAsset:
 
     @property
     def thumbnail(self) -> str:
-        """Return the URL of an attached media asset's preview image, or an empty string if there is none."""
+        """Return the URL of an attached asset's preview image in a shown post group, or an empty string if there is none."""
         return preview_link(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
-        """Return the URL of an attached media asset's file, or an empty string if the asset was deleted."""
+        """Return the URL of an attached asset's file in a shown post group, or an empty string if the asset was deleted."""
         return file_link(self.asset) if self.asset else ""
 
 
@@ -86,7 +86,7 @@ class ShownGroup:
 
     @property
     def total_text_length(self) -> int:
-        """Return the number of characters in all versions of a post's text together."""
+        """Return how many characters a shown post group has in all versions of its text together."""
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 

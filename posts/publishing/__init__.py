@@ -1,1 +1,1 @@
-"""The publisher, which reserves due post targets for a worker and publishes them through their platform adapters."""
+"""The package of the publisher: the modules that claim due post targets and publish them through platform adapters."""

@@ -82,7 +82,7 @@ class Attempt:
 
     @property
     def state(self) -> TargetState:
-        """Return what is known about a post target before its next publishing step, as the input of a decision."""
+        """Return what this attempt knows about its post target before the next step, as the input of a decision."""
         return TargetState(
             retry_safety=self.adapter.capabilities.retry_safety,
             publishes=self.progress.phase in self.adapter.irreversible,

@@ -154,7 +154,7 @@ def _applies_to_earlier_attempts(state: TargetState) -> bool:
 
 
 def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple[str, bool]:
-    """Return the API error code for a platform's error in publishing a post, and whether a retry would be pointless."""
+    """Decide which API error code a platform's error in publishing has, and whether a retry would be pointless."""
     match error:
         case errors.ContentRejected():
             return "PLATFORM_REJECTED", True
@@ -192,6 +192,6 @@ def unconfirmed(state: TargetState, message: str, *, in_doubt: bool = True) -> F
 
 
 def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> TargetProblem:
-    """Return the error of a post target with an unconfirmed outcome; `segments` counts the published posts of a thread."""
+    """Return the error that a decision gives an unconfirmed post target; `segments` counts a thread's published posts."""
     message = add_segment_count_to_message(segments, message, in_doubt=in_doubt)
     return TargetProblem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_post_advice(segments))

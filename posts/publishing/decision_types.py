@@ -35,23 +35,23 @@ class TargetState:
 
     @property
     def in_doubt(self) -> bool:
-        """Return whether the last attempt may have published the post, because the platform gave no clear answer."""
+        """Return whether a decision must allow for a last attempt without clear answer that may have published the post."""
         return self.unanswered and self.publishes
 
     @property
     def must_search(self) -> bool:
-        """Return whether to ask the platform if it already has the post, before the post is sent again."""
+        """Return whether a decision in this target state must be to search for the post before sending it again."""
         return self.in_doubt and self.retry_safety == "verifiable"
 
     @property
     def may_already_be_published(self) -> bool:
-        """Return whether the post may be published already, so that publishing must not end as failed."""
+        """Return whether a decision must not end in failure, because in this state the post may already be published."""
         return self.in_doubt or self.maybe_sent or self.accepted
 
 
 @dataclass(frozen=True)
 class TargetProblem:
-    """An error in publishing a post, as the API reports it: a code, a message, and what a person can do."""
+    """The type of the errors in publishing decisions: a code, a message, and what a person can do."""
 
     code: str
     message: str

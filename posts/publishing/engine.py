@@ -69,7 +69,7 @@ def targets_with_related_rows() -> QuerySet[PostTarget]:
 
 
 def begin_attempts(targets: Sequence[PostTarget], writer: DatabaseWriter) -> list[Attempt]:
-    """Begin to publish post targets that this worker has claimed; returns the attempts to continue.
+    """Start the publishing engine on post targets that this worker has claimed; returns the attempts to continue.
 
     Posts that have to wait for their account's turn are postponed. For the others, credentials and media are prepared and
     the first steps committed. Raises OperationalError, InterfaceError if the database is down; no attempt has begun then.
@@ -120,7 +120,7 @@ def _logged_errors(target: PostTarget, writer: DatabaseWriter) -> Iterator[None]
 
 
 def _prepare(attempt: Attempt) -> None:
-    """Decrypt the account's credentials and find the post's media for an attempt to publish; set `fault` if that fails."""
+    """Prepare an attempt for the publishing engine: decrypt the credentials and find the media; set `fault` on failure."""
     in_doubt = attempt.state.in_doubt
     attempt.count()
     try:
@@ -184,7 +184,7 @@ def _step(attempt: Attempt) -> Fact:
 
 
 def _search(attempt: Attempt) -> Fact:
-    """Ask the platform whether the last attempt has published the post, although no clear answer was received."""
+    """Step of the publishing engine: ask the platform if the last attempt, which got no clear answer, published the post."""
     settled_at = (attempt.last_try_at or timezone.now()) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
         found = attempt.adapter.find(attempt.grant, attempt.content, attempt.progress)
@@ -202,7 +202,7 @@ def _search(attempt: Attempt) -> Fact:
 
 
 def _renew_tokens(attempt: Attempt) -> Fact:
-    """Renew the OAuth tokens of the account to which a post is published, and return the result as a fact."""
+    """Step of the publishing engine: renew the account's OAuth tokens, and return the result as a fact."""
     attempt.tokens_renewed = True
     try:
         attempt.grant = renew_or_await_tokens(account_id=attempt.target.account_id, stale=attempt.grant)
@@ -221,7 +221,7 @@ def _renew_tokens(attempt: Attempt) -> Fact:
 
 
 def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
-    """Mark the account after an error that concerns all of its posts: refused tokens or a rate limit."""
+    """After the publishing engine got an error about the whole account (refused tokens, a rate limit), mark the account."""
     if attempt.target.sandbox:
         return
     account_id, run = attempt.target.account_id, attempt.writer.run
@@ -232,7 +232,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
 
 
 def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
-    """Return the decision that stops publishing a post before its next step; None if the next step may begin.
+    """Before the publishing engine takes its next step, return the decision that stops it; None if the step may begin.
 
     Workspace and account are checked before a post is sent again, and after a long preparation read again, too.
     """
@@ -247,7 +247,7 @@ def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
 
 
 def _record(attempt: Attempt, decision: Decision) -> None:
-    """Write the publisher's decision about a post to the database; retry while the database is down.
+    """Record what the publishing engine decided about a post; retry while the database is down.
 
     If the claim was lost or the post is another target's, store what is true instead.
     """

@@ -39,7 +39,7 @@ class ClaimLost(Exception):
 
 
 def write_step_beginnings(attempts: Sequence[Attempt]) -> list[bool]:
-    """Commit that the next publishing steps of several attempts begin; returns for each whether the claim is still valid.
+    """Write to the database that several attempts begin their next steps; returns for each if the claim is still valid.
 
     A scheduled group becomes publishing with its first target.
     """
@@ -202,7 +202,7 @@ def _write(target: PostTarget, writer: DatabaseWriter, **changes: Any) -> None:
 
 
 def problem_json(problem: TargetProblem, *, auto_fixable: bool = False) -> dict[str, Any]:
-    """Return the `error` of a post target in the API's format; `auto_fixable`: the service tries again by itself."""
+    """Return the `error` that is written with a post target's outcome; `auto_fixable`: the service tries again by itself."""
     return {
         "code": problem.code,
         "message": problem.message,

@@ -101,7 +101,7 @@ def _has_turn(attempt: Attempt, pace: PostingPace, now: datetime) -> bool:
 
 
 def _pace(attempt: Attempt) -> PostingPace | None:
-    """Return the platform's limit for the rate of posts to an account.
+    """Precondition of publishing: return the platform's limit for the rate of posts to the account.
 
     None for simulated posts and for posts that the platform is already processing.
     """

@@ -163,7 +163,7 @@ class TargetValidationSerializer(serializers.Serializer):
 
 
 class ValidationSerializer(serializers.Serializer):
-    """The result of validating a post: the issues found in its content, and what publishing it would cost."""
+    """Serializer of the response to validating a post: the issues in its content, and what publishing it would cost."""
 
     valid = serializers.BooleanField()
     estimated_cost_cents = serializers.IntegerField()
@@ -234,7 +234,7 @@ class ListedPostSerializer(serializers.Serializer):
 
 
 class SearchedPostsSerializer(serializers.Serializer):
-    """A page of the post groups that a search found; their local times are in the time zone `timezone`."""
+    """Serializer of the response with a page of found post groups; their local times are in the time zone `timezone`."""
 
     posts = ListedPostSerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)
@@ -250,7 +250,7 @@ class WindowSerializer(serializers.Serializer):
 
 
 class PostsOnDaySerializer(SearchedPostsSerializer):
-    """The posts that are scheduled on one day in a time zone."""
+    """Serializer of the response with the posts that are scheduled on one day in a time zone."""
 
     date = serializers.DateField()
     timezone = serializers.CharField()

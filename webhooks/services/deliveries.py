@@ -56,7 +56,7 @@ def signing_secrets_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, 
 
 
 def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
-    """Return the HTTP headers of a webhook delivery attempt, except for the user-agent."""
+    """Return the signed HTTP headers of a claimed webhook delivery, except for the user-agent."""
     return {
         "content-type": "application/json",
         signing.EVENT_HEADER: delivery.event.kind,

@@ -95,7 +95,7 @@ def _event(new: NewEvent, now: datetime) -> Event:
 
 
 def _payload(event: Event, data: dict[str, Any]) -> bytes:
-    """Return a webhook event's JSON body; characters that UTF-8 cannot encode (unpaired surrogates) become `?`."""
+    """Return the JSON body of a webhook event to store; characters that UTF-8 cannot encode become `?`."""
     content = {
         "id": event.id,
         "type": event.kind,
@@ -110,7 +110,7 @@ def _payload(event: Event, data: dict[str, Any]) -> bytes:
 
 
 def _host_of(url: str) -> str:
-    """Return a webhook URL's host and port, or "" if the URL is not allowed.
+    """When a webhook event is stored, return the host and port of its URL, or "" if the URL is not allowed.
 
     The delivery attempt reports a URL that is not allowed.
     """

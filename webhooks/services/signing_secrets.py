@@ -75,7 +75,7 @@ def valid_signing_secrets(workspace_ids: Iterable[str]) -> dict[str, tuple[str, 
 
 
 def destroy_secrets_of_deleted_workspaces() -> int:
-    """Delete the webhook signing secrets of deleted workspaces; returns how many were deleted."""
+    """Destroy the webhook signing secrets of workspaces soon after their deletion; returns how many were destroyed."""
     return SigningSecret.objects.filter(workspace__status=WorkspaceStatus.DELETED).delete()[0]
 
 

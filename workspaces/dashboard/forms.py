@@ -79,7 +79,7 @@ class CapsForm(forms.Form):
 
     @property
     def caps(self) -> dict[str, Any]:
-        """Return the monthly caps from a valid dashboard form, as arguments of `update_caps`."""
+        """Return the monthly caps entered in a workspace's form, as arguments of `update_caps`."""
         return {
             "monthly_spend_cap_cents": int(self.cleaned_data["spend_cap"] * 100),
             "monthly_social_url_post_cap": self.cleaned_data["url_post_cap"],
@@ -129,7 +129,7 @@ class LogFilterForm(forms.Form):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """Return the audit log form's valid filters as arguments of `entries_of`.
+        """Return the valid fields of the audit log's filter form, as arguments of `entries_of`.
 
         The first and last day are included.
         """

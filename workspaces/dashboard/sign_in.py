@@ -126,7 +126,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
 
 
 def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Create or update the user that the identity provider's ID token names, and record the sign-in.
+    """Step of the dashboard's sign-in: create or update the user whom the provider's ID token names, and record the sign-in.
 
     The social-auth library calls this at each sign-in. Raises InvalidSubject, Forbidden (a closed account).
     """
@@ -184,7 +184,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
 
 
 def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBackend) -> ApiError | None:
-    """Return an error if signing in again was done by another user or not confirmed by the identity provider; else None."""
+    """On the page after signing in again, return an error if it was another user or is not confirmed; else None."""
     if person.pk != request.user.pk:
         return Forbidden(
             "You signed in as another user, so nothing was changed.",

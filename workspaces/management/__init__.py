@@ -1,1 +1,1 @@
-"""The package of the management commands for users and workspaces."""
+"""The package for the workspaces app's management commands, which are in its package `commands`."""

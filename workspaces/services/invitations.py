@@ -29,7 +29,7 @@ MAX_INVITATIONS_PER_MINUTE = 10  # invitations by one user
 
 @dataclass(frozen=True)
 class CreatedInvitation:
-    """A new invitation to a workspace and its link, which is shown only once."""
+    """The result of inviting somebody: the new invitation and its link, which is shown only once."""
 
     invitation: Invitation
     link: str
@@ -85,7 +85,7 @@ def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int
 
 
 def get_own_invitation_by_token(*, caller: Caller, token: str) -> Invitation:
-    """Return the open invitation whose link contains this token.
+    """Let the invited person open an invitation: return the open invitation whose link contains this token.
 
     Raises InvalidState (no longer open), Forbidden (not the invited user).
     """

@@ -42,7 +42,7 @@ def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | Non
 
 
 def user_for_provider_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
-    """Return the user to whom the identity provider issued an access token; with `make_user`, create an unknown user.
+    """Find the user whose identity an access token of the provider names; with `make_user`, create an unknown user.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
     for an unknown user without `make_user`.

@@ -100,7 +100,7 @@ def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
 
 
 def default_free_monthly_credit_cents() -> int:
-    """Return the monthly free credit in cents of a new workspace whose creation request names no other amount."""
+    """Return the free monthly credit in cents with which a workspace is created, unless the request names another amount."""
     return min(100, settings.MAX_FREE_CREDIT_CENTS)
 
 
@@ -154,7 +154,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
 
 
 def export_workspace(*, caller: Caller, workspace_id: str) -> Workspace:
-    """Return the workspace for an export by its owner or by its API keys. Raises ScopeMissing, NotFound, Forbidden."""
+    """Export a workspace for its owner or API keys: record it, return the row. Raises ScopeMissing, NotFound, Forbidden."""
     workspace = selectors.workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
     )

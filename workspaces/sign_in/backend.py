@@ -41,13 +41,13 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
     userinfo: Mapping[str, Any] = MappingProxyType({})  # the response of the userinfo endpoint
 
     def start_reauthentication(self) -> HttpResponse:
-        """Start a new sign-in in which the identity provider must ask for password and second factor again."""
+        """Make the social-auth backend start a sign-in in which the provider asks for password and second factor again."""
         self.PROMPT, self.MAX_AGE = "login", 0
         return self.start()
 
     @property
     def authenticated_at(self) -> datetime | None:
-        """Return when the user last entered credentials, as the provider's ID token says (`auth_time`); None if unknown."""
+        """Return from this backend's ID token when the user last entered credentials (`auth_time`); None if unknown."""
         return auth_time_from_claims(self.id_token or {})
 
     def get_key_and_secret(self) -> tuple[str, str]:
@@ -70,11 +70,11 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
             raise AuthProviderError(self, str(error), code="unavailable", stage="token_validation") from error
 
     def validate_temporal_claims(self, id_token: dict[str, Any]) -> None:
-        """Check the times in an ID token, except `nbf` (not before), which was already checked with a tolerance."""
+        """Let social-auth check the times in an ID token, except `nbf`, which was already checked with a tolerance."""
         super().validate_temporal_claims({name: value for name, value in id_token.items() if name != "nbf"})
 
     def user_data(self, access_token: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return the user's data from the identity provider's userinfo endpoint; it must be about the ID token's subject.
+        """Let social-auth fetch the user's data from the userinfo endpoint; they must be about the ID token's subject.
 
         The provider need not offer userinfo.
         """

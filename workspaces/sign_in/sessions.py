@@ -29,7 +29,7 @@ MAX_USER_AGENT = 400
 
 
 class SignInMethod(TextChoices):
-    """The way in which a user signed in: at the identity provider, by password, by password and code, or by a link."""
+    """The way in which a sign-in session began: at the identity provider, by password, by password and code, or by a link."""
 
     PROVIDER = "provider"
     PASSWORD = "password"  # noqa: S105 - a word, not a password

@@ -29,7 +29,7 @@ FAILURES_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody c
 
 
 def record_sign_in(request: HttpRequest, user: User, *, by: str) -> None:
-    """Record an operator's successful sign-in in the audit log and the metrics."""
+    """Write the audit entry of an operator's successful sign-in, and count the sign-in in the metrics."""
     metrics.OPERATOR_SIGN_INS.labels("signed_in").inc()
     _record(_caller(request, user), SIGN_IN, user, metadata={"by": by})
 
@@ -52,7 +52,7 @@ def record_own_change(request: HttpRequest, user: User, operation: str) -> None:
 
 
 def failed_sign_ins_since(user: User, since: datetime | None) -> int:
-    """Count an operator's failed sign-ins in the audit log since a given time, up to 1,000."""
+    """Read from the audit log how many sign-ins of an operator have failed since a given time, up to 1,000."""
     entries = AuditEntry.objects.filter(
         workspace_id="", operation=SIGN_IN, resource_id=user.pk, outcome=AuditEntry.Outcome.REFUSED
     )
@@ -61,7 +61,7 @@ def failed_sign_ins_since(user: User, since: datetime | None) -> int:
 
 
 def recent_sign_in_addresses(name: str) -> list[str]:
-    """Return the IP addresses of an operator's latest 200 sign-ins of the last 30 days, from the audit log."""
+    """Read from the audit log the IP addresses of an operator's latest 200 sign-ins in the last 30 days."""
     user = User.objects.filter(username=name, is_staff=True).only("pk").first()
     if user is None:
         return []

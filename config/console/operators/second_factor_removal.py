@@ -44,7 +44,7 @@ def remove_second_factor_and_sessions(name: str) -> bool:
 
 
 class AbandonedSecondFactorsRule(ExpiredRows):
-    """Retention rule: deletes second factors of former operators, and those not confirmed within a day."""
+    """Removal of unused second factors by retention: those of former operators, and those not confirmed within a day."""
 
     name = "second_factors"
 
