@@ -10,6 +10,7 @@ RETENTION_RULES = [
     "config.notices.retention.PurgedWorkspaceNotices",
     "config.notices.retention.PurgedWorkspaceDigests",
     "config.console.operators.second_factor_removal.AbandonedSecondFactorsRule",
+    "posts.retention.ExpiredPlans",
     "posts.retention.PurgedWorkspacePosts",
     "media.retention.PurgedWorkspaceMedia",
     "media.retention.PurgedWorkspaceMediaUsage",

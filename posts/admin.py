@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
-from posts.models import PostGroup, PostTarget
+from posts.models import PostGroup, PostTarget, StoredPlan
 from posts.services import cancel_post, resolve_post, retry_post
 
 
@@ -122,3 +122,9 @@ class PostTargetAdmin(ReadOnlyAdmin):
             return resolve_post(caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink)
 
         self.run_for_each_row(request, targets, "posts.resolve", work, "Resolved")
+
+
+@admin.register(StoredPlan)
+class StoredPlanAdmin(ReadOnlyAdmin):
+    list_display = ("id", "workspace_id", "operation", "post_group_id", "agent_id", "expires_at", "committed_at")
+    finds = {"wrk": "workspace_id"}

@@ -25,6 +25,21 @@ class PlanChanged(ApiError):
     message = "The operation would now do something else than the plan with this hash. Nothing was changed."
     suggested_action = "Preview the operation again, check what it would do now, and send the new plan_hash."
 
+    def __init__(self, *, details: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(details=details)
+        self.changed_plan: Any = None  # the new stored plan, if a stored one was to be committed
+        self.plan_body: dict[str, Any] | None = None  # the same, as the API shows it
+
+    def envelope(self) -> dict[str, Any]:
+        """Return the JSON body of the API error, with the new plan if there is one."""
+        return super().envelope() | ({} if self.plan_body is None else {"plan": self.plan_body})
+
+
+class PlanExpired(ApiError):
+    status, code = 410, "PLAN_EXPIRED"
+    message = "This plan has expired. Nothing was changed."
+    suggested_action = "Make a new plan with POST /plans."
+
 
 @contextmanager
 def naming_post_in_errors(index: int) -> Iterator[None]:

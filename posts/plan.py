@@ -77,7 +77,9 @@ class GroupChange:
 class Plan:
     """What an operation would do to post groups of one workspace.
 
-    `spend_cap` is what a dry run shows of the spend cap. The errors of a `batch` name the post.
+    `spend_cap` is what a dry run shows of the spend cap. The errors of a `batch` name the post. When a person commits an
+    agent's plan, `approved_hash` is the hash of that plan and `approved_by` the person. `audit` is added to the metadata of
+    the audit entries.
     """
 
     operation: str
@@ -86,6 +88,9 @@ class Plan:
     changes: Sequence[GroupChange]
     spend_cap: SpendCapStatus | None = None
     batch: bool = False
+    approved_hash: str | None = None
+    approved_by: Caller | None = None
+    audit: Mapping[str, Any] = field(default_factory=dict)
 
     def with_spend_cap(self, spend_cap: SpendCapStatus | None) -> Plan:
         return replace(self, spend_cap=spend_cap)
@@ -97,19 +102,23 @@ class Plan:
         return change.after
 
     @cached_property
-    def hash(self) -> str:
-        """Return the plan's hash: `sha256:` and 64 hex digits over its canonical JSON (RFC 8785).
+    def content(self) -> dict[str, Any]:
+        """Return what the plan's hash is taken of, as JSON data.
 
-        The same request in the same circumstances has the same hash: ids of new rows, the current time, balances, trace ids,
-        metadata and the caller are left out.
+        The same request in the same circumstances has the same content: ids of new rows, the current time, balances, trace
+        ids, metadata and the caller are left out.
         """
-        content: Any = {
+        return {
             "operation": self.operation,
             "workspace_id": self.workspace_id,
             "ceiling": str(self.caller.mode),
             "posts": [_hashed_change(change) for change in self.changes],
         }
-        return f"sha256:{hashlib.sha256(rfc8785.dumps(content)).hexdigest()}"
+
+    @cached_property
+    def hash(self) -> str:
+        """Return the plan's hash: `sha256:` and 64 hex digits over the canonical JSON (RFC 8785) of its content."""
+        return self.approved_hash or f"sha256:{hashlib.sha256(rfc8785.dumps(self.content)).hexdigest()}"
 
 
 def copy_of_group(group: PostGroup) -> PostGroup:

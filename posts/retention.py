@@ -1,4 +1,4 @@
-"""The rule by which posts are deleted from the database some time after their workspace was deleted.
+"""The rules by which posts of deleted workspaces and expired plans are deleted from the database.
 
 Posts of other workspaces are stored for good.
 """
@@ -6,14 +6,25 @@ Posts of other workspaces are stored for good.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from billing.services import release_holds
 from config.db.retention import ExpiredRows
-from posts.models import PostGroup, PostTarget
+from posts.models import PostGroup, PostTarget, StoredPlan
 from posts.states import FINISHED, TargetStatus
 from workspaces.retention import workspaces_to_purge
+
+
+class ExpiredPlans(ExpiredRows):
+    """The retention rule that deletes stored plans of posts a day after they expire; until then they say that they did."""
+
+    name = "plans"
+
+    def expired_rows(self) -> QuerySet[StoredPlan]:
+        return StoredPlan.objects.filter(expires_at__lte=timezone.now() - timedelta(days=1)).order_by("expires_at")
 
 
 class PurgedWorkspacePosts(ExpiredRows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from posts.dashboard import approvals, calendar, compose, listing, post
+from posts.plan_views import PlanViewSet
 from posts.views import PostViewSet
 
 WORKSPACE_PAGES = "dashboard/workspaces/<str:workspace_id>"
@@ -21,6 +22,9 @@ urlpatterns = [
     path("posts/<str:post_group_id>/confirm", PostViewSet.as_view({"post": "confirm"})),
     path("posts/<str:post_group_id>/reject", PostViewSet.as_view({"post": "reject"})),
     path("posts/<str:post_group_id>/resolve", PostViewSet.as_view({"post": "resolve"})),
+    path("plans", PlanViewSet.as_view({"post": "create"})),
+    path("plans/<str:plan_id>", PlanViewSet.as_view({"get": "retrieve"})),
+    path("plans/<str:plan_id>/commit", PlanViewSet.as_view({"post": "commit"})),
     path(f"{WORKSPACE_PAGES}/calendar", calendar.calendar, name="calendar"),
     path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
     path(f"{WORKSPACE_PAGES}/approvals", approvals.approvals, name="approvals"),

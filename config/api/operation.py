@@ -265,7 +265,7 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Res
 
 def _respond(call: Call, result: Reply | DryRunReply) -> HttpResponseBase:
     if isinstance(result, DryRunReply):
-        return Response(_render_preview(call, result), status=call.operation.preview_status)
+        return Response(render_preview(call.operation, result), status=call.operation.preview_status)
     if result.response is not None:
         return result.response
     if result.finish is not None:
@@ -279,15 +279,16 @@ def _render(call: Call, status: int, data: Any) -> Any:
     return shared_serializer_instance(call.operation.responses[status]).to_representation(data)
 
 
-def _render_preview(call: Call, preview: DryRunReply) -> dict[str, Any]:
-    if call.operation.preview is None:
-        raise TypeError(f"{call.operation.name} declares no preview.")
+def render_preview(declared: Operation, preview: DryRunReply) -> dict[str, Any]:
+    """Return the JSON data of the answer to a dry run of the operation."""
+    if declared.preview is None:
+        raise TypeError(f"{declared.name} declares no preview.")
     body = {
         "dry_run": True,
-        "operation": call.operation.name,
+        "operation": declared.name,
         "request": preview.request,
         preview.kind: preview.would,
         **({"unchecked": preview.unchecked} if preview.unchecked else {}),
         **preview.extra,
     }
-    return dict(shared_serializer_instance(call.operation.preview).to_representation(body))
+    return dict(shared_serializer_instance(declared.preview).to_representation(body))

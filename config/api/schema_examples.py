@@ -29,6 +29,7 @@ ID_PREFIX_BY_SCHEMA = {  # prefix of the `id` of an object, by the start of its 
     "Log": "log",
     "Media": "med",
     "Post": "pgr",
+    "StoredPlan": "pln",
     "RetiringKey": "key",
     "Target": "tgt",
     "Workspace": "wrk",

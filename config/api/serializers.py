@@ -115,6 +115,7 @@ class ErrorEnvelope(serializers.Serializer):
     auto_fixable = serializers.BooleanField(help_text="Whether the caller can repair the request by itself.")
     trace_id = serializers.CharField(help_text="The request's trace id; include it in logs and support requests.")
     details = ErrorDetailSerializer(many=True, required=False)
+    plan = serializers.DictField(required=False, help_text="With PLAN_CHANGED of a stored plan: the new plan.")
 
 
 def page_serializer_class(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:

@@ -35,11 +35,14 @@ class RowsChanged(Exception):
     """Error for a plan that cannot be committed, because somebody has changed its rows since they were read."""
 
 
-def plan_and_commit(make_plan: Callable[[], Plan], *, dry_run: bool = False, plan_hash: str | None = None) -> Plan:
+def plan_and_commit(
+    make_plan: Callable[[], Plan], *, dry_run: bool = False, plan_hash: str | None = None, audited: bool = True
+) -> Plan:
     """Make a plan and commit it; if its rows have changed meanwhile, plan again with the new rows.
 
-    A dry run checks the spend limits and is recorded in the audit log, but writes nothing else. `plan_hash` is the hash that
-    the plan must have. Raises PlanChanged, Conflict (the rows keep changing), the spend errors and the errors of `make_plan`.
+    A dry run checks the spend limits and, if it is `audited`, leaves an audit entry, but writes nothing else. `plan_hash` is
+    the hash that the plan must have. Raises PlanChanged, Conflict (the rows keep changing), the spend errors and the errors
+    of `make_plan`.
     """
     for _ in range(MAX_TRIES):
         plan = make_plan()
@@ -50,7 +53,8 @@ def plan_and_commit(make_plan: Callable[[], Plan], *, dry_run: bool = False, pla
         for change in plan.changes:
             change.after.plan_hash = plan.hash
         if dry_run:
-            _record_dry_run(plan)
+            if audited:
+                _record_dry_run(plan)
             return plan.with_spend_cap(spend_cap)
         try:
             commit(plan)
@@ -65,11 +69,11 @@ def commit(plan: Plan) -> None:
     with transaction.atomic():
         _write_rows(plan.changes, batch=plan.batch)
         record_entries(
-            caller=plan.caller,
+            caller=plan.approved_by or plan.caller,
             operation=plan.operation,
             workspace_id=plan.workspace_id,
             resource_type="post_group",
-            resources={change.after.id: dict(change.audit) for change in plan.changes},
+            resources={change.after.id: {**change.audit, **plan.audit} for change in plan.changes},
         )
         _move_money(plan.changes)
 
@@ -207,5 +211,5 @@ def _record_dry_run(plan: Plan) -> None:
         resource_type="post_group",
         resource_id=first.before.id if first.before else "",
         dry_run=True,
-        metadata={"posts": len(plan.changes)} if plan.batch else dict(first.audit),
+        metadata={"posts": len(plan.changes)} if plan.batch else {**first.audit, **plan.audit},
     )

@@ -17,7 +17,7 @@ def assert_envelope(answer: Any, status: int, code: str) -> dict[str, Any]:
     assert answer["content-type"] == "application/json"
     body = answer.json()
     assert body["code"] == code
-    assert set(body) - {"details"} == FIELDS
+    assert set(body) - {"details", "plan"} == FIELDS
     assert body["trace_id"] == answer["x-trace-id"]
     return dict(body)
 

@@ -33,7 +33,7 @@ from config.console.models import SecondFactor
 from config.jobs.models import Heartbeat
 from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
-from posts.models import PostGroup, PostTarget
+from posts.models import PostGroup, PostTarget, StoredPlan
 from tests import factories
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery, SigningSecret
@@ -79,6 +79,15 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
             expires_at=now,
         ),
         *_of_media(asset, group),
+        StoredPlan.objects.create(
+            workspace=workspace,
+            operation="posts.cancel",
+            preview={},
+            content={},
+            hash="sha256:0",
+            maker="user:1",
+            expires_at=now,
+        ),
         record_entry(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),
         *_books(ids),
         *_of_libraries(operator),

@@ -1,0 +1,195 @@
+"""Stored plans: made by POST /plans, shown to people and programs, and committed later exactly as they were shown."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.models import Agent
+from auditlog.services import record_entry
+from config.api.caller import AgentMode, Caller, missing_or_foreign_id_error, require_access
+from config.api.errors import Conflict, InvalidState
+from config.api.trace import current_trace_id
+from config.db.ids import is_id
+from posts.errors import PlanChanged, PlanExpired
+from posts.models import StoredPlan
+from posts.plan import Plan
+from posts.planning import is_released
+from posts.services.commit import plan_and_commit
+from posts.services.review import REVIEWERS
+
+LIFETIME = timedelta(hours=1)
+MAX_OPEN_PLANS = 1000  # in a workspace
+MAX_CHANGES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class PlannedRequest:
+    """A request that is planned: an operation, the post group that it changes ("" for none), and its body.
+
+    `workspace_id` is the workspace that it names, if any. `make_plan(caller=…, dry_run=…)` makes its plan, and `preview`
+    returns the answer to a dry run with that plan.
+    """
+
+    operation: str
+    post_group_id: str
+    request: Mapping[str, Any]
+    make_plan: Callable[..., Plan]
+    preview: Callable[[Plan], dict[str, Any]]
+    workspace_id: str | None = None
+
+
+@dataclass(frozen=True)
+class CommittedPlan:
+    """A stored plan with the plan that was made of it; None if it was committed before, and nothing was done now."""
+
+    stored: StoredPlan
+    plan: Plan | None
+
+
+def create_plan(*, caller: Caller, planned: PlannedRequest) -> StoredPlan:
+    """Make a plan and store it for an hour. It reserves, costs and sends nothing.
+
+    Raises the errors of the operation's dry run, and Conflict if the workspace has too many open plans.
+    """
+    plan = plan_and_commit(lambda: planned.make_plan(caller=caller, dry_run=True), dry_run=True, audited=False)
+    if planned.workspace_id not in (None, plan.workspace_id):
+        raise missing_or_foreign_id_error("workspace_id", "workspace")
+    now = timezone.now()
+    open_plans = StoredPlan.objects.filter(workspace_id=plan.workspace_id, committed_at=None, expires_at__gt=now)
+    if open_plans.count() >= MAX_OPEN_PLANS:
+        raise Conflict(
+            f"The workspace has {MAX_OPEN_PLANS} open plans.",
+            suggested_action="Commit some of them, or wait until they expire.",
+        )
+    with transaction.atomic():
+        stored = StoredPlan.objects.create(
+            workspace_id=plan.workspace_id,
+            operation=planned.operation,
+            post_group_id=planned.post_group_id or None,
+            request=dict(planned.request),
+            preview=planned.preview(plan),
+            content=plan.content,
+            hash=plan.hash,
+            maker=caller.idempotency_key_owner,
+            created_by_type=caller.actor_type,
+            created_by_id=caller.actor_id,
+            agent_id=caller.agent_id,
+            expires_at=now + LIFETIME,
+            trace_id=current_trace_id(),
+        )
+        record_entry(
+            caller=caller,
+            operation="plans.create",
+            workspace_id=plan.workspace_id,
+            resource_type="plan",
+            resource_id=stored.id,
+            metadata={"operation": planned.operation, "hash": plan.hash},
+        )
+    return stored
+
+
+def get_plan(*, caller: Caller, plan_id: str) -> StoredPlan:
+    """Return a stored plan of the caller's workspace. Raises NotFound, ScopeMissing."""
+    return _plan_of_workspace(caller, plan_id, "posts.read", write=False)
+
+
+def commit_plan(
+    *, caller: Caller, plan_id: str, request_of: Callable[[StoredPlan], PlannedRequest], dry_run: bool = False
+) -> CommittedPlan:
+    """Commit a stored plan if it would still do exactly what it shows. A repeated call changes nothing.
+
+    The plan's maker may commit it, or a person who may confirm posts. A person's commit of an agent's plan is the person's
+    confirmation: the agent's caps and allowlist apply, and the post goes out. Raises NotFound, PlanExpired, PlanChanged
+    (with a new plan), and the errors of the operation.
+    """
+    stored = _plan_of_workspace(caller, plan_id, None, write=True)
+    is_maker = stored.maker == caller.idempotency_key_owner
+    if not is_maker and not (caller.is_user and caller.has_scope(REVIEWERS)):
+        raise missing_or_foreign_id_error(None, "plan")
+    if stored.committed_at:
+        return CommittedPlan(stored, None)
+    if stored.status == "expired":
+        raise PlanExpired()
+    planned = request_of(stored)
+    maker = caller if is_maker or stored.agent_id is None else _agent_approved_by(caller, stored.agent_id)
+    make_plan = functools.partial(_make_plan_again, stored, planned, maker, caller, dry_run)
+    if dry_run:
+        return CommittedPlan(stored, plan_and_commit(make_plan, dry_run=True))
+    try:
+        return _commit(stored, make_plan)
+    except PlanChanged as error:
+        error.changed_plan = create_plan(caller=maker, planned=planned)
+        raise
+
+
+def _commit(stored: StoredPlan, make_plan: Callable[[], Plan]) -> CommittedPlan:
+    with transaction.atomic():
+        locked = StoredPlan.objects.select_for_update().get(pk=stored.pk)
+        if locked.committed_at:
+            return CommittedPlan(locked, None)
+        plan = plan_and_commit(make_plan)
+        locked.committed_at = timezone.now()
+        locked.result_ids = [change.after.id for change in plan.changes]
+        locked.save(update_fields=("committed_at", "result_ids", "updated_at"))
+    return CommittedPlan(locked, plan)
+
+
+def _plan_of_workspace(caller: Caller, plan_id: str, scope: str | None, *, write: bool) -> StoredPlan:
+    stored = StoredPlan.objects.filter(pk=plan_id).first() if is_id(plan_id, "pln") else None
+    if stored is None or (not caller.is_user and stored.workspace_id != caller.workspace_id):
+        raise missing_or_foreign_id_error(None, "plan")
+    require_access(caller, stored.workspace_id, scope, write=write, noun="plan")
+    return stored
+
+
+def _agent_approved_by(person: Caller, agent_id: str) -> Caller:
+    """Return the caller for an agent whose plan a person commits: with the person's scopes, but the agent's allowlist."""
+    agent = Agent.objects.filter(pk=agent_id).exclude(status=Agent.Status.REVOKED).first()
+    if agent is None:
+        raise InvalidState("The agent that made this plan was revoked.", suggested_action="Create the post yourself.")
+    allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
+    return replace(person, kind="agent", actor_id=agent.id, role=None, mode=agent.default_mode, account_allowlist=allowlist)
+
+
+def _make_plan_again(stored: StoredPlan, planned: PlannedRequest, maker: Caller, caller: Caller, dry_run: bool) -> Plan:
+    """Make a stored plan again and check that it is unchanged.
+
+    An agent's plan that a person approves is made twice: in the agent's mode to compare it, and then as the person allows it.
+    """
+    plan = planned.make_plan(caller=maker, dry_run=dry_run)
+    if plan.hash != stored.hash:
+        changed = itertools.islice(_changed_fields("", stored.content, plan.content), MAX_CHANGES_SHOWN)
+        message = "This is no longer as in the plan."
+        raise PlanChanged(details=[{"field": name, "code": "changed", "message": message} for name in changed])
+    if maker is caller:
+        return replace(plan, audit={"plan_id": stored.id})
+    if maker.mode != AgentMode.DRAFT:
+        plan = planned.make_plan(caller=replace(maker, mode=AgentMode.ALLOW_PUBLISH), dry_run=dry_run)
+        confirmed = ("post.confirmed", None)
+        changes = [
+            replace(change, events=(confirmed, *change.events)) if is_released(change.after) else change
+            for change in plan.changes
+        ]
+        plan = replace(plan, changes=changes)
+    audit = {"plan_id": stored.id, "agent_id": maker.actor_id}
+    return replace(plan, approved_hash=stored.hash, approved_by=caller, audit=audit)
+
+
+def _changed_fields(path: str, before: Any, after: Any) -> Iterator[str]:
+    """Yield the path of each value that differs, such as `posts[0].after.cost_cents`."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in sorted(before.keys() | after.keys()):
+            yield from _changed_fields(f"{path}.{name}".lstrip("."), before.get(name), after.get(name))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, pair in enumerate(zip(before, after, strict=True)):
+            yield from _changed_fields(f"{path}[{index}]", *pair)
+    elif before != after:
+        yield path
