@@ -45,7 +45,7 @@ class Row(NamedTuple):
     maybe_out: bool = False
     attempt: int = 0
     losses: int = 0
-    holder: int | None = None  # the worker with the last claim, instead of a fence: a worker has one claim at a time
+    holder: int = -1  # the worker with the last claim, instead of a fence: a worker has one claim at a time
     leased: bool = False
     money_held: bool = True
     copies: int = 0
@@ -61,7 +61,7 @@ class Worker(NamedTuple):
     begun: bool = False
     step: str = "prepare"
     unanswered: bool = False
-    fact: str | None = None  # a key of FACTS
+    fact: str = ""  # a key of FACTS
 
 
 class World(NamedTuple):
@@ -77,6 +77,23 @@ class World(NamedTuple):
 
     def with_worker(self, number: int, worker: Worker | None) -> World:
         return self._replace(workers=tuple(worker if at == number else old for at, old in enumerate(self.workers)))
+
+
+def with_numbers_in_order(world: World) -> World:
+    """Return the same world for some that differ only in the numbers of the workers or targets.
+
+    All workers are alike, and so are all targets, so that from such worlds the same can follow.
+    """
+    rows, workers = world.rows, world.workers
+    order = sorted(range(len(workers)), key=lambda number: workers[number] or ())
+    if order != sorted(order):
+        rows = tuple(row._replace(holder=order.index(row.holder)) if row.holder >= 0 else row for row in rows)
+        workers = tuple(workers[number] for number in order)
+    order = sorted(range(len(rows)), key=rows.__getitem__)
+    if order != sorted(order):
+        workers = tuple(worker and worker._replace(target=order.index(worker.target)) for worker in workers)
+        rows = tuple(rows[number] for number in order)
+    return world._replace(rows=rows, workers=workers)
 
 
 def next_worlds(world: World, safety: RetrySafety) -> Iterator[World]:
@@ -109,14 +126,14 @@ def _retried_by_person(row: Row, safety: RetrySafety) -> Row:
         begun=searches,
         maybe_out=True,
         attempt=0,
-        holder=None,
+        holder=-1,
         retries=row.retries + 1,
     )
 
 
 def _holder(world: World, target: int) -> Worker | None:
     holder = world.rows[target].holder
-    worker = world.workers[holder] if holder is not None else None
+    worker = world.workers[holder] if holder >= 0 else None
     return worker if worker and worker.target == target else None
 
 
@@ -143,7 +160,7 @@ def _worker_goes_on(world: World, number: int, worker: Worker, safety: RetrySafe
     row = world.rows[worker.target]
     if not worker.begun:
         yield _begin(world, number, worker, safety)
-    elif worker.fact is None:
+    elif not worker.fact:
         for fact, after, faults in _answers(world, worker, row, safety):
             answered = world.with_row(worker.target, after).with_worker(number, worker._replace(fact=fact))
             yield answered._replace(faults=world.faults - faults)
@@ -226,7 +243,7 @@ def _record(world: World, number: int, worker: Worker, decision: types.Decision)
             losses = 0 if decision.progress else row.losses
             begun = row._replace(status=TargetStatus.PUBLISHING, begun=True, step=step, losses=losses)
             after = begun._replace(maybe_out=decision.maybe_sent)
-            going_on = worker._replace(fact=None, step=step, unanswered=decision.unanswered)
+            going_on = worker._replace(fact="", step=step, unanswered=decision.unanswered)
             return world.with_row(worker.target, after).with_worker(number, going_on)
         case types.Finish():
             held = decision.status == TargetStatus.UNCONFIRMED
