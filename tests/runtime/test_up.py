@@ -80,7 +80,8 @@ class Service:
     """A running `manage.py up`: its process, its options and the curl command that it printed."""
 
     process: subprocess.Popen[str]
-    options: list[str]
+    port: int
+    data_dir: Path
     environ: dict[str, str]
     first_post: str
 
@@ -95,22 +96,22 @@ def service(tmp_path: Path) -> Iterator[Service]:
     data_dir = tmp_path / "var"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    options = ["--port", str(port), "--data-dir", str(data_dir)]
     environ = {name: value for name, value in os.environ.items() if name != "BASE_URL"} | {
         "ENVIRONMENT": "development",
         "DATABASE_URL": f"sqlite:///{tmp_path / 'service.sqlite3'}",
         "REDIS_URL": "",
         "OUTBOUND_ALLOW_LOOPBACK": "true",  # as `make run` has it
     }
+    command = manage("up", "--port", str(port), "--data-dir", str(data_dir))
     with open(tmp_path / "log", "w") as log:
-        process = subprocess.Popen(manage("up", *options), env=environ, stdout=subprocess.PIPE, stderr=log, text=True)
+        process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=log, text=True)
     watchdog = threading.Timer(READY_SECONDS, process.kill)
     watchdog.start()
     assert process.stdout is not None
     first_post = next((line for line in process.stdout if line.startswith("  curl ")), "")
     watchdog.cancel()
     assert first_post, (tmp_path / "log").read_text()
-    yield Service(process, options, environ, first_post)
+    yield Service(process, port, data_dir, environ, first_post)
     process.kill()
     process.wait()
     process.stdout.close()
@@ -132,29 +133,6 @@ def curl_arguments(line: str) -> list[str]:
     return subprocess.run(["/bin/sh", "-c", script], check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-def test_up_starts_the_service_and_stops_it(service: Service) -> None:
-    base_url = f"http://127.0.0.1:{service.options[1]}"
-    assert fetch(f"{base_url}/openapi.json")["openapi"] == "3.1.0"
-
-    _, url, _, authorization, _, content_type, _, body = curl_arguments(service.first_post)
-    headers = dict(header.split(": ", 1) for header in (authorization, content_type))
-    posted = fetch(url, "POST", body, headers)
-    assert posted["post_group"]["status"] == "published", posted
-
-    second = subprocess.run(manage("up", *service.options), env=service.environ, capture_output=True, text=True)
-    assert second.returncode == 1
-    assert second.stderr == (
-        f"CommandError: {service.options[3]} is in use by another `manage.py up` (process {service.process.pid}). "
-        "Stop that one, or pass another --data-dir.\n"
-    )
-
-    service.process.send_signal(signal.SIGINT)
-    assert service.process.wait(STOP_SECONDS) == 0
-    # All that it started inherited its output: reading ends once the last of them has ended.
-    assert service.process.stdout is not None
-    assert service.process.stdout.read().endswith("Stopped.\n")
-
-
 def tour() -> str:
     """Return the commands of the README's tour, up to the one that needs a platform account."""
     readme = (settings.BASE_DIR / "README.md").read_text()
@@ -162,14 +140,49 @@ def tour() -> str:
     return "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL))
 
 
-@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("openssl")), reason="there is no curl, or no openssl")
-def test_the_commands_of_the_readmes_tour_work(service: Service, tmp_path: Path) -> None:
+def test_up_starts_the_service_of_the_readmes_tour_and_stops_it(service: Service) -> None:
+    """One service for all of it, because its processes take many seconds to start."""
+    assert fetch(f"http://127.0.0.1:{service.port}/openapi.json")["openapi"] == "3.1.0"
+    assert_the_printed_command_publishes(service)
+    assert_a_second_service_is_refused(service)
+    has_tools = shutil.which("curl") and shutil.which("openssl")
+    if has_tools:
+        assert_the_commands_of_the_tour_work(service)
+
+    service.process.send_signal(signal.SIGINT)
+    assert service.process.wait(STOP_SECONDS) == 0
+    # All that it started inherited its output: reading ends once the last of them has ended.
+    assert service.process.stdout is not None
+    assert service.process.stdout.read().endswith("Stopped.\n")
+    if not has_tools:
+        pytest.skip("there is no curl, or no openssl: all but the tour was tested")
+
+
+def assert_the_printed_command_publishes(service: Service) -> None:
+    _, url, _, authorization, _, content_type, _, body = curl_arguments(service.first_post)
+    headers = dict(header.split(": ", 1) for header in (authorization, content_type))
+    posted = fetch(url, "POST", body, headers)
+    assert posted["post_group"]["status"] == "published", posted
+
+
+def assert_a_second_service_is_refused(service: Service) -> None:
+    environ = service.environ | {"DATA_DIR": str(service.data_dir)}
+    second = subprocess.run(manage("up", "--port", str(service.port)), env=environ, capture_output=True, text=True)
+    assert second.returncode == 1
+    assert second.stderr == (
+        f"CommandError: {service.data_dir} is in use by another `manage.py up` (process {service.process.pid}). "
+        "Stop that one, or pass another --data-dir.\n"
+    )
+
+
+def assert_the_commands_of_the_tour_work(service: Service) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         receiver = str(listener.getsockname()[1])
     environ = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
-    script = tour().replace("9000", receiver)
-    done = subprocess.run(["/bin/bash", "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120)
+    command = ["/bin/bash", "-c", tour().replace("9000", receiver)]
+    folder = service.data_dir.parent
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120)
 
     assert "not there after" not in done.stdout
     assert "UNAUTHENTICATED" not in done.stdout
