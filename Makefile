@@ -15,8 +15,10 @@ help: ## list all targets
 run: .venv/runtime ## start the service at http://127.0.0.1:8000 (ARGS="--port 9000 --data-dir DIR")
 	$(BIN)/python manage.py up $(ARGS)
 
+# Compiled modules are kept even where the environment says otherwise: each process would compile them all at its start.
+test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/development ## run the tests (ARGS="tests/posts -k cancel")
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 check: .venv/development ## check lint, types, import layers, migrations, the OpenAPI document, and dependencies for vulnerabilities
 	$(BIN)/ruff format --check .
