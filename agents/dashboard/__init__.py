@@ -1,1 +1,1 @@
-"""The dashboard pages of API keys, and the dashboard forms of agents and API keys."""
+"""The dashboard pages of API keys. Those of agents are in config/home."""

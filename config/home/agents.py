@@ -11,7 +11,6 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents import selectors, services
-from agents.dashboard.forms import AgentForm
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import entries_of
 from billing.caps import SpendCapStatus
@@ -20,6 +19,7 @@ from billing.selectors import AgentPostCapUsage, agent_post_cap_usage
 from config.api.caller import AgentMode, require_access, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
+from config.home.agent_form import AgentForm
 from config.pages.templatetags.dashboard import money
 from posts.selectors import accounts_selectable_for_post, search_posts
 from posts.services import cancel_post

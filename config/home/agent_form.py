@@ -1,0 +1,134 @@
+"""The dashboard form of an agent: name, mode, scopes (permissions), accounts, caps and webhook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from agents.dashboard.forms import AGENT_SCOPE_LABELS, DEFAULT_SCOPES, MODE_LABELS, scope_field
+from agents.models import Agent
+from agents.serializers import INT32
+from config.api.caller import AgentMode
+from config.api.fields import INT64
+from config.api.webhook_url import MAX_LENGTH
+
+ALL_ACCOUNTS, CHOSEN_ACCOUNTS = "all", "chosen"
+
+
+def _choice_label(name: str, meaning: str) -> SafeString:
+    return format_html("<span><strong>{}</strong><br>{}</span>", name, meaning)
+
+
+class AgentForm(forms.Form):
+    """The dashboard form to create or change an agent. `accounts` are the social media accounts that it may be limited to.
+
+    `agent` is the agent to change.
+
+    The initial values are submitted as hidden fields, so that `changes` holds only what this user changed.
+    """
+
+    name = forms.CharField(
+        max_length=200, label="Name", help_text="Shown in the log and with the agent's posts and approvals."
+    )
+    description = forms.CharField(
+        required=False, max_length=2000, label="What it is for", widget=forms.Textarea({"rows": 2, "class": "short"})
+    )
+    default_mode = forms.ChoiceField(
+        label="How far it may go",
+        choices=[(mode, _choice_label(*label)) for mode, label in MODE_LABELS.items()],
+        widget=forms.RadioSelect,
+        initial=AgentMode.REQUIRES_CONFIRMATION,
+    )
+    scopes = scope_field(AGENT_SCOPE_LABELS, "What it may do")
+    accounts_from = forms.ChoiceField(
+        label="Where it may post",
+        choices=[
+            (ALL_ACCOUNTS, "On every account, also those that are connected later"),
+            (CHOSEN_ACCOUNTS, "Only on these accounts:"),
+        ],
+        widget=forms.RadioSelect,
+        initial=ALL_ACCOUNTS,
+    )
+    accounts = forms.MultipleChoiceField(required=False, label="Accounts", widget=forms.CheckboxSelectMultiple)
+    monthly_spend = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_value=Decimal(INT64) / 100,
+        decimal_places=2,
+        label="Dollars in a month",
+        help_text="Empty: only the workspace's cap applies.",
+    )
+    posts_per_day_cap = forms.IntegerField(
+        required=False, min_value=1, max_value=INT32, label="Posts in a day", help_text="Counted by account and UTC day."
+    )
+    monthly_social_url_post_cap = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=INT64,
+        label="Posts with a link in a month",
+        help_text="On platforms that charge more for links.",
+    )
+    rate_limit_per_minute = forms.IntegerField(
+        required=False, min_value=1, label="Requests in a minute", help_text="Empty: the limit of every key."
+    )
+    webhook_url = forms.CharField(
+        required=False,
+        max_length=MAX_LENGTH,
+        label="Webhook address",
+        help_text="Receives the events of its posts. Must begin with https://.",
+        widget=forms.URLInput,
+    )
+
+    def __init__(self, data: Any = None, *, accounts: Iterable[tuple[str, str]], agent: Agent | None = None) -> None:
+        super().__init__(data, initial=_initial_values(agent) if agent else {"scopes": DEFAULT_SCOPES})
+        self.fields["accounts"].choices = list(accounts)  # type: ignore[attr-defined]
+        for field in self.fields.values() if agent else ():
+            field.show_hidden_initial = True
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = dict(super().clean() or {})
+        if cleaned.get("accounts_from") == CHOSEN_ACCOUNTS and not cleaned.get("accounts") and "accounts" not in self.errors:
+            self.add_error("accounts", "Choose at least one account, or allow every account.")
+        return cleaned
+
+    @property
+    def all_agent_fields(self) -> dict[str, Any]:
+        """Return all values of the dashboard's agent form as keyword arguments for `create_agent`."""
+        typed = self.cleaned_data
+        names = ("posts_per_day_cap", "monthly_social_url_post_cap", "rate_limit_per_minute")
+        return {
+            "name": typed["name"],
+            "description": typed["description"] or None,
+            "default_mode": typed["default_mode"],
+            "scopes": typed["scopes"],
+            "account_allowlist": typed["accounts"] if typed["accounts_from"] == CHOSEN_ACCOUNTS else None,
+            "monthly_spend_cap_cents": None if typed["monthly_spend"] is None else int(typed["monthly_spend"] * 100),
+            **{name: typed[name] for name in names},
+            "webhook_url": typed["webhook_url"] or None,
+        }
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Return the changed values of the dashboard's agent form as keyword arguments for `update_agent`."""
+        inputs = {"account_allowlist": {"accounts_from", "accounts"}, "monthly_spend_cap_cents": {"monthly_spend"}}
+        changed = set(self.changed_data)
+        return {name: value for name, value in self.all_agent_fields.items() if changed & inputs.get(name, {name})}
+
+
+def _initial_values(agent: Agent) -> dict[str, Any]:
+    """Return an agent's current settings as the initial values of the dashboard form that changes the agent."""
+    names = ("name", "description", "default_mode", "scopes", "webhook_url")
+    caps = ("posts_per_day_cap", "monthly_social_url_post_cap")
+    cents = agent.monthly_spend_cap_cents
+    return {
+        **{name: getattr(agent, name) for name in (*names, *caps)},
+        "rate_limit_per_minute": agent.effective_rate_limit,
+        "monthly_spend": None if cents is None else f"{Decimal(cents) / 100:.2f}",
+        "accounts_from": ALL_ACCOUNTS if agent.account_allowlist is None else CHOSEN_ACCOUNTS,
+        "accounts": agent.account_allowlist or [],
+    }
