@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from accounts.platforms.media_check import asset_issues
 from accounts.platforms.registry import PLATFORMS, platforms
-from accounts.serializers.accounts import IssueSerializer
+from accounts.serializers.issues import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictSerializer, dry_run_serializer_class, page_serializer_class

@@ -1,1 +1,1 @@
-"""API serializers of connected accounts, OAuth connections, and platform capabilities."""
+"""API serializers of connected accounts, OAuth connections, platform capabilities, and validation issues."""

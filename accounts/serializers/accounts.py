@@ -8,17 +8,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.issues import Issue
 from accounts.platforms.registry import PLATFORMS
 from config.api import fields
 from config.api.operation import WriteBody, WriteQuery
-from config.api.serializers import (
-    PageQuery,
-    RepairHintSerializer,
-    dry_run_serializer_class,
-    one_of_serializer_class,
-    page_serializer_class,
-)
+from config.api.serializers import PageQuery, dry_run_serializer_class, one_of_serializer_class, page_serializer_class
 
 
 class AccountSerializer(serializers.ModelSerializer):
@@ -143,17 +136,3 @@ class ConnectRequestShown(ConnectSerializer):
 ConnectPreview = dry_run_serializer_class("AccountConnect", request=ConnectRequestShown, would_create=AccountSerializer)
 CompleteConnectionPreview = dry_run_serializer_class("AccountCompleteConnection", would_create=AccountSerializer)
 DisconnectPreview = dry_run_serializer_class("AccountDisconnect", would_update=AccountSerializer)
-
-
-class IssueSerializer(serializers.Serializer):
-    """A validation issue of a post or media asset at a platform, with a hint how to repair the issue."""
-
-    code = serializers.CharField()
-    severity = serializers.ChoiceField(choices=["error", "warning"])
-    field = serializers.CharField()
-    message = serializers.CharField()
-    auto_fixable = serializers.BooleanField()
-    repair_hint = RepairHintSerializer(allow_null=True)
-
-    def to_representation(self, instance: Issue) -> dict[str, Any]:
-        return instance.body()

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
-from accounts.serializers.accounts import IssueSerializer
+from accounts.serializers.issues import IssueSerializer
 from billing.serializers import SpendCapSerializer
 from config.api.serializers import dry_run_serializer_class
 from posts.models import PostGroup, PostTarget
