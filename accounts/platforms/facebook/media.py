@@ -24,7 +24,8 @@ from accounts.platforms.facebook.post_kinds import (
 )
 from accounts.platforms.http.client import required_json_object
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens, object_or_empty, objects_in
-from accounts.platforms.meta.graph import Graph, GraphError, id_of
+from accounts.platforms.meta.errors import GraphError
+from accounts.platforms.meta.graph import Graph, id_of
 from accounts.platforms.types import Content, MediaFile, Progress, State
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url, is_platform_upload_url
 

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited
 from accounts.platforms.facebook.page import ERRORS, FacebookPage
-from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import GraphError, listed_objects, time_of
+from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
+from accounts.platforms.meta.graph import listed_objects, time_of
 from accounts.platforms.types import Content
 
 PostKind = Literal["text", "photos", "video", "reel", "photo_story", "video_story"]

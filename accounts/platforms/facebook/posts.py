@@ -28,7 +28,8 @@ from accounts.platforms.facebook.post_kinds import (
     raise_if_reel_rate_limited,
 )
 from accounts.platforms.http.responses import UnreadableAnswer
-from accounts.platforms.meta.graph import GraphError, id_of
+from accounts.platforms.meta.errors import GraphError
+from accounts.platforms.meta.graph import id_of
 from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, State, UploadStatusProof
 

@@ -14,8 +14,8 @@ from accounts.platforms.http.responses import https_url_or_empty
 from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
 from accounts.platforms.meta.comments import FirstComments
-from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import Account, GraphError, earliest_post_time, id_of, listed_objects, same_text, time_of
+from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
+from accounts.platforms.meta.graph import Account, earliest_post_time, id_of, listed_objects, same_text, time_of
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE = "50"

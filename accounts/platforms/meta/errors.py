@@ -1,15 +1,19 @@
 """Errors of Meta's products: their meaning, according to codes and subcodes, and the waiting times for daily limits.
 
-Sources: developers.facebook.com, graph-api/guides/error-handling and instagram-graph-api/reference/error-codes; subcodes of
-publishing are those that clients report.
+Errors are `{error: {message, type, code, error_subcode, is_transient, error_user_msg, error_data}}`; Instagram's token
+endpoint answers `{error_type, code, error_message}`, and the servers for uploads `{debug_info: {type, message}}`.
+Sources: developers.facebook.com, graph-api/guides/error-handling, graph-api/overview/rate-limiting (usage),
+instagram-platform (errors of its token endpoint) and instagram-graph-api/reference/error-codes; subcodes of publishing are
+those that clients report.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from accounts.platforms.errors import (
     AccountDisconnected,
@@ -20,7 +24,15 @@ from accounts.platforms.errors import (
     TokenExpired,
 )
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.meta.graph import GraphError
+from accounts.platforms.http.responses import (
+    ApiError,
+    bounded_wait,
+    json_object_or_none,
+    line_without_tokens,
+    object_or_empty,
+    objects_in,
+)
+from config.outbound import Response
 
 # What Meta's error is about: "permission" is the account or one of its permissions, "app" the operator's app.
 Meaning = Literal["token", "permission", "rate_limit", "transient", "content", "app"]
@@ -43,6 +55,26 @@ COMMON_MEANINGS: dict[int, Meaning] = {
 _ABOUT_APP = re.compile(
     r"appsecret_proof|client[ _](?:secret|id)|validating application|invalid (?:platform )?app\b|app[ _]id", re.IGNORECASE
 )
+
+
+class GraphError(ApiError):
+    """An error response of Meta's Graph API, with its code and subcode.
+
+    `number` and `subcode` are Meta's codes, 0 if it gave none. `code` and `reason` contain both for people to search for.
+    """
+
+    def __init__(self, response: Response) -> None:
+        error = _error_in(json_object_or_none(response) or {})
+        self.number, self.subcode = _number(error.get("code")), _number(error.get("error_subcode"))
+        code = f"code {self.number}" + (f", {self.subcode}" if self.subcode else "") if error else ""
+        super().__init__(response, code=code, reason=line_without_tokens(error.get("error_user_msg")) or error.get("message"))
+        if error:
+            self.reason += f" ({code})"
+        self.from_api = bool(error)
+        self.is_transient = error.get("is_transient") is True
+        self.data = object_or_empty(error.get("error_data"))
+        if self.retry_after is None:
+            self.retry_after = _seconds_until_access(response.headers)
 
 
 class MetaErrorTranslator(ErrorTranslator[GraphError]):
@@ -116,3 +148,34 @@ class MetaErrorTranslator(ErrorTranslator[GraphError]):
 def daily_limit_pause_seconds(attempt: int) -> float:
     """Return how many seconds to wait after one of Meta's daily limits is reached, longer after each failed attempt."""
     return DAILY_LIMIT_PAUSES_HOURS[min(attempt, len(DAILY_LIMIT_PAUSES_HOURS)) - 1] * 3600
+
+
+def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the error object in a response of Meta's Graph API; empty if the response is no error."""
+    if error := object_or_empty(content.get("error")):
+        return error
+    if "error_message" in content:
+        return {"message": content["error_message"], "code": content.get("code")}
+    if debug := object_or_empty(content.get("debug_info")):
+        return {"message": debug.get("message"), "is_transient": debug.get("retriable")}
+    return {}
+
+
+def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
+    """Return how many seconds to wait until Meta's Graph API accepts calls again, from its usage header.
+
+    The header is `{id: [{type, call_count, estimated_time_to_regain_access}]}`, with minutes as the unit.
+    """
+    try:
+        usage = json.loads(headers.get("X-Business-Use-Case-Usage", "")[:100_000])
+    except (ValueError, RecursionError):
+        return None
+    minutes = [
+        case.get("estimated_time_to_regain_access") for cases in object_or_empty(usage).values() for case in objects_in(cases)
+    ]
+    longest = max((each for each in minutes if isinstance(each, int | float)), default=0)
+    return bounded_wait(longest * 60.0) if longest > 0 else None
+
+
+def _number(value: Any) -> int:
+    return value if type(value) is int else 0

@@ -1,16 +1,12 @@
 """The client for Meta's Graph API, and the ids, times and texts in its responses, for all of Meta's products.
 
-Errors are `{error: {message, type, code, error_subcode, is_transient, error_user_msg, error_data}}`; Instagram's token
-endpoint answers `{error_type, code, error_message}`, and the servers for uploads `{debug_info: {type, message}}`.
-Sources: developers.facebook.com, graph-api/guides/error-handling, graph-api/guides/secure-requests (appsecret_proof),
-graph-api/overview/rate-limiting (usage), instagram-platform (errors of its token endpoint).
+Source: developers.facebook.com, graph-api/guides/secure-requests (appsecret_proof).
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -21,15 +17,13 @@ from typing import Any
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.responses import (
-    ApiError,
     UnreadableAnswer,
-    bounded_wait,
     json_object_or_none,
-    line_without_tokens,
     object_or_empty,
     objects_in,
     required_matching_text,
 )
+from accounts.platforms.meta.errors import GraphError
 from config.outbound import Response, build_multipart_body
 
 VERSION = "v25.0"
@@ -39,26 +33,6 @@ MAX_CLOCK_DIFFERENCE = timedelta(minutes=5)
 _ID = re.compile(r"[0-9]{1,30}(?:_[0-9]{1,30})?")  # a post's id may be the page's id, `_` and its own
 _USERNAME = re.compile(r"[A-Za-z0-9._]{1,50}")
 _VERSION = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}$")
-
-
-class GraphError(ApiError):
-    """An error response of Meta's Graph API, with its code and subcode.
-
-    `number` and `subcode` are Meta's codes, 0 if it gave none. `code` and `reason` contain both for people to search for.
-    """
-
-    def __init__(self, response: Response) -> None:
-        error = _error_in(json_object_or_none(response) or {})
-        self.number, self.subcode = _number(error.get("code")), _number(error.get("error_subcode"))
-        code = f"code {self.number}" + (f", {self.subcode}" if self.subcode else "") if error else ""
-        super().__init__(response, code=code, reason=line_without_tokens(error.get("error_user_msg")) or error.get("message"))
-        if error:
-            self.reason += f" ({code})"
-        self.from_api = bool(error)
-        self.is_transient = error.get("is_transient") is True
-        self.data = object_or_empty(error.get("error_data"))
-        if self.retry_after is None:
-            self.retry_after = _seconds_until_access(response.headers)
 
 
 @dataclass(frozen=True)
@@ -180,34 +154,3 @@ def same_text(shown: Any, given: str) -> bool:
 
 def _without_space(text: str) -> str:
     return "".join(unicodedata.normalize("NFC", text).split())
-
-
-def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the error object in a response of Meta's Graph API; empty if the response is no error."""
-    if error := object_or_empty(content.get("error")):
-        return error
-    if "error_message" in content:
-        return {"message": content["error_message"], "code": content.get("code")}
-    if debug := object_or_empty(content.get("debug_info")):
-        return {"message": debug.get("message"), "is_transient": debug.get("retriable")}
-    return {}
-
-
-def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
-    """Return how many seconds to wait until Meta's Graph API accepts calls again, from its usage header.
-
-    The header is `{id: [{type, call_count, estimated_time_to_regain_access}]}`, with minutes as the unit.
-    """
-    try:
-        usage = json.loads(headers.get("X-Business-Use-Case-Usage", "")[:100_000])
-    except (ValueError, RecursionError):
-        return None
-    minutes = [
-        case.get("estimated_time_to_regain_access") for cases in object_or_empty(usage).values() for case in objects_in(cases)
-    ]
-    longest = max((each for each in minutes if isinstance(each, int | float)), default=0)
-    return bounded_wait(longest * 60.0) if longest > 0 else None
-
-
-def _number(value: Any) -> int:
-    return value if type(value) is int else 0

@@ -15,8 +15,8 @@ from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable
 from accounts.platforms.http.oauth import OAuthApplication, scopes_of, wrong_code_error
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import UnreadableAnswer
-from accounts.platforms.meta.errors import MetaErrorTranslator
-from accounts.platforms.meta.graph import VERSION, Account, Graph, GraphError, listed_objects, versioned_address
+from accounts.platforms.meta.errors import GraphError, MetaErrorTranslator
+from accounts.platforms.meta.graph import VERSION, Account, Graph, listed_objects, versioned_address
 from accounts.platforms.types import Content, Grant, NotPublishedProof, Progress, Published
 from config.outbound import OutboundError
 

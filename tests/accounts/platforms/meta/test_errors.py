@@ -18,8 +18,7 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.facebook.page import ERRORS as FACEBOOK
 from accounts.platforms.instagram.errors import ERRORS as INSTAGRAM
-from accounts.platforms.meta.errors import MetaErrorTranslator
-from accounts.platforms.meta.graph import GraphError
+from accounts.platforms.meta.errors import GraphError, MetaErrorTranslator
 from accounts.platforms.threads.errors import ERRORS as THREADS
 from config.outbound import Response
 from tests.accounts.platforms.meta.steps import error
