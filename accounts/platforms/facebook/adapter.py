@@ -8,9 +8,11 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, TokenExpired
 from accounts.platforms.facebook import media, posts
+from accounts.platforms.facebook.authorization import FacebookApplication
 from accounts.platforms.facebook.capabilities import CAPABILITIES, SCOPES, SETUP
+from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.lookup import COMMENTS
-from accounts.platforms.facebook.page import ERRORS, FIELDS, SITE, FacebookApplication, FacebookPage, identity_of
+from accounts.platforms.facebook.page import FIELDS, SITE, FacebookPage, identity_of
 from accounts.platforms.meta.graph import Graph, versioned_address
 from accounts.platforms.meta.platform import MetaPlatform
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity

@@ -14,7 +14,8 @@ from datetime import timedelta
 from typing import Any
 
 from accounts.platforms.errors import OutcomeUnknown, PlatformError
-from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink_or_fallback
+from accounts.platforms.facebook.errors import ERRORS
+from accounts.platforms.facebook.page import FacebookPage, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import kind_of
 from accounts.platforms.http.responses import object_or_empty, objects_in
 from accounts.platforms.meta.comments import FirstComments

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink_or_fallback
+from accounts.platforms.facebook.errors import ERRORS
+from accounts.platforms.facebook.page import FacebookPage, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import (
     MAX_ATTEMPTS_WITH_REEL_CHECK,
     VIDEO_KINDS,

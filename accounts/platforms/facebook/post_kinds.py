@@ -15,7 +15,8 @@ from typing import Any, Literal
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited
-from accounts.platforms.facebook.page import ERRORS, FacebookPage
+from accounts.platforms.facebook.errors import ERRORS
+from accounts.platforms.facebook.page import FacebookPage
 from accounts.platforms.meta.errors import GraphError, daily_limit_pause_seconds
 from accounts.platforms.meta.graph import listed_objects, time_of
 from accounts.platforms.types import Content

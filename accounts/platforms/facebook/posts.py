@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError
 from accounts.platforms.facebook import lookup, media
-from accounts.platforms.facebook.page import ERRORS, FacebookPage, permalink_or_fallback
+from accounts.platforms.facebook.errors import ERRORS
+from accounts.platforms.facebook.page import FacebookPage, permalink_or_fallback
 from accounts.platforms.facebook.post_kinds import (
     STORY_KINDS,
     VIDEO_KINDS,

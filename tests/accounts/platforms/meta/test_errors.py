@@ -16,7 +16,7 @@ from accounts.platforms.errors import (
     TokenExpired,
     Transient,
 )
-from accounts.platforms.facebook.page import ERRORS as FACEBOOK
+from accounts.platforms.facebook.errors import ERRORS as FACEBOOK
 from accounts.platforms.instagram.errors import ERRORS as INSTAGRAM
 from accounts.platforms.meta.errors import GraphError, MetaErrorTranslator
 from accounts.platforms.threads.errors import ERRORS as THREADS

@@ -1,0 +1,70 @@
+"""The operator's OAuth app at Facebook, which lists the pages of the person who logs in.
+
+A page's token that was read with a person's long-lived token does not expire. It ends with the person's password, role or
+consent, and only another login gives a new one. Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow,
+facebook-login/guides/access-tokens/get-long-lived, pages-api/manage-pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.platforms.errors import CredentialsRejected
+from accounts.platforms.facebook.capabilities import NEEDED
+from accounts.platforms.facebook.errors import ERRORS
+from accounts.platforms.facebook.page import FIELDS, identity_of
+from accounts.platforms.meta.graph import Graph, listed_objects
+from accounts.platforms.meta.platform import MetaApplication
+from accounts.platforms.types import AuthorizedAccount, Grant
+
+PAGE_SIZE, MAX_PAGES = "100", 10  # of the list of a person's pages
+PUBLISHING_TASKS = frozenset({"CREATE_CONTENT", "PROFILE_PLUS_CREATE_CONTENT", "PROFILE_PLUS_FULL_CONTROL"})
+
+
+class FacebookApplication(MetaApplication):
+    """The operator's OAuth app at Facebook, which exchanges OAuth codes for tokens and lists the pages of a person."""
+
+    label = "Facebook"
+    errors = ERRORS
+    needed = NEEDED
+
+    def exchange_code(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Exchange an OAuth code for a person's long-lived Facebook token, with which the person's pages are listed.
+
+        Raises the same errors as `exchange_for_token`.
+        """
+        params = self.code_params(code, redirect_uri)
+        short = self.exchange_for_token("GET", self.token_url, params)
+        credentials = {name: params[name] for name in ("client_id", "client_secret")}
+        extension = {"grant_type": "fb_exchange_token", "fb_exchange_token": short["access_token"]}
+        return self.exchange_for_token("GET", self.token_url, {**credentials, **extension})
+
+    def fetch_page_connections(self, person: Graph) -> tuple[AuthorizedAccount, ...]:
+        """List the Facebook pages that the logged-in person may publish to, each as a connection.
+
+        Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
+        """
+        permissions = listed_objects(person.get("/me/permissions"))
+        scopes = tuple(str(each.get("permission")) for each in permissions if each.get("status") == "granted")
+        self.check_grant(scopes)
+        params = {"fields": f"{FIELDS},access_token,tasks", "limit": PAGE_SIZE}
+        pages = person.list_all("/me/accounts", params, max_pages=MAX_PAGES)
+        connections = tuple(_connection(page, scopes) for page in pages if _may_publish(page))
+        if not connections:
+            raise CredentialsRejected(
+                "This login opens no page to which the service may publish.",
+                suggested_action="Start again, choose the pages, and make sure that your role there may create content.",
+            )
+        return connections
+
+
+def _may_publish(page: Mapping[str, Any]) -> bool:
+    tasks, token = page.get("tasks"), page.get("access_token")
+    allowed = not isinstance(tasks, list) or bool(PUBLISHING_TASKS & set(map(str, tasks)))
+    return allowed and isinstance(token, str) and bool(token)
+
+
+def _connection(page: Mapping[str, Any], scopes: tuple[str, ...]) -> AuthorizedAccount:
+    identity = identity_of(page)
+    return AuthorizedAccount(identity, Grant({}, {"access_token": page["access_token"]}, identity.external_id), scopes)
