@@ -27,15 +27,13 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether
 MAX_CHECKS = 60  # about an hour
 MAX_ROUNDS = 3  # how often all containers are created
 STATUSES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "PUBLISHED"})
-MAX_STORY_SECONDS = 60
 
 _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 
-def check_content_and_begin(account: Account, content: Content, progress: Progress) -> Progress:
-    """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
-    _check(content)
-    return progress.next_step("container", _first_state(1))
+def state_of_new_round(number: int) -> dict[str, Any]:
+    """Return the publishing state in which the containers of an Instagram post are created, for the round `number`."""
+    return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 
 def create_next_container(account: Account, content: Content, progress: Progress) -> Progress:
@@ -87,7 +85,7 @@ def restart_containers_step(progress: Progress, reason: str) -> Progress:
     rounds = progress.state["round"]
     if rounds >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
-    return progress.next_step("container", _first_state(rounds + 1))
+    return progress.next_step("container", state_of_new_round(rounds + 1))
 
 
 def check_later_or_give_up(progress: Progress, state: State) -> Progress:
@@ -130,10 +128,6 @@ def _check_quota(account: Account, attempt: int) -> None:
         )
 
 
-def _first_state(number: int) -> dict[str, Any]:
-    return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
-
-
 def _create(account: Account, form: Mapping[str, str], what: str) -> str:
     with ERRORS.translating_content_errors(what):
         return id_of(account.graph.post_form(f"/{account.id}/media", form))
@@ -166,29 +160,3 @@ def _post_form(content: Content) -> dict[str, str]:
     form = {"caption": content.text} if content.text.strip() else {}
     given = [name for name in ("collaborators", "share_to_feed", "thumb_offset") if name in options]
     return form | {name: json.dumps(options[name]) for name in given}
-
-
-def _check(content: Content) -> None:
-    """Raise ContentRejected for content that Instagram does not accept, before anything is sent to Instagram."""
-    files, options = [file.kind for file in content.media], content.options
-    post_type = options.get("post_type", "post")
-    if not files:
-        raise ContentRejected(
-            "Instagram does not accept a post of text alone.", suggested_action="Attach an image or a video."
-        )
-    if post_type == "reel" and files != ["video"]:
-        raise ContentRejected("A reel is one video.", suggested_action="Attach one video, or leave `post_type` out.")
-    if post_type == "story" and len(files) != 1:
-        raise ContentRejected("A story is one image or video.", suggested_action="Attach one file.")
-    if post_type == "story" and options.keys() - {"post_type"}:
-        raise ContentRejected("A story has no other options.", suggested_action="Leave them out.")
-    if options.keys() & {"share_to_feed", "thumb_offset"} and files != ["video"]:
-        raise ContentRejected(
-            "Only a reel, which is one video, has `share_to_feed` and `thumb_offset`.", suggested_action="Leave them out."
-        )
-    milliseconds = content.media[0].duration_ms
-    if post_type == "story" and milliseconds is not None and milliseconds > MAX_STORY_SECONDS * 1000:
-        raise ContentRejected(
-            f"The video lasts {milliseconds / 1000:g} seconds; a story lasts {MAX_STORY_SECONDS}.",
-            suggested_action=f"Cut it to {MAX_STORY_SECONDS} seconds.",
-        )

@@ -1,4 +1,4 @@
-"""Publishing an Instagram post that Instagram has prepared, and finding the post if the outcome is unknown.
+"""Checking an Instagram post, publishing it once Instagram has prepared it, and finding it if the outcome is unknown.
 
 A container can be published once and says whether it was, so it is asked after a call without a response. It does not
 say which post it became: that is the only one of the account with its caption since then. Source: developers.facebook.com,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from accounts.platforms.errors import PlatformError, RateLimited, Transient
+from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import https_url_or_empty
 from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
@@ -19,6 +19,7 @@ from accounts.platforms.meta.graph import Account, earliest_post_time, id_of, li
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published, UploadStatusProof
 
 PAGE_SIZE = "50"
+MAX_STORY_SECONDS = 60
 
 COMMENTS = FirstComments(
     ERRORS,
@@ -27,6 +28,12 @@ COMMENTS = FirstComments(
     max_pages=10,
     kind_evidence="instagram-graph-api/reference/ig-media/comments: all comments to a media object",
 )
+
+
+def check_content_and_begin(account: Account, content: Content, progress: Progress) -> Progress:
+    """Begin to publish an Instagram post: check its content, and store the start time. Raises ContentRejected."""
+    _check(content)
+    return progress.next_step("container", containers.state_of_new_round(1))
 
 
 def publish_container(account: Account, content: Content, progress: Progress) -> Progress | Published:
@@ -55,6 +62,32 @@ def find_possibly_published_post(
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Instagram is still publishing the post.")
     return NotPublishedProof(UploadStatusProof(f"the container is {status}"))
+
+
+def _check(content: Content) -> None:
+    """Raise ContentRejected for content that Instagram does not accept, before anything is sent to Instagram."""
+    files, options = [file.kind for file in content.media], content.options
+    post_type = options.get("post_type", "post")
+    if not files:
+        raise ContentRejected(
+            "Instagram does not accept a post of text alone.", suggested_action="Attach an image or a video."
+        )
+    if post_type == "reel" and files != ["video"]:
+        raise ContentRejected("A reel is one video.", suggested_action="Attach one video, or leave `post_type` out.")
+    if post_type == "story" and len(files) != 1:
+        raise ContentRejected("A story is one image or video.", suggested_action="Attach one file.")
+    if post_type == "story" and options.keys() - {"post_type"}:
+        raise ContentRejected("A story has no other options.", suggested_action="Leave them out.")
+    if options.keys() & {"share_to_feed", "thumb_offset"} and files != ["video"]:
+        raise ContentRejected(
+            "Only a reel, which is one video, has `share_to_feed` and `thumb_offset`.", suggested_action="Leave them out."
+        )
+    milliseconds = content.media[0].duration_ms
+    if post_type == "story" and milliseconds is not None and milliseconds > MAX_STORY_SECONDS * 1000:
+        raise ContentRejected(
+            f"The video lasts {milliseconds / 1000:g} seconds; a story lasts {MAX_STORY_SECONDS}.",
+            suggested_action=f"Cut it to {MAX_STORY_SECONDS} seconds.",
+        )
 
 
 def _after_refusal(account: Account, content: Content, progress: Progress, refused: GraphError) -> Progress | Published:
