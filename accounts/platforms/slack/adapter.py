@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, OutcomeUnknown
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.slack import installation, messages, webhook
+from accounts.platforms.slack import files, installation, messages, webhook
 from accounts.platforms.slack.capabilities import (
     CAPABILITIES,
     CREDENTIALS_SCHEMA,
@@ -122,7 +122,7 @@ class Slack(OAuthPlatform):
         api, channel = self._web_api(grant.tokens), grant.tokens["channel"]
         if progress.phase == "send":
             return messages.send_as_app(api, channel, content)
-        step = {"upload": messages.upload_next_file, "share": messages.share_files, "settle": messages.find_shared_message}[
+        step = {"upload": files.upload_next_file, "share": files.share_files, "settle": files.find_shared_message}[
             progress.phase
         ]
         return step(api, channel, content, progress)
@@ -134,7 +134,7 @@ class Slack(OAuthPlatform):
         """
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
-        return messages.find_possibly_posted_message(self._web_api(grant.tokens), grant.tokens["channel"], content, progress)
+        return files.find_possibly_posted_message(self._web_api(grant.tokens), grant.tokens["channel"], content, progress)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
         return webhook.webhook_at(credentials["webhook_url"], self.setting("API_BASE"))

@@ -8,7 +8,7 @@ import pytest
 
 from accounts.platforms.errors import OutcomeUnknown, Transient
 from accounts.platforms.slack.adapter import Slack
-from accounts.platforms.slack.messages import MAX_CHECKS
+from accounts.platforms.slack.files import MAX_CHECKS
 from accounts.platforms.types import Grant, MediaFile, NotPublishedProof, Progress, Published, UploadStatusProof
 from tests.accounts.platforms.slack.steps import find, go_to, publish, refusal, step, with_files
 from tests.fakes.slack import SHARE, Channel, FakeSlack
