@@ -27,14 +27,13 @@ from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Prog
 from accounts.platforms.upload_addresses import decrypt_upload_url, encrypt_upload_url
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC, tags_length
 from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
-from accounts.platforms.youtube.uploads import (
+from accounts.platforms.youtube.thumbnails import fetch_thumbnail, upload_thumbnail_from_url
+from accounts.platforms.youtube.upload_sessions import (
     PIECE_BYTES,
     UploadSession,
     UploadSessionExpired,
     UploadState,
-    fetch_thumbnail,
     open_session,
-    upload_thumbnail_from_url,
 )
 
 PIECES_PER_STEP = 4
