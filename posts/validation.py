@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import further_segment_texts, texts_billed_by_platform, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import asset_issues, media_list_issues
@@ -18,6 +17,7 @@ from accounts.platforms.polls import choices_of, poll_issues, poll_of, reported_
 from accounts.platforms.registry import platform
 from accounts.platforms.schemas import schema_violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
+from accounts.platforms.thread_option import further_segment_texts, texts_billed_by_platform, thread_issues
 from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import price_of
 from config.api.request_limits import check_cpu_time

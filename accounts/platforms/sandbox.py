@@ -15,7 +15,6 @@ from datetime import timedelta
 from django.utils import timezone
 
 from accounts.platforms.base import Platform
-from accounts.platforms.chains import thread_segment_texts
 from accounts.platforms.errors import (
     AccountDisconnected,
     ContentRejected,
@@ -24,6 +23,7 @@ from accounts.platforms.errors import (
     RateLimited,
     Transient,
 )
+from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
 SLOW = timedelta(seconds=5)

@@ -1,6 +1,6 @@
 """The dataclass ThreadRules, which holds a platform's limits for threads (chains of posts).
 
-The option `thread` itself and its validation are in accounts/platforms/chains.py.
+The option `thread` itself and its validation are in accounts/platforms/thread_option.py.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import further_segment_texts
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words
 from accounts.platforms.registry import platform
+from accounts.platforms.thread_option import further_segment_texts
 from billing.selectors import workspace_spend_cap_status
 from config.api.errors import ApiError
 from config.api.uploads import CompleteUpload

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import OPTION as THREAD
-from accounts.platforms.chains import further_segment_texts
 from accounts.platforms.registry import platform
+from accounts.platforms.thread_option import OPTION as THREAD
+from accounts.platforms.thread_option import further_segment_texts
 from media.links import file_link, preview_link
 from media.models import MediaAsset
 from posts.attached_media import attached_assets_by_id, attached_media_ids

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.chains import thread_option_schema, thread_segment_texts
 from accounts.platforms.errors import PlatformError
+from accounts.platforms.thread_option import thread_option_schema, thread_segment_texts
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.conftest import ApiClient

@@ -5,11 +5,11 @@ Sources: the lexicons app.bsky.feed.post and app.bsky.embed.*, Bluesky's clients
 
 from __future__ import annotations
 
-from accounts.platforms.chains import thread_option_schema
 from accounts.platforms.counting import grapheme_length, utf8_length
 from accounts.platforms.link_cards import LINK_CARD_OPTION
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.schemas import object_schema
+from accounts.platforms.thread_option import thread_option_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 

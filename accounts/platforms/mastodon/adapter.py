@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from accounts.platforms import polls
 from accounts.platforms.base import Platform
-from accounts.platforms.chains import check_thread_segments
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
 from accounts.platforms.http.oauth import scopes_of
 from accounts.platforms.http.responses import UnreadableAnswer, one_line, required_matching_text
@@ -24,6 +23,7 @@ from accounts.platforms.mastodon.capabilities import (
     capabilities_with_limits,
 )
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, http_url_or_empty
+from accounts.platforms.thread_option import check_thread_segments
 from accounts.platforms.types import (
     AccountDetails,
     AuthorizedAccount,

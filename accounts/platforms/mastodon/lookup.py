@@ -17,11 +17,11 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from typing import Any, Literal
 
-from accounts.platforms.chains import thread_segment_texts
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
 from accounts.platforms.mastodon.client import MastodonError, Server, entity_id
 from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
+from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress
 
 PAGE = 40

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from accounts.platforms.chains import OPTION as THREAD
-from accounts.platforms.chains import thread_segment_texts
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, http_url_or_empty
 from accounts.platforms.polls import OPTION as POLL
 from accounts.platforms.polls import poll_of
+from accounts.platforms.thread_option import OPTION as THREAD
+from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.types import Content, NotPublishedProof, Progress, Published
 
 SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that apply to every segment

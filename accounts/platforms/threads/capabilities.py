@@ -7,11 +7,11 @@ developers.facebook.com/docs/threads (overview, publishing reference, text attac
 
 from __future__ import annotations
 
-from accounts.platforms.chains import thread_option_schema
 from accounts.platforms.counting import threads_length
 from accounts.platforms.links import link_spans
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.schemas import object_schema
+from accounts.platforms.thread_option import thread_option_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accounts.platforms.chains import thread_segment_texts
 from accounts.platforms.errors import ContentRejected, Transient, report_unmapped_code
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import Account, id_of
 from accounts.platforms.processing import check_again_or_give_up
+from accounts.platforms.thread_option import thread_segment_texts
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import Content, MediaFile, Progress, State
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.platforms.chains import check_thread_segments, thread_segment_texts
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import https_url_or_empty, object_or_empty
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import Account, earliest_post_time, id_of, same_text, time_of
+from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, count_different_links
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 
-from accounts.platforms.chains import thread_option_schema
 from accounts.platforms.counting import URL_LENGTH, code_points, has_linked_url, x_weighted_length
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option_schema
 from accounts.platforms.schemas import object_schema
+from accounts.platforms.thread_option import thread_option_schema
 from accounts.platforms.thread_rules import ThreadRules
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, PostingPace, TextRules, VideoRules
 

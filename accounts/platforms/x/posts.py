@@ -23,9 +23,9 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms import polls
-from accounts.platforms.chains import check_thread_segments, thread_segment_texts
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, object_or_empty, objects_in
+from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.types import CompleteListProof, Content, NotPublishedProof, Progress, Published
 from accounts.platforms.x import media
 from accounts.platforms.x.capabilities import CAPABILITIES

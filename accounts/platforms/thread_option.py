@@ -1,4 +1,4 @@
-"""Threads, which are chains of posts: the option `thread`, its validation, and the texts of the posts (segments).
+"""The option `thread`, which makes a post a chain of posts: its schema, its validation, and the texts of the segments.
 
 A thread is a post and segments that reply to it one after another. On every platform with threads the option has the format
 `[{"text": …}, …]`, which lists the segments after the target's own text. Media and options belong to the first segment,
