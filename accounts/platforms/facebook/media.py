@@ -23,8 +23,14 @@ from accounts.platforms.facebook.post_kinds import (
     check_reel_limit,
     kind_of,
 )
-from accounts.platforms.http.client import required_json_object
-from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, line_without_tokens, object_or_empty, objects_in
+from accounts.platforms.http.responses import (
+    NO_REASON,
+    UnreadableAnswer,
+    line_without_tokens,
+    object_or_empty,
+    objects_in,
+    required_json_object,
+)
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import Graph, id_of
 from accounts.platforms.types import Content, MediaFile, Progress, State

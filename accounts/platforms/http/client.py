@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object_or_none
+from accounts.platforms.http.responses import ApiError, json_object_or_none, required_json_object
 from config.outbound import Response, request
 
 
@@ -71,11 +71,3 @@ class JsonClient:
 
     def _content(self, response: Response) -> dict[str, Any]:
         return required_json_object(response) if self.requires_objects else json_object_or_none(response) or {}
-
-
-def required_json_object(response: Response) -> dict[str, Any]:
-    """Return the JSON object in a successful HTTP response. Raises UnreadableAnswer if the body is no JSON object."""
-    content = json_object_or_none(response)
-    if content is None:
-        raise UnreadableAnswer("The response is not a JSON object.")
-    return content

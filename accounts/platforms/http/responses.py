@@ -56,6 +56,14 @@ def json_object_or_none(response: Response) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
+def required_json_object(response: Response) -> dict[str, Any]:
+    """Return the JSON object in a successful HTTP response. Raises UnreadableAnswer if the body is no JSON object."""
+    content = json_object_or_none(response)
+    if content is None:
+        raise UnreadableAnswer("The response is not a JSON object.")
+    return content
+
+
 def object_or_empty(value: Any) -> dict[str, Any]:
     """Return a value from a platform's JSON response if the value is a JSON object, otherwise an empty dict."""
     return value if isinstance(value, dict) else {}

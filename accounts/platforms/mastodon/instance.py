@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
-from accounts.platforms.http.client import required_json_object
-from accounts.platforms.http.responses import object_or_empty, objects_in
+from accounts.platforms.http.responses import object_or_empty, objects_in, required_json_object
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
 from accounts.platforms.mastodon.client import MastodonError, Server
 from config.outbound import DestinationNotAllowed, OutboundError, check_url_without_lookup

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.http.client import required_json_object
+from accounts.platforms.http.responses import required_json_object
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id
 from accounts.platforms.processing import check_again_or_give_up
 from accounts.platforms.types import MediaFile, Progress, State

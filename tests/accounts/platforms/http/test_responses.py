@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts.platforms.http.client import required_json_object
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
@@ -18,6 +17,7 @@ from accounts.platforms.http.responses import (
     line_without_tokens,
     objects_in,
     one_line,
+    required_json_object,
     required_matching_text,
     retry_after_seconds,
     seconds_to_wait,
