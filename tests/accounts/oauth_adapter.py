@@ -7,10 +7,9 @@ from typing import Any
 
 from accounts.platforms.counting import code_points
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication, expiry_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.http.responses import ApiError
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import Capabilities, Grant, Identity, MediaRules, TextRules
 

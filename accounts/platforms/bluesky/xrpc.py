@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object_or_none, line_without_tokens, one_line
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.responses import UnreadableAnswer, json_object_or_none, line_without_tokens, one_line
 from config.outbound import Response
 
 TIMEOUT_SECONDS = 20.0

@@ -23,8 +23,8 @@ from accounts.platforms.errors import (
     report_unmapped_code,
 )
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, json_object_or_none, retry_after_seconds
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.responses import json_object_or_none, retry_after_seconds
 from config.outbound import Response
 
 API_BASE = "https://discord.com/api/v10"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from accounts.platforms.http.responses import ApiError, json_object_or_none, required_json_object
+from accounts.platforms.http.errors import ApiError
+from accounts.platforms.http.responses import json_object_or_none, required_json_object
 from config.outbound import Response, request
 
 

@@ -1,4 +1,4 @@
-"""The translation of failed HTTP calls into the platform errors of accounts/platforms/errors.py.
+"""The base class of platforms' HTTP errors, and their translation into the platform errors of accounts/platforms/errors.py.
 
 Each platform has a translator. Rules that apply to all platforms are here: 429 is the rate limit, 401 an expired token, 5xx
 and an unreachable server are temporary, and an error that nobody has documented is reported to the operator.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from accounts.platforms.errors import (
     ContentRejected,
@@ -19,13 +19,30 @@ from accounts.platforms.errors import (
     Transient,
     report_unmapped_code,
 )
-from accounts.platforms.http.responses import ApiError
-from config.outbound import NoAnswer, OutboundError
+from accounts.platforms.http.responses import NO_REASON, json_object_or_none, line_without_tokens, seconds_to_wait
+from config.outbound import NoAnswer, OutboundError, Response
 
-E = TypeVar("E", bound=ApiError)
+E = TypeVar("E", bound="ApiError")
 
 # Statuses by which a server refuses the content of a request.
 CONTENT_STATUSES = frozenset({400, 403, 404, 409, 413, 415, 422})
+
+
+class ApiError(Exception):
+    """The base class of exceptions for HTTP error responses of a platform's API.
+
+    `status` is the HTTP status, `code` the platform's name or number for the error (empty if it gave none), `reason` its
+    explanation as one safe line, `retry_after` the seconds that it asks to wait, if any. `from_api` is false if the body is
+    no JSON object: a proxy or firewall answered, not the API. Adapters subclass this to read their platform's error format.
+    """
+
+    def __init__(self, response: Response, *, code: str = "", reason: Any = "", reset_headers: tuple[str, ...] = ()) -> None:
+        self.status = response.status
+        self.code = code
+        self.reason = line_without_tokens(reason) or NO_REASON
+        self.from_api = bool(json_object_or_none(response))
+        self.retry_after = seconds_to_wait(response, *reset_headers)
+        super().__init__(f"{self.status} {self.code}: {self.reason}")
 
 
 class ErrorTranslator(Generic[E]):

@@ -1,4 +1,4 @@
-"""Reading HTTP responses of platforms: JSON objects, texts safe to show to people, waiting times, and errors.
+"""Reading HTTP responses of platforms: JSON objects, texts safe to show to people, and waiting times.
 
 A server may belong to anybody, so nothing in a response is trusted: `json_object_or_none` accepts objects only, `one_line`
 and `line_without_tokens` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
@@ -28,23 +28,6 @@ _UNIX_SECONDS_FROM = 1_000_000_000  # a larger number is a Unix time, a smaller 
 
 class UnreadableAnswer(NoAnswer):
     """Raised if the body of a platform's HTTP response cannot be read as expected although its status is a success."""
-
-
-class ApiError(Exception):
-    """The base class of exceptions for HTTP error responses of a platform's API.
-
-    `status` is the HTTP status, `code` the platform's name or number for the error (empty if it gave none), `reason` its
-    explanation as one safe line, `retry_after` the seconds that it asks to wait, if any. `from_api` is false if the body is
-    no JSON object: a proxy or firewall answered, not the API. Adapters subclass this to read their platform's error format.
-    """
-
-    def __init__(self, response: Response, *, code: str = "", reason: Any = "", reset_headers: tuple[str, ...] = ()) -> None:
-        self.status = response.status
-        self.code = code
-        self.reason = line_without_tokens(reason) or NO_REASON
-        self.from_api = bool(json_object_or_none(response))
-        self.retry_after = seconds_to_wait(response, *reset_headers)
-        super().__init__(f"{self.status} {self.code}: {self.reason}")
 
 
 def json_object_or_none(response: Response) -> dict[str, Any] | None:

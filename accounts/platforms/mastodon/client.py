@@ -13,9 +13,8 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
 from accounts.platforms.http.responses import (
-    ApiError,
     UnreadableAnswer,
     json_object_or_none,
     line_without_tokens,

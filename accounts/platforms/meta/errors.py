@@ -23,9 +23,8 @@ from accounts.platforms.errors import (
     RateLimited,
     TokenExpired,
 )
-from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
 from accounts.platforms.http.responses import (
-    ApiError,
     bounded_wait,
     json_object_or_none,
     line_without_tokens,

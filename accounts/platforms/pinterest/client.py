@@ -13,9 +13,9 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication
-from accounts.platforms.http.responses import ApiError, json_object_or_none, required_matching_text
+from accounts.platforms.http.responses import json_object_or_none, required_matching_text
 from config.outbound import Response
 
 SITE = "https://www.pinterest.com"

@@ -10,8 +10,8 @@ import re
 
 from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, json_object_or_none
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.responses import json_object_or_none
 from config.outbound import Response
 
 # Errors after which the call may have been carried out in part.

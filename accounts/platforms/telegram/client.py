@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, json_object_or_none, object_or_empty, retry_after_seconds
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.responses import json_object_or_none, object_or_empty, retry_after_seconds
 from config.outbound import OutboundError, Response, build_multipart_body
 
 UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second

@@ -24,15 +24,9 @@ from accounts.platforms.errors import (
     TokenExpired,
 )
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication
-from accounts.platforms.http.responses import (
-    ApiError,
-    UnreadableAnswer,
-    json_object_or_none,
-    line_without_tokens,
-    object_or_empty,
-)
+from accounts.platforms.http.responses import UnreadableAnswer, json_object_or_none, line_without_tokens, object_or_empty
 from config.outbound import Response
 
 SITE = "https://www.tiktok.com"

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, Transient
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, required_matching_text
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
+from accounts.platforms.http.responses import UnreadableAnswer, required_matching_text
 from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
 from accounts.platforms.types import Content, MediaFile, NotPublishedProof, Progress, State, UploadStatusProof

@@ -22,10 +22,9 @@ from django.utils import timezone
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, RateLimited
 from accounts.platforms.http.client import JsonClient
-from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
 from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import (
-    ApiError,
     UnreadableAnswer,
     json_object_or_none,
     object_or_empty,

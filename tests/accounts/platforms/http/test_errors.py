@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, TokenExpired, Transient
-from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError
+from accounts.platforms.http.errors import ApiError, ErrorTranslator
 from config.outbound import NoAnswer, NotSent, Response
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import time_machine
 
+from accounts.platforms.http.errors import ApiError
 from accounts.platforms.http.responses import (
-    ApiError,
     UnreadableAnswer,
     https_url_or_empty,
     json_object_or_none,
