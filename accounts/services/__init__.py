@@ -6,7 +6,12 @@ from accounts.services.attempts import BegunAttempt, purge_attempts, stored_auth
 from accounts.services.check import check_account
 from accounts.services.connect import connect_account_or_begin_oauth
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
-from accounts.services.oauth import AccountChoices, attach_connection, complete_connection, exchange_code_for_choices
+from accounts.services.oauth_completion import (
+    AccountChoices,
+    attach_connection,
+    complete_connection,
+    exchange_code_for_choices,
+)
 from accounts.services.pace import pause_account, reserve_publishing_times
 from accounts.services.tokens import (
     RenewalInProgress,
