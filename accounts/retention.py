@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.services.attempts import expired_attempts
+from accounts.services.connection_attempts import expired_attempts
 from config.db.retention import ExpiredRows
 from workspaces.retention import workspaces_to_purge
 

@@ -17,7 +17,7 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, platform
 from accounts.platforms.schemas import MAX_VIOLATIONS, schema_violations
 from accounts.platforms.types import AuthorizedAccount
-from accounts.services.attempts import BegunAttempt, begin_attempt
+from accounts.services.connection_attempts import BegunAttempt, begin_attempt
 from accounts.services.tokens import renewal_time
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access

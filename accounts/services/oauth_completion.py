@@ -17,8 +17,13 @@ from django.db import transaction
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.types import AuthorizedAccount, Identity
-from accounts.services.attempts import exchange_code, find_unexpired_attempt, require_usable_code, was_exchanged_with
 from accounts.services.connect import save_account
+from accounts.services.connection_attempts import (
+    exchange_code,
+    find_unexpired_attempt,
+    require_usable_code,
+    was_exchanged_with,
+)
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed

@@ -12,7 +12,7 @@ import time_machine
 from accounts import services
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
-from accounts.services.attempts import exchange_code, find_unexpired_attempt
+from accounts.services.connection_attempts import exchange_code, find_unexpired_attempt
 from auditlog.models import AuditEntry
 from tests.accounts.oauth_calls import CALLBACK, Granted, begin, complete, granted
 from tests.accounts.test_connect_input import everything_stored
