@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.dashboard import accounts, connect, connect_platform
+from accounts.dashboard import accounts, connect_oauth, connect_platform
 from accounts.views import AccountViewSet, CapabilitiesViewSet, OAuthCallbackViewSet
 
 PAGES = "dashboard/workspaces/<str:workspace_id>"
@@ -16,8 +16,8 @@ urlpatterns = [
     path("accounts/<str:account_id>", AccountViewSet.as_view({"delete": "destroy"})),
     path("accounts/<str:account_id>/status", AccountViewSet.as_view({"get": "status"})),
     path("accounts/<str:account_id>/capabilities", AccountViewSet.as_view({"get": "capabilities"})),
-    path("dashboard/connect", connect.begin_oauth, name="connect-begin"),
-    path("dashboard/connect/callback", connect.oauth_callback, name="connect-callback"),
+    path("dashboard/connect", connect_oauth.begin_oauth, name="connect-begin"),
+    path("dashboard/connect/callback", connect_oauth.oauth_callback, name="connect-callback"),
     path("capabilities", CapabilitiesViewSet.as_view({"get": "retrieve"})),
     path(f"{PAGES}/accounts", accounts.accounts, name="accounts"),
     path(f"{PAGES}/accounts/connect/<str:platform_name>", connect_platform.connect, name="account-connect"),
