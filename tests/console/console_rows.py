@@ -79,15 +79,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
             expires_at=now,
         ),
         *_of_media(asset, group),
-        StoredPlan.objects.create(
-            workspace=workspace,
-            operation="posts.cancel",
-            preview={},
-            content={},
-            hash="sha256:0",
-            maker="user:1",
-            expires_at=now,
-        ),
+        _plan(workspace),
         record_entry(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),
         *_books(ids),
         *_of_libraries(operator),
@@ -120,6 +112,11 @@ def _of_people(workspace: Workspace, operator: User, mail: OutgoingMail) -> list
         SecondFactor.create_or_replace_unconfirmed(operator),
         _session_of(workspace.owner_user),
     ]
+
+
+def _plan(workspace: Workspace) -> StoredPlan:
+    made = {"preview": {}, "content": {}, "hash": "sha256:0", "maker": "user:1", "expires_at": timezone.now()}
+    return StoredPlan.objects.create(workspace=workspace, operation="posts.cancel", **made)
 
 
 def _of_media(asset: MediaAsset, group: PostGroup) -> list[Model]:
