@@ -20,7 +20,7 @@ from agents.models import Agent, ApiKey, ClaimToken
 from agents.services import record_new_key_network, require_allowed_network
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
-from config.db.prepared import Prepared
+from config.db.fixed_select import FixedSelect
 from workspaces.models import User
 
 LAST_USED_INTERVAL = timedelta(seconds=60)
@@ -65,12 +65,12 @@ def _authenticate_token(token: str) -> tuple[Caller, ApiKey | None]:
     return (_claim_caller(token), None) if token.startswith(tokens.CLAIM_TOKEN_PREFIX) else _key_caller(token)
 
 
-_key = Prepared(lambda digest: ApiKey.objects.select_related("agent", "workspace").filter(token_sha256=digest))
+_key_by_digest = FixedSelect(ApiKey, where=("token_sha256",), join=("agent", "workspace"))
 
 
 def _key_caller(token: str) -> tuple[Caller, ApiKey]:
     stored = tokens.token_digest(token)
-    key = _key.first(stored)
+    key = _key_by_digest.first(stored)
     if key is None or not hmac.compare_digest(key.token_sha256, stored):
         raise Unauthenticated("This token is not one of this service's.")
     agent, workspace = key.agent, key.workspace

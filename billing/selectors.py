@@ -15,7 +15,7 @@ from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCapStatus, utc_da
 from billing.models import DayCounter, LedgerEntry, MonthCounter, Subscription
 from billing.plans import has_payment_processor
 from billing.prices import PublishingCharge
-from config.db.prepared import Prepared
+from config.db.fixed_select import FixedSelect
 from workspaces.models import Workspace
 
 
@@ -127,17 +127,16 @@ def agent_post_cap_usage(*, agent_id: str, at: datetime) -> AgentPostCapUsage:
     return AgentPostCapUsage(targets or 0, url_posts or 0)
 
 
-_workspace = Prepared(lambda workspace_id: Workspace.objects.filter(pk=workspace_id))
-_agent = Prepared(
-    lambda agent_id, workspace_id: Agent.objects.select_related("workspace").filter(pk=agent_id, workspace_id=workspace_id)
-)
+_workspace = FixedSelect(Workspace, where=("id",))
+_agent = FixedSelect(Agent, where=("id", "workspace_id"), join=("workspace",))
 
 
 def caps_of_workspace_and_agent(*, workspace_id: str, agent_id: str | None) -> Caps:
     """Return all caps on spending and posts that apply to the workspace and, if an agent id is given, to the agent."""
     if agent_id is None:
-        return Caps((_workspace_caps(_workspace.get(workspace_id)),))
-    agent = _agent.get(agent_id, workspace_id)
+        [workspace] = _workspace(workspace_id)
+        return Caps((_workspace_caps(workspace),))
+    [agent] = _agent(agent_id, workspace_id)
     own = MonthlyCaps(agent_id, "agent", agent.monthly_spend_cap_cents, 0, agent.monthly_social_url_post_cap)
     return Caps((own, _workspace_caps(agent.workspace)), agent.posts_per_day_cap)
 

@@ -23,7 +23,7 @@ def build_group_event(group: PostGroup, kind: str, target_id: str | None = None,
         trace_id=group.trace_id,
         sandbox=group.sandbox,
         url=group.event_url,
-        data={"post_group": post_group_json(group)},
+        data={"post_group": post_group_json(group, group.targets.all())},
     )
 
 

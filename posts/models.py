@@ -14,7 +14,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.types import Progress
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from posts.states import NEEDS_A_PERSON, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
+from posts.states import NEEDS_A_PERSON, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus, charged_cents
 from workspaces.models import Workspace
 
 
@@ -208,4 +208,4 @@ class PostTarget(DueRow, TimestampedModel):
     @property
     def cost_cents(self) -> int:
         """Return the price of this post target in cents; 0 if it failed or was cancelled."""
-        return 0 if self.status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else self.price_cents
+        return charged_cents(self.status, self.price_cents)

@@ -6,17 +6,19 @@ A test checks that the keys are those of the serializers in posts/serializers/re
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
 
 from posts.models import PostGroup, PostTarget
-from posts.states import GroupStatus
+from posts.states import GroupStatus, charged_cents
 
 
-def post_group_json(group: PostGroup) -> dict[str, Any]:
-    """Return the JSON data of a post group with all of its targets."""
+def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, Any]:
+    """Return the JSON data of a post group with all of its targets, which are instances or named tuples of their columns."""
+    shown = [post_target_json(target) for target in targets]
     return {
         "id": group.id,
         "workspace_id": group.workspace_id,
@@ -28,8 +30,8 @@ def post_group_json(group: PostGroup) -> dict[str, Any]:
         "sandbox": group.sandbox,
         "webhook_url": group.webhook_url,
         "metadata": group.metadata,
-        "cost_cents": group.cost_cents,
-        "created_by": group.created_by,
+        "cost_cents": sum(target["cost_cents"] for target in shown),
+        "created_by": {"actor_type": group.created_by_type, "actor_id": group.created_by_id},
         "rejection_reason": group.rejection_reason,
         "trace_id": group.trace_id,
         "plan_hash": group.plan_hash,
@@ -37,7 +39,7 @@ def post_group_json(group: PostGroup) -> dict[str, Any]:
         "created_at": format_timestamp(group.created_at),
         "updated_at": format_timestamp(group.updated_at),
         "finished_at": format_timestamp(group.finished_at),
-        "targets": [post_target_json(target) for target in group.targets.all()],
+        "targets": shown,
     }
 
 
@@ -62,7 +64,7 @@ def post_target_json(target: PostTarget) -> dict[str, Any]:
         "attempts": target.attempts,
         "next_attempt_at": format_timestamp(target.due_at),
         "published_at": format_timestamp(target.published_at),
-        "cost_cents": target.cost_cents,
+        "cost_cents": charged_cents(target.status, target.price_cents),
         "error": target.error,
     }
 

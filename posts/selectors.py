@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Window
@@ -15,8 +16,8 @@ from agents.models import Agent
 from config.api.caller import Caller, missing_or_foreign_id_error, require_access
 from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
+from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
-from config.db.prepared import Prepared
 from posts.models import PostGroup, PostTarget
 from posts.states import UNRELEASED, GroupStatus, TargetStatus
 from posts.summaries import PostSummary, load_summaries, select_summary_columns
@@ -34,8 +35,7 @@ def groups_with_targets() -> QuerySet[PostGroup]:
     return PostGroup.objects.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))
 
 
-_group = Prepared(lambda group_id: PostGroup.objects.filter(pk=group_id))
-_targets = Prepared(lambda group_id: PostTarget.objects.filter(group_id=group_id).order_by("position"))
+_targets_of_group = FixedSelect(PostTarget, where=("group_id",), join=("group",), order_by="position")
 
 
 def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
@@ -49,12 +49,23 @@ def get_post_group(
     *, caller: Caller, post_group_id: str, scope: str | AnyOf = "posts.read", write: bool = False
 ) -> PostGroup:
     """Return the post group with this id, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
-    group = _group.first(post_group_id) if is_id(post_group_id, "pgr") else None
-    if group is None or (not caller.is_user and group.workspace_id != caller.workspace_id):
+    targets = _targets_of_group(post_group_id) if is_id(post_group_id, "pgr") else []
+    if not targets or (not caller.is_user and targets[0].group.workspace_id != caller.workspace_id):
         raise missing_or_foreign_id_error(None, "post group")
-    set_prefetched_targets(group, _targets(group.id))
+    group = targets[0].group
+    set_prefetched_targets(group, targets)
     require_access(caller, group.workspace_id, scope, write=write, noun="post group")
     return group
+
+
+def read_post_group(*, caller: Caller, post_group_id: str) -> tuple[Any, list[Any]]:
+    """Return named tuples of a post group and of its targets, if the caller may read them. Raises NotFound, ScopeMissing."""
+    rows = _targets_of_group.named_tuples(post_group_id) if is_id(post_group_id, "pgr") else []
+    if not rows or (not caller.is_user and rows[0][1].workspace_id != caller.workspace_id):
+        raise missing_or_foreign_id_error(None, "post group")
+    group = rows[0][1]
+    require_access(caller, group.workspace_id, "posts.read", write=False, noun="post group")
+    return group, [target for target, _ in rows]
 
 
 def find_duplicate_posts(

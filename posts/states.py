@@ -60,6 +60,11 @@ UNFINISHED_TARGET_STATUSES = frozenset(
 )
 
 
+def charged_cents(status: str, price_cents: int) -> int:
+    """Return what a post target with this status and price costs: nothing if it failed or was cancelled."""
+    return 0 if status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else price_cents
+
+
 def statuses_before(*after: str) -> list[str]:
     """Return the statuses from which a post target may change to each of the given statuses."""
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]

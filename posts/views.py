@@ -17,6 +17,7 @@ from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
 from posts.plan_replies import PLAN_HASH_HEADER, plan_hash_header, preview_reply
 from posts.planning import WRITE_SCOPES
+from posts.post_group_json import post_group_json
 from posts.serializers.requests import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -155,7 +156,8 @@ class PostViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
     )
     def retrieve(self, call: Call, post_group_id: str) -> Reply:
-        return Reply({"post_group": selectors.get_post_group(caller=call.caller, post_group_id=post_group_id)})
+        group, targets = selectors.read_post_group(caller=call.caller, post_group_id=post_group_id)
+        return Reply(body={"post_group": post_group_json(group, targets)})
 
     @_group_operation(
         "posts.update",

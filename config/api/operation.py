@@ -115,11 +115,11 @@ class Call:
 class Reply:
     """A successful response of an API operation: its `data` and its HTTP `status`, which selects the serializer.
 
-    `finish` runs after the commit and returns newer data, for `wait` for example. `response` is an answer other than JSON,
-    sent unchanged.
+    `body` is given instead of `data` by frequent reads, whose JSON data is made without a serializer. `finish` runs after the
+    commit and returns newer data, for `wait` for example. `response` is an answer other than JSON, sent unchanged.
     """
 
-    data: Any
+    data: Any = None
     status: int = 200
     resource_id: str = ""
     replay_data: Any = None  # what `replay` needs besides the resource_id

@@ -119,7 +119,7 @@ class PostGroupSerializer(serializers.ModelSerializer):
         )
 
     def to_representation(self, group: PostGroup) -> dict[str, Any]:
-        return post_group_json(group)
+        return post_group_json(group, group.targets.all())
 
 
 class PostGroupEnvelope(serializers.Serializer):

@@ -56,7 +56,7 @@ def test_queries_of_reading_a_post(
     used: ApiClient, accounts: list[ConnectedAccount], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     group = create(used, *accounts)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         assert used.get(f"/posts/{group['id']}").status_code == 200
 
 

@@ -1,0 +1,120 @@
+"""Reads by fixed columns, whose SQL is made only once, because compiling a queryset takes Django longer than running it.
+
+They are for the few reads that almost every request makes. Tables and columns come from the models, and a test compares the
+rows with those of querysets. PostgreSQL parses each statement only once for each connection (DATABASE_PREPARED_STATEMENTS).
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Model
+from psycopg.types.datetime import TimestamptzLoader
+
+Row = TypeVar("Row", bound=Model)
+
+
+class _Table:
+    """A table of a SELECT: its model, the foreign key that refers to it, and the place of its columns in each row."""
+
+    def __init__(self, model: type[Model], key: Any, start: int) -> None:
+        self.model, self.key, self.fields = model, key, cast(Any, model._meta.concrete_fields)
+        self.names = [field.attname for field in self.fields]
+        self.columns = slice(start, start + len(self.fields))
+        self.primary_key = start + self.names.index(model._meta.pk.attname)
+        self.named_tuple: Any = namedtuple(f"{model.__name__}Values", self.names)  # type: ignore[misc]
+
+    def instance(self, row: list[Any]) -> Any:
+        return self.model.from_db(DEFAULT_DB_ALIAS, self.names, row[self.columns])
+
+
+class FixedSelect(Generic[Row]):
+    """A SELECT of the rows of one model whose columns `where` equal given values, with the rows that they refer to (`join`).
+
+    `FixedSelect(ApiKey, where=("token_sha256",), join=("agent",))(digest)` returns the list of
+    `ApiKey.objects.filter(token_sha256=digest).select_related("agent")`. Rows that refer to the same row share its instance.
+    """
+
+    def __init__(self, model: type[Row], where: tuple[str, ...], join: tuple[str, ...] = (), order_by: str = "") -> None:
+        self._model, self._where, self._join, self._order_by = model, where, join, order_by
+
+    def __call__(self, *values: Any) -> list[Row]:
+        own, *others = self._tables
+        found, joined = list[Row](), dict[Any, Any]()
+        for row in self._rows(values):
+            found.append(own.instance(row))
+            for table in others:
+                identity = table.key, row[table.primary_key]
+                if identity not in joined:
+                    joined[identity] = None if identity[1] is None else table.instance(row)
+                table.key.set_cached_value(found[-1], joined[identity])
+        return found
+
+    def first(self, *values: Any) -> Row | None:
+        """Run the SELECT with these values and return its first row, or None."""
+        return next(iter(self(*values)), None)
+
+    def named_tuples(self, *values: Any) -> list[tuple[Any, ...]]:
+        """Run the SELECT with these values and return a named tuple for each table, which is made faster than an instance."""
+        return [tuple(each.named_tuple._make(row[each.columns]) for each in self._tables) for row in self._rows(values)]
+
+    def _rows(self, values: tuple[Any, ...]) -> Iterator[list[Any]]:
+        connection = connections[DEFAULT_DB_ALIAS]
+        with _cursor(connection) as cursor:
+            cursor.execute(self._sql, values)
+            rows = cursor.fetchall()
+        for row in map(list, rows):
+            for place, convert, column in self._converters:
+                row[place] = convert(row[place], column, connection)
+            yield row
+
+    @cached_property
+    def _tables(self) -> list[_Table]:
+        tables = [_Table(self._model, None, 0)]
+        for key in map(self._model._meta.get_field, self._join):
+            tables.append(_Table(key.related_model, key, tables[-1].columns.stop))  # type: ignore[arg-type]
+        return tables
+
+    @cached_property
+    def _converters(self) -> list[tuple[int, Any, Any]]:
+        connection: Any = connections[DEFAULT_DB_ALIAS]
+        columns = [field.get_col(table.model._meta.db_table) for table in self._tables for field in table.fields]
+        return [
+            (place, convert, column)
+            for place, column in enumerate(columns)
+            for convert in (*connection.ops.get_db_converters(column), *column.get_db_converters(connection))
+        ]
+
+    @cached_property
+    def _sql(self) -> str:
+        def quoted(model: Any, *names: str) -> str:
+            return ".".join(map(connections[DEFAULT_DB_ALIAS].ops.quote_name, (model._meta.db_table, *names)))
+
+        def own(name: str) -> str:
+            field: Any = self._model._meta.get_field(name)
+            return quoted(self._model, field.column)
+
+        columns = ", ".join(quoted(table.model, field.column) for table in self._tables for field in table.fields)
+        sql = f"SELECT {columns} FROM {quoted(self._model)}"  # noqa: S608 - only names from the models
+        for table in self._tables[1:]:
+            key = quoted(table.model, table.key.target_field.column)
+            sql += f" LEFT JOIN {quoted(table.model)} ON {key} = {own(table.key.name)}"
+        sql += f" WHERE {' AND '.join(f'{own(name)} = %s' for name in self._where)}"
+        return sql + (f" ORDER BY {own(self._order_by)}" if self._order_by else "")
+
+
+def _cursor(connection: Any) -> CursorWrapper:
+    """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot."""
+    if connection.vendor != "postgresql":
+        return connection.cursor()
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    cursor = psycopg.Cursor(connection.connection)
+    cursor.adapters.register_loader("timestamptz", TimestamptzLoader)  # in C; Django's loader is in Python
+    return connection._prepare_cursor(cursor)
