@@ -16,6 +16,7 @@ handler404 = "config.home.error_pages.not_found"
 handler500 = "config.home.error_pages.server_error"
 
 urlpatterns = [
+    path("", include("posts.urls")),  # first, because most requests are about posts, and routes are tried in this order
     path("", RedirectView.as_view(url="/docs")),
     path("openapi.json", openapi, name="openapi"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
@@ -29,7 +30,6 @@ urlpatterns = [
     path("", include("webhooks.urls")),
     path("", include("accounts.urls")),
     path("", include("media.urls")),
-    path("", include("posts.urls")),
     path("admin/logout/", sign_out_of_all_browsers),
     path("admin/", admin.site.urls),
 ]
