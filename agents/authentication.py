@@ -42,7 +42,7 @@ class BearerAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be `Bearer <token>`.")
         caller, key = _authenticate_token(token.strip())
-        client = request.headers.get("x-service-client", "")
+        client = request.META.get("HTTP_X_SERVICE_CLIENT", "")
         caller.via = client if client in CLIENT_NAMES else None
         caller.ip = _ip_address(request.META.get("REMOTE_ADDR", ""))
         if key is not None:

@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -27,6 +28,7 @@ from config.api.operation import Operation
 from config.api.request_limits import WebThreadLimit
 from config.api.trace import set_trace_actor
 
+_JSON = JSONRenderer()
 _building = threading.Lock()
 _building_threads = WebThreadLimit(settings.WEB_THREADS // 4)
 
@@ -56,6 +58,8 @@ class OperationViewSet(ViewSet):
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         """Choose JSON for errors if the client accepts only another media type that the API operation can return."""
+        if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", "application/json"):  # of most clients, which accept JSON
+            return _JSON, _JSON.media_type
         others = self.declared.media_types if self.declared else ()
         return super().perform_content_negotiation(request, force or any(map(request.accepts, others)))
 
