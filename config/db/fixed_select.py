@@ -111,7 +111,7 @@ class FixedSelect(Generic[Row]):
 
 def _cursor(connection: Any) -> CursorWrapper:
     """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot."""
-    if connection.vendor != "postgresql":
+    if connection.vendor != "postgresql" or connection.queries_logged:  # Django logs the values of its own cursors only
         return connection.cursor()
     connection.close_if_health_check_failed()
     connection.ensure_connection()
