@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from config import middleware_settings
 from config.authentication_settings import AUTHENTICATION_SETTINGS
 from config.beat_schedule import BEAT_SCHEDULE
 from config.environment import (
@@ -73,25 +74,8 @@ INSTALLED_APPS = [
     "config.notices",
     "config.console",
 ]
-MIDDLEWARE = [
-    "config.api.middleware.TraceMiddleware",
-    "config.api.middleware.AccessLogMiddleware",
-    "config.api.middleware.ClientAddressMiddleware",
-    "config.pages.security_headers.SecurityHeadersMiddleware",
-    "config.api.middleware.PlainHttpTokenMiddleware",  # before the redirect to https
-    "django.middleware.security.SecurityMiddleware",
-    "config.api.middleware.BodyLimitMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
-    "axes.middleware.AxesMiddleware",
-    "workspaces.sign_in.middleware.UserSessionMiddleware",
-]
+MIDDLEWARE = middleware_settings.MIDDLEWARE
+SILENCED_SYSTEM_CHECKS = middleware_settings.SILENCED_SYSTEM_CHECKS
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
