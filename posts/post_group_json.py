@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus, charged_cents
+from posts.summaries import PostSummary
 
 
 def post_group_json(group: PostGroup, targets: Iterable[PostTarget]) -> dict[str, Any]:
@@ -69,9 +71,29 @@ def post_target_json(target: PostTarget) -> dict[str, Any]:
     }
 
 
+def listed_post_json(group: PostSummary, zone: ZoneInfo) -> dict[str, Any]:
+    """Return the JSON data of a post group in a list, with its local time in a time zone."""
+    local = group.scheduled_at.astimezone(zone) if group.scheduled_at else None
+    return {
+        "id": group.id,
+        "status": group.status,
+        "scheduled_at": format_timestamp(group.scheduled_at),
+        "local_time": f"{local.hour:02}:{local.minute:02}" if local else None,
+        "text": group.text,
+        "sandbox": group.sandbox,
+        "targets": [
+            {"id": target_id, "platform": platform, "connected_account_id": account_id, "status": status}
+            for target_id, platform, account_id, status in group.targets
+        ],
+    }
+
+
 def format_timestamp(value: datetime | None) -> str | None:
     """Format a time in a post's JSON as ISO 8601 in UTC with a trailing Z.
 
     The format is that of `fields.Timestamp`.
     """
-    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if value is None:
+        return None
+    in_utc = value if value.tzinfo is UTC else value.astimezone(UTC)
+    return in_utc.isoformat().removesuffix("+00:00") + "Z"

@@ -20,7 +20,7 @@ from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
 from posts.states import UNRELEASED, GroupStatus, TargetStatus
-from posts.summaries import PostSummary, load_summaries, select_summary_columns
+from posts.summaries import PostSummary, fetch_summaries
 from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)
@@ -116,7 +116,7 @@ def scheduled_posts_of_day(
     _require_in_workspace(workspace_id, account_id=account_id)
     rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
     rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(status__in=STATUSES_NOT_IN_CALENDAR)
-    return load_summaries(paginate_by_time(select_summary_columns(rows), field="scheduled_at", limit=limit, cursor=cursor))
+    return paginate_by_time(rows, field="scheduled_at", limit=limit, cursor=cursor, fetch=fetch_summaries)
 
 
 def calendar_posts_of_day(
@@ -206,8 +206,7 @@ def search_posts(
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
-    columns = select_summary_columns(_with_target(rows, platform, account_id))
-    return load_summaries(paginate(columns, limit=limit, cursor=cursor))
+    return paginate(_with_target(rows, platform, account_id), limit=limit, cursor=cursor, fetch=fetch_summaries)
 
 
 def workspace_timezone_name(*, workspace_id: str) -> str:

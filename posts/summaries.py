@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from datetime import datetime
-from typing import Any, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from config.api.paging import Page
+from config.db.fast_read import Converters, converters_of, quoted_column, read_rows
 from posts.models import PostGroup, PostTarget
-
-# The fields of PostSummary. `paginate` and `paginate_by_time` need the columns that they sort by.
-SUMMARY_COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_at")
 
 
 class TargetSummary(NamedTuple):
@@ -35,18 +32,41 @@ class PostSummary(NamedTuple):
     created_at: datetime
     targets: list[TargetSummary]
 
+    @property
+    def pk(self) -> str:
+        return self.id
 
-def select_summary_columns(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
-    """Restrict a queryset of post groups to the columns that their summaries need."""
-    return groups.values_list(*SUMMARY_COLUMNS, named=True)  # named tuples with the attributes of a post group
+
+_GROUP_COLUMNS, _TARGET_COLUMNS = PostSummary._fields[:-1], TargetSummary._fields
 
 
-def load_summaries(page: Page[PostGroup]) -> Page[PostSummary]:
-    """Convert a page of post groups to summaries; their targets are loaded with one query."""
-    targets: dict[str, list[TargetSummary]] = defaultdict(list)
-    groups: list[Any] = page.rows  # named tuples of SUMMARY_COLUMNS
-    ids = [group.pk for group in groups]
-    rows = PostTarget.objects.filter(group_id__in=ids).order_by("group_id", "position")
-    for group_id, *shown in rows.values_list("group_id", *TargetSummary._fields) if ids else ():
-        targets[group_id].append(TargetSummary(*shown))
-    return Page([PostSummary._make((*group, targets[group.pk])) for group in groups], page.next_cursor)
+def fetch_summaries(groups: QuerySet[PostGroup]) -> list[PostSummary]:
+    """Read the summaries of the post groups of a queryset, and of their targets, with one statement.
+
+    The queryset must be sorted by columns of the summaries.
+    """
+    page, params = groups.values_list(*_GROUP_COLUMNS).query.sql_with_params()
+    column = {name: quoted_column(PostTarget._meta.get_field(name)) for name in (*_TARGET_COLUMNS, "group", "position")}
+    order = [
+        f"page.{name.strip('-').replace('pk', 'id')}{' DESC' * name.startswith('-')}"
+        for name in map(str, groups.query.order_by)
+    ]
+    sql = (  # the names are those of the models
+        f"SELECT page.*, {', '.join(map(column.__getitem__, _TARGET_COLUMNS))} FROM ({page}) page "  # noqa: S608
+        f"LEFT JOIN {PostTarget._meta.db_table} ON {column['group']} = page.id "
+        f"ORDER BY {', '.join(order)}, {column['position']}"
+    )
+    width = len(_GROUP_COLUMNS)
+    summaries: list[PostSummary] = []
+    for row in read_rows(sql, params, _converters()):
+        if not summaries or summaries[-1].id != row[0]:
+            summaries.append(PostSummary._make((*row[:width], [])))
+        if row[width] is not None:
+            summaries[-1].targets.append(TargetSummary._make(row[width:]))
+    return summaries
+
+
+@cache
+def _converters() -> Converters:
+    fields = [PostGroup._meta.get_field(name) for name in _GROUP_COLUMNS]
+    return converters_of([*fields, *(PostTarget._meta.get_field(name) for name in _TARGET_COLUMNS)])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
-from config.api.paging import page_body
+from config.api.paging import Page, page_body
 from config.api.scopes import any_of
 from config.api.views import OperationViewSet
 from posts import selectors, services
@@ -17,7 +18,7 @@ from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
 from posts.plan_replies import PLAN_HASH_HEADER, plan_hash_header, preview_reply
 from posts.planning import WRITE_SCOPES
-from posts.post_group_json import post_group_json
+from posts.post_group_json import format_timestamp, listed_post_json, post_group_json
 from posts.serializers.requests import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -49,6 +50,7 @@ from posts.serializers.responses import (
 from posts.services.commit import plan_and_commit
 from posts.services.create import ANY_POSTS_SCOPE
 from posts.services.review import REVIEWERS
+from posts.summaries import PostSummary
 
 SPEND_ERRORS = ("SPEND_CAP_EXCEEDED", "PAYMENT_METHOD_REQUIRED", "SOCIAL_URL_POST_CAP_EXCEEDED", "POSTS_PER_DAY_CAP_EXCEEDED")
 RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "WEBHOOK_URL_NOT_ALLOWED")
@@ -134,8 +136,9 @@ class PostViewSet(OperationViewSet):
         day, timezone = call.query.pop("date"), call.query.pop("timezone")
         window = local_day_window(day, timezone)
         page = selectors.scheduled_posts_of_day(caller=call.caller, window=window, **call.query)
-        shown = {"date": day, "window": {"start": window[0], "end": window[1]}}
-        return Reply({**shown, **page_body("posts", page), "timezone": timezone})
+        start, end = map(format_timestamp, window)
+        shown = {"date": day.isoformat(), "timezone": timezone, "window": {"start": start, "end": end}}
+        return Reply(body={**_posts_json(page, timezone), **shown})
 
     @operation(
         "posts.search",
@@ -147,7 +150,7 @@ class PostViewSet(OperationViewSet):
     def search(self, call: Call) -> Reply:
         page = selectors.search_posts(caller=call.caller, **call.query)
         timezone = selectors.workspace_timezone_name(workspace_id=call.query["workspace_id"])
-        return Reply({**page_body("posts", page), "timezone": timezone})
+        return Reply(body=_posts_json(page, timezone))
 
     @operation(
         "posts.get",
@@ -246,6 +249,11 @@ def _plan_and_commit(call: Call, post_group_id: str = "", *, status: int = 200) 
         plan_hash=plan_hash_header(call),
     )
     return preview_reply(plan, call.data) if call.dry_run else _reply(plan, status, wait=wait)
+
+
+def _posts_json(page: Page[PostSummary], timezone: str) -> dict[str, Any]:
+    zone = ZoneInfo(timezone)
+    return page_body("posts", Page([listed_post_json(group, zone) for group in page.rows], page.next_cursor))
 
 
 def _reply(plan: Plan, status: int, *, wait: bool = False) -> Reply:

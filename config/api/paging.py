@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
@@ -24,9 +25,14 @@ class Page(Generic[Entry]):
     next_cursor: str | None
 
 
-def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return one page of a list, newest first: the rows that follow the request's `cursor`, in descending order of ids."""
-    rows = list(_after(queryset, cursor).order_by("-pk")[: limit + 1])
+def paginate(
+    queryset: QuerySet[Row], *, limit: int, cursor: str | None = None, fetch: Callable[[QuerySet[Row]], list[Any]] = list
+) -> Page[Any]:
+    """Return one page of a list, newest first: the rows that follow the request's `cursor`, in descending order of ids.
+
+    `fetch` reads the rows of a sorted queryset; they have at least a `pk`.
+    """
+    rows = fetch(_after(queryset, cursor).order_by("-pk")[: limit + 1])
     more = len(rows) > limit
     return Page(rows[:limit], _encoded(rows[limit - 1].pk) if more else None)
 
@@ -46,14 +52,24 @@ def paginate_with_scan_limit(
     return Page(page.rows, _encoded(last))
 
 
-def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
-    """Return one page of a list, sorted by a time field and then by id: the rows that follow the request's cursor."""
+def paginate_by_time(
+    queryset: QuerySet[Row],
+    *,
+    field: str,
+    limit: int,
+    cursor: str | None = None,
+    fetch: Callable[[QuerySet[Row]], list[Any]] = list,
+) -> Page[Any]:
+    """Return one page of a list, sorted by a time field and then by id: the rows that follow the request's cursor.
+
+    `fetch` reads the rows of a sorted queryset; they have at least the time and a `pk`.
+    """
     if cursor is not None:
         text, _, pk = _decoded(cursor).partition("|")
         at = _time(text)
         _refuse_unless(at is not None and is_id(pk, _prefix(queryset)))
         queryset = queryset.filter(Q(**{f"{field}__gt": at}) | Q(**{field: at, "pk__gt": pk}))
-    rows = list(queryset.order_by(field, "pk")[: limit + 1])
+    rows = fetch(queryset.order_by(field, "pk")[: limit + 1])
     last = rows[limit - 1] if len(rows) > limit else None
     return Page(rows[:limit], _encoded(f"{getattr(last, field).isoformat()}|{last.pk}") if last else None)
 

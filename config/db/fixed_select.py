@@ -7,15 +7,14 @@ rows with those of querysets. PostgreSQL parses each statement only once for eac
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
-import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.backends.utils import CursorWrapper
 from django.db.models import Model
-from psycopg.types.datetime import TimestamptzLoader
+
+from config.db.fast_read import Converters, converters_of, quoted_column, read_rows
 
 Row = TypeVar("Row", bound=Model)
 
@@ -30,7 +29,7 @@ class _Table:
         self.primary_key = start + self.names.index(model._meta.pk.attname)
         self.named_tuple: Any = namedtuple(f"{model.__name__}Values", self.names)  # type: ignore[misc]
 
-    def instance(self, row: list[Any]) -> Any:
+    def instance(self, row: Sequence[Any]) -> Any:
         return self.model.from_db(DEFAULT_DB_ALIAS, self.names, row[self.columns])
 
 
@@ -64,15 +63,8 @@ class FixedSelect(Generic[Row]):
         """Run the SELECT with these values and return a named tuple for each table, which is made faster than an instance."""
         return [tuple(each.named_tuple._make(row[each.columns]) for each in self._tables) for row in self._rows(values)]
 
-    def _rows(self, values: tuple[Any, ...]) -> Iterator[list[Any]]:
-        connection = connections[DEFAULT_DB_ALIAS]
-        with _cursor(connection) as cursor:
-            cursor.execute(self._sql, values)
-            rows = cursor.fetchall()
-        for row in map(list, rows):
-            for place, convert, column in self._converters:
-                row[place] = convert(row[place], column, connection)
-            yield row
+    def _rows(self, values: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
+        return read_rows(self._sql, values, self._converters)
 
     @cached_property
     def _tables(self) -> list[_Table]:
@@ -82,39 +74,20 @@ class FixedSelect(Generic[Row]):
         return tables
 
     @cached_property
-    def _converters(self) -> list[tuple[int, Any, Any]]:
-        connection: Any = connections[DEFAULT_DB_ALIAS]
-        columns = [field.get_col(table.model._meta.db_table) for table in self._tables for field in table.fields]
-        return [
-            (place, convert, column)
-            for place, column in enumerate(columns)
-            for convert in (*connection.ops.get_db_converters(column), *column.get_db_converters(connection))
-        ]
+    def _converters(self) -> Converters:
+        return converters_of(field for table in self._tables for field in table.fields)
 
     @cached_property
     def _sql(self) -> str:
-        def quoted(model: Any, *names: str) -> str:
-            return ".".join(map(connections[DEFAULT_DB_ALIAS].ops.quote_name, (model._meta.db_table, *names)))
+        quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
 
         def own(name: str) -> str:
-            field: Any = self._model._meta.get_field(name)
-            return quoted(self._model, field.column)
+            return quoted_column(self._model._meta.get_field(name))
 
-        columns = ", ".join(quoted(table.model, field.column) for table in self._tables for field in table.fields)
-        sql = f"SELECT {columns} FROM {quoted(self._model)}"  # noqa: S608 - only names from the models
+        columns = ", ".join(quoted_column(field) for table in self._tables for field in table.fields)
+        sql = f"SELECT {columns} FROM {quote(self._model._meta.db_table)}"  # noqa: S608 - only names from the models
         for table in self._tables[1:]:
-            key = quoted(table.model, table.key.target_field.column)
-            sql += f" LEFT JOIN {quoted(table.model)} ON {key} = {own(table.key.name)}"
+            on = f"{quoted_column(table.key.target_field)} = {own(table.key.name)}"
+            sql += f" LEFT JOIN {quote(table.model._meta.db_table)} ON {on}"
         sql += f" WHERE {' AND '.join(f'{own(name)} = %s' for name in self._where)}"
         return sql + (f" ORDER BY {own(self._order_by)}" if self._order_by else "")
-
-
-def _cursor(connection: Any) -> CursorWrapper:
-    """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot."""
-    if connection.vendor != "postgresql" or connection.queries_logged:  # Django logs the values of its own cursors only
-        return connection.cursor()
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    cursor = psycopg.Cursor(connection.connection)
-    cursor.adapters.register_loader("timestamptz", TimestamptzLoader)  # in C; Django's loader is in Python
-    return connection._prepare_cursor(cursor)

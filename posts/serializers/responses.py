@@ -12,7 +12,7 @@ from accounts.serializers.issues import IssueSerializer
 from billing.serializers import SpendCapSerializer
 from config.api.serializers import dry_run_serializer_class
 from posts.models import PostGroup, PostTarget
-from posts.post_group_json import format_timestamp, post_group_json, post_target_json
+from posts.post_group_json import listed_post_json, post_group_json, post_target_json
 from posts.serializers.requests import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -217,20 +217,7 @@ class ListedPostSerializer(serializers.Serializer):
     targets = ListedTargetSerializer(many=True)
 
     def to_representation(self, instance: tuple[PostSummary, ZoneInfo]) -> dict[str, Any]:
-        group, zone = instance
-        at = group.scheduled_at
-        return {
-            "id": group.id,
-            "status": group.status,
-            "scheduled_at": format_timestamp(at),
-            "local_time": f"{at.astimezone(zone):%H:%M}" if at else None,
-            "text": group.text,
-            "sandbox": group.sandbox,
-            "targets": [
-                {"id": each.id, "platform": each.platform, "connected_account_id": each.account_id, "status": each.status}
-                for each in group.targets
-            ],
-        }
+        return listed_post_json(*instance)
 
 
 class SearchedPostsSerializer(serializers.Serializer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -68,19 +69,19 @@ def stamp(workspace: Workspace) -> Any:
 def test_a_preview_writes_nothing(stamp: Any) -> None:
     answer = stamp("text=a&dry_run=true", idempotency_key="k")
 
-    assert (answer.status_code, answer.data["operation"], answer.data["would_create"]) == (
+    assert (answer.status_code, json.loads(answer.content)["operation"], json.loads(answer.content)["would_create"]) == (
         200,
         "stamps.make",
         {"number": None},
     )
     assert StampViewSet.written == []
-    assert stamp("text=a", idempotency_key="k").data == {"number": 1}
+    assert json.loads(stamp("text=a", idempotency_key="k").content) == {"number": 1}
 
 
 def test_a_key_replays_the_first_answer(stamp: Any) -> None:
     first, again, other = (stamp(f"text={text}", idempotency_key="k") for text in "aab")
 
-    assert first.data == again.data == other.data == {"number": 1}
+    assert {answer.content for answer in (first, again, other)} == {b'{"number":1}'}
     assert StampViewSet.written == ["a"]
     assert [answer.get("Idempotency-Replayed") for answer in (first, again, other)] == [None, "true", "true"]
     assert [answer.get("Idempotency-Request-Differs") for answer in (again, other)] == [None, "true"]

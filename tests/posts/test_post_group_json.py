@@ -11,14 +11,13 @@ from django.utils import timezone
 from rest_framework.serializers import ModelSerializer, Serializer
 
 from accounts.models import ConnectedAccount
-from config.api.paging import paginate
 from config.api.serializers import shared_serializer_instance
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.selectors import groups_with_targets
 from posts.serializers.responses import ListedPostSerializer, PostGroupSerializer, TargetSerializer
 from posts.states import TargetStatus
-from posts.summaries import load_summaries, select_summary_columns
+from posts.summaries import fetch_summaries
 from tests.conftest import ApiClient
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create
@@ -82,7 +81,7 @@ def test_times_are_utc_in_any_active_time_zone(groups: list[PostGroup]) -> None:
 
 def test_the_json_of_a_list_equals_the_serializers_output(groups: list[PostGroup]) -> None:
     [group] = [group for group in groups if group.text == "Bench Ω"]
-    [row] = load_summaries(paginate(select_summary_columns(PostGroup.objects.filter(pk=group.pk)), limit=1)).rows
+    [row] = fetch_summaries(PostGroup.objects.filter(pk=group.pk).order_by("pk"))
     shown = shared_serializer_instance(ListedPostSerializer).to_representation((row, ZONE))
 
     given = {"targets": group.targets, "local_time": "09:30"}

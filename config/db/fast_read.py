@@ -1,0 +1,56 @@
+"""Runs the SELECT statements of frequent reads with a faster cursor than that of Django's ORM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.utils import CursorWrapper
+from psycopg.types.datetime import TimestamptzLoader
+
+Converters = list[tuple[int, Any, Any]]  # the place of a column in each row, the function that converts it, and the column
+
+
+def converters_of(fields: Iterable[Any]) -> Converters:
+    """Return what converts the columns of a SELECT to the Python values of these model fields, in the same order."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    columns = [field.get_col(field.model._meta.db_table) for field in fields]
+    return [
+        (place, convert, column)
+        for place, column in enumerate(columns)
+        for convert in (*connection.ops.get_db_converters(column), *column.get_db_converters(connection))
+    ]
+
+
+def quoted_column(field: Any) -> str:
+    """Return the column of a model field with its table, quoted for use in SQL."""
+    quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
+    return f"{quote(field.model._meta.db_table)}.{quote(field.column)}"
+
+
+def read_rows(sql: str, params: Sequence[Any], converters: Converters) -> Sequence[Sequence[Any]]:
+    """Run a SELECT statement and return its rows, whose columns are converted to Python values."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    with _cursor(connection) as cursor:
+        cursor.execute(sql, params)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    if not converters:
+        return rows
+    converted = [list(row) for row in rows]
+    for row in converted:
+        for place, convert, column in converters:
+            row[place] = convert(row[place], column, connection)
+    return converted
+
+
+def _cursor(connection: Any) -> CursorWrapper:
+    """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot."""
+    if connection.vendor != "postgresql" or connection.queries_logged:  # Django logs the values of its own cursors only
+        return connection.cursor()
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    cursor = psycopg.Cursor(connection.connection)
+    cursor.adapters.register_loader("timestamptz", TimestamptzLoader)  # in C; Django's loader is in Python
+    return connection._prepare_cursor(cursor)
