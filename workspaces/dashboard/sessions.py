@@ -13,9 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from config.api.errors import NotFound
-from workspaces import services
 from workspaces.models import User
-from workspaces.sign_in.sessions import sessions_of
+from workspaces.sign_in import sessions as sign_in_sessions
 from workspaces.workspace_page import api_error_page, caller_of_request
 
 # (part of a User-Agent header, name). The first match counts, because most browsers name older ones in the header.
@@ -48,7 +47,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
     here = request.session.session_key
     shown = [
         {"session": row, "browser": describe_user_agent(row.user_agent), "this": row.session_id == here}
-        for row in sessions_of(cast(User, request.user))
+        for row in sign_in_sessions.sessions_of(cast(User, request.user))
     ]
     return render(request, "workspaces/sessions.html", {"sessions": shown})
 
@@ -59,7 +58,7 @@ def end_session(request: HttpRequest, user_session_id: int) -> HttpResponse:
     """Dashboard page: end one of the signed-in user's sign-in sessions."""
     here = request.session.session_key or ""
     try:
-        services.end_session(caller=caller_of_request(request), user_session_id=user_session_id)
+        sign_in_sessions.end_session(caller=caller_of_request(request), user_session_id=user_session_id)
     except NotFound as error:
         return api_error_page(request, error)
     if not request.session.exists(here):  # the user ended the current session
@@ -75,7 +74,9 @@ def end_other_sessions(request: HttpRequest) -> HttpResponse:
 
     The current session continues with a new session key.
     """
-    user = services.end_other_sessions(caller=caller_of_request(request), session_key=request.session.session_key or "")
+    user = sign_in_sessions.end_other_sessions(
+        caller=caller_of_request(request), session_key=request.session.session_key or ""
+    )
     update_session_auth_hash(request, user)
     messages.success(request, "You are signed out everywhere else.")
     return redirect("sessions")

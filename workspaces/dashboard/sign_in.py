@@ -27,11 +27,18 @@ from config.api.caller import is_recent_sign_in
 from config.api.errors import ApiError, Forbidden, RateLimited
 from config.api.request_limits import reserve_outbound_thread
 from workspaces.models import User
-from workspaces.services import sign_out_everywhere, upsert_user_at_sign_in
+from workspaces.services import upsert_user_at_sign_in
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.backend import OpenIdBackend
 from workspaces.sign_in.oidc_claims import UNKNOWN_AUTH_TIME, InvalidSubject, identity_from_claims, is_operator_by_claims
-from workspaces.sign_in.sessions import SignInMethod, authenticated_at, begin_session, set_authenticated_at, sign_in_method
+from workspaces.sign_in.sessions import (
+    SignInMethod,
+    authenticated_at,
+    begin_session,
+    set_authenticated_at,
+    sign_in_method,
+    sign_out_everywhere,
+)
 from workspaces.workspace_page import api_error_page, caller_of_request
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Business operations on users, sessions, workspaces, members, invitations and outgoing e-mail."""
+"""Business operations on users, workspaces, members, invitations and outgoing e-mail."""
 
 from __future__ import annotations
 
@@ -11,16 +11,7 @@ from workspaces.services.invitations import (
 )
 from workspaces.services.mail import queue_mail
 from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, lock_workspace, remove_member
-from workspaces.services.users import (
-    delete_user_and_workspaces,
-    end_other_sessions,
-    end_session,
-    end_sessions,
-    export_user,
-    sign_out_everywhere,
-    upsert_user_at_sign_in,
-    user_for_provider_token,
-)
+from workspaces.services.users import delete_user_and_workspaces, export_user, upsert_user_at_sign_in, user_for_provider_token
 from workspaces.services.workspaces import (
     create_workspace,
     delete_workspace,

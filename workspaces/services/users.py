@@ -1,7 +1,6 @@
-"""Signs in, exports and deletes users, and ends their sessions.
+"""Signs in, exports and deletes users.
 
-Users of the identity provider are found by (issuer, subject), never by e-mail address. A session ends when its row of
-django_session is deleted, or when the user's session epoch is raised.
+Users of the identity provider are found by (issuer, subject), never by e-mail address.
 """
 
 from __future__ import annotations
@@ -9,18 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, missing_or_foreign_id_error, operator_caller, require_recent_sign_in
 from config.api.errors import Forbidden
 from workspaces import selectors
-from workspaces.models import EndedIdentity, Member, User, UserSession, Workspace
+from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.workspaces import mark_workspace_deleted
 from workspaces.sign_in.oidc_claims import OidcIdentity
+from workspaces.sign_in.sessions import end_sessions
 
 
 def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | None) -> User:
@@ -86,50 +84,6 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
                 mark_workspace_deleted(caller=caller, workspace=workspace)
         record_entry(caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run)
     return user, owned
-
-
-def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") -> None:
-    """End all sign-in sessions of the calling user, in all browsers. The identity provider's access tokens stay valid."""
-    with transaction.atomic():
-        end_sessions(User.objects.get(pk=caller.actor_id))
-        _record_session_end(caller, operation)
-
-
-def end_session(*, caller: Caller, user_session_id: int) -> None:
-    """End one of the calling user's own sign-in sessions. Raises NotFound if there is no such session."""
-    with transaction.atomic():
-        found = UserSession.objects.filter(pk=user_session_id, user_id=caller.actor_id).first()
-        if found is None:
-            raise missing_or_foreign_id_error(None, "session")
-        Session.objects.filter(pk=found.session_id).delete()
-        _record_session_end(caller, "users.end_session")
-
-
-def end_other_sessions(*, caller: Caller, session_key: str) -> User:
-    """End all sign-in sessions of the calling user except the session with this session key.
-
-    Returns the user, for Django's `update_session_auth_hash`, which moves the remaining session to the new epoch.
-    """
-    with transaction.atomic():
-        user = User.objects.get(pk=caller.actor_id)
-        end_sessions(user, except_key=session_key)
-        _record_session_end(caller, "users.end_other_sessions")
-    user.refresh_from_db()
-    return user
-
-
-def end_sessions(user: User, *, except_key: str = "") -> None:
-    """End a user's sign-in sessions: delete their rows, and raise the counter (epoch) that valid sessions must match.
-
-    The new epoch also ends sessions without a row of UserSession. The session with `except_key` can be moved to it.
-    Needs a transaction.
-    """
-    User.objects.filter(pk=user.pk).update(session_epoch=F("session_epoch") + 1)
-    Session.objects.filter(user_session__user=user).exclude(pk=except_key).delete()
-
-
-def _record_session_end(caller: Caller, operation: str) -> None:
-    record_entry(caller=caller, operation=operation, resource_type="user", resource_id=caller.actor_id)
 
 
 def _record_sign_in(person: User, ip: str | None) -> None:

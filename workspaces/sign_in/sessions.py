@@ -1,7 +1,8 @@
-"""The sign-in sessions of users: how they start, when they were last used, and when they end.
+"""The sign-in sessions of users: how they start, when they were last used, and how they end.
 
 The session itself stores when and how it began. Its row of UserSession stores when and from where it was last used, so that
-users can see and end their sessions.
+users can see and end their sessions. A session ends when its row of django_session is deleted, or when the user's session
+epoch is raised.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, login
 from django.contrib.sessions.models import Session
-from django.db.models import TextChoices
+from django.db import transaction
+from django.db.models import F, TextChoices
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from auditlog.services import record_entry
+from config.api.caller import Caller, missing_or_foreign_id_error
 from workspaces.models import User, UserSession
 from workspaces.sign_in.oidc_claims import UNKNOWN_AUTH_TIME
 
@@ -97,7 +101,51 @@ def sessions_of(user: User) -> list[UserSession]:
     return [row for row in rows.order_by("-last_used_at")[:MAX_SESSIONS_SHOWN] if _has_current_hash(row.session, hashes)]
 
 
+def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") -> None:
+    """End all sign-in sessions of the calling user, in all browsers. The identity provider's access tokens stay valid."""
+    with transaction.atomic():
+        end_sessions(User.objects.get(pk=caller.actor_id))
+        _record_session_end(caller, operation)
+
+
+def end_session(*, caller: Caller, user_session_id: int) -> None:
+    """End one of the calling user's own sign-in sessions. Raises NotFound if there is no such session."""
+    with transaction.atomic():
+        found = UserSession.objects.filter(pk=user_session_id, user_id=caller.actor_id).first()
+        if found is None:
+            raise missing_or_foreign_id_error(None, "session")
+        Session.objects.filter(pk=found.session_id).delete()
+        _record_session_end(caller, "users.end_session")
+
+
+def end_other_sessions(*, caller: Caller, session_key: str) -> User:
+    """End all sign-in sessions of the calling user except the session with this session key.
+
+    Returns the user, for Django's `update_session_auth_hash`, which moves the remaining session to the new epoch.
+    """
+    with transaction.atomic():
+        user = User.objects.get(pk=caller.actor_id)
+        end_sessions(user, except_key=session_key)
+        _record_session_end(caller, "users.end_other_sessions")
+    user.refresh_from_db()
+    return user
+
+
+def end_sessions(user: User, *, except_key: str = "") -> None:
+    """End a user's sign-in sessions: delete their rows, and raise the counter (epoch) that valid sessions must match.
+
+    The new epoch also ends sessions without a row of UserSession. The session with `except_key` can be moved to it.
+    Needs a transaction.
+    """
+    User.objects.filter(pk=user.pk).update(session_epoch=F("session_epoch") + 1)
+    Session.objects.filter(user_session__user=user).exclude(pk=except_key).delete()
+
+
 def _has_current_hash(session: Session, hashes: list[str]) -> bool:
     """Return whether a sign-in session is still valid: a new password or signing out everywhere makes its hash outdated."""
     stored_hash = session.get_decoded().get(HASH_SESSION_KEY, "")
     return any(constant_time_compare(stored_hash, each) for each in hashes)
+
+
+def _record_session_end(caller: Caller, operation: str) -> None:
+    record_entry(caller=caller, operation=operation, resource_type="user", resource_id=caller.actor_id)

@@ -14,7 +14,7 @@ from config.api.caller import system_caller
 from config.console.models import SecondFactor
 from config.db.retention import ExpiredRows
 from workspaces.models import User
-from workspaces.services import end_sessions
+from workspaces.sign_in.sessions import end_sessions
 
 UNCONFIRMED_TTL = timedelta(days=1)
 
