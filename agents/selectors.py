@@ -1,12 +1,14 @@
-"""Database queries of agents and API keys."""
+"""Database queries of agents, their claim tokens, and API keys."""
 
 from __future__ import annotations
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from agents import tokens
+from agents.errors import ClaimTokenUnknown
 from agents.models import Agent, ApiKey, ClaimToken
-from config.api.caller import Caller, missing_or_foreign_id_error, require_access
+from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, missing_or_foreign_id_error, require_access
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 
@@ -50,6 +52,28 @@ def keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[ApiKey]:
     """Return the latest API keys of the agent, newest first. Raises NotFound, ScopeMissing."""
     require_access(caller, agent.workspace_id, "api_keys.write", write=False, noun="agent")
     return list(ApiKey.objects.filter(agent=agent).order_by("-pk")[:limit])
+
+
+def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
+    """Return the API keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, Forbidden."""
+    require_access(caller, workspace_id, "api_keys.write", write=False)
+    forbid_agent_callers(caller)
+    keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
+    return paginate(keys, limit=limit, cursor=cursor)
+
+
+def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
+    """Return the row of an agent's claim token, even of a used one. Raises ClaimTokenUnknown if the caller may not see it.
+
+    A user may send any claim token, because its holder could also send it as the bearer token.
+    """
+    live = ClaimToken.objects.exclude(agent__workspace__status=WorkspaceStatus.DELETED)
+    visible = live if caller.is_user else live.filter(agent__workspace=caller.workspace_id)
+    rows = visible.select_related("agent__workspace").filter(token_sha256=tokens.token_digest(claim_token))
+    claim = rows.first() if tokens.is_well_formed_token(claim_token) else None
+    if claim is None:
+        raise ClaimTokenUnknown()
+    return claim
 
 
 def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:

@@ -35,7 +35,7 @@ from config.api.views import OperationViewSet
 
 def _claim(call: Call) -> str:
     """Return the owner of the Idempotency-Key in a request with an agent's claim token: the token itself, not the caller."""
-    claim = services.find_claim_token(caller=call.caller, claim_token=str(call.data.get("claim_token")))
+    claim = selectors.find_claim_token(caller=call.caller, claim_token=str(call.data.get("claim_token")))
     return f"claim:{claim.token_sha256}"
 
 
@@ -172,7 +172,7 @@ class ApiKeyViewSet(OperationViewSet):
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("api_keys", services.list_api_keys(caller=call.caller, **call.query)))
+        return Reply(page_body("api_keys", selectors.list_api_keys(caller=call.caller, **call.query)))
 
     @operation(
         "api_keys.create",

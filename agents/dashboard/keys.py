@@ -25,7 +25,7 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
     """
     if not page.may_write:
         return page.render("agents/keys.html")
-    found = services.list_api_keys(
+    found = selectors.list_api_keys(
         caller=page.caller, workspace_id=page.workspace.id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
     )
     return page.render("agents/keys.html", api_keys=found.rows, next_cursor=found.next_cursor, now=timezone.now())

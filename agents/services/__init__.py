@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from agents.services.agents import (
-    AgentWithClaimToken,
-    create_agent,
-    exchange_claim_token_for_key,
-    find_claim_token,
-    revoke_agent,
-    update_agent,
-)
+from agents.services.agents import AgentWithClaimToken, create_agent, exchange_claim_token_for_key, revoke_agent, update_agent
 from agents.services.key_networks import record_new_key_network, require_allowed_network
 from agents.services.keys import (
     IssuedKey,
     RotatedKey,
     create_workspace_api_key,
     issue_key,
-    list_api_keys,
     revoke_api_key,
     revoke_key_as_operator,
     rotate_key,

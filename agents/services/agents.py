@@ -11,11 +11,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents import selectors, tokens
-from agents.errors import ClaimTokenExpired, ClaimTokenUnknown, ClaimTokenUsed
+from agents.errors import ClaimTokenExpired, ClaimTokenUsed
 from agents.models import Agent, ApiKey, ClaimToken
-from agents.services.keys import IssuedKey, default_expiry, forbid_agent_callers, issue_key, require_grantable_scopes
+from agents.services.keys import IssuedKey, default_expiry, issue_key, require_grantable_scopes
 from auditlog.services import record_entry
-from config.api.caller import AgentMode, Caller, WorkspaceStatus, require_access, require_recent_sign_in
+from config.api.caller import AgentMode, Caller, WorkspaceStatus, forbid_agent_callers, require_access, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, WorkspacePaused
 from config.api.webhook_url import check_webhook_url_without_lookup
 from workspaces.models import Member
@@ -80,7 +80,7 @@ def exchange_claim_token_for_key(*, caller: Caller, claim_token: str) -> IssuedK
 
     Raises ClaimTokenUnknown, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
     """
-    claim = find_claim_token(caller=caller, claim_token=claim_token)
+    claim = selectors.find_claim_token(caller=caller, claim_token=claim_token)
     if claim.agent.workspace.status == WorkspaceStatus.PAUSED:
         raise WorkspacePaused()
     now = timezone.now()
@@ -102,20 +102,6 @@ def exchange_claim_token_for_key(*, caller: Caller, claim_token: str) -> IssuedK
             metadata={"api_key_id": issued.api_key.id},
         )
     return issued
-
-
-def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
-    """Return the row of an agent's claim token, even of a used one. Raises ClaimTokenUnknown if the caller may not see it.
-
-    A user may send any claim token, because its holder could also send it as the bearer token.
-    """
-    live = ClaimToken.objects.exclude(agent__workspace__status=WorkspaceStatus.DELETED)
-    visible = live if caller.is_user else live.filter(agent__workspace=caller.workspace_id)
-    rows = visible.select_related("agent__workspace").filter(token_sha256=tokens.token_digest(claim_token))
-    claim = rows.first() if tokens.is_well_formed_token(claim_token) else None
-    if claim is None:
-        raise ClaimTokenUnknown()
-    return claim
 
 
 def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **changes: Any) -> Agent:

@@ -1,4 +1,4 @@
-"""Creates, lists and revokes API keys, and rotates the keys of agents."""
+"""Creates and revokes API keys, and rotates the keys of agents."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey, ClaimToken
 from auditlog.services import record_entry
 from config.api.caller import (
     Caller,
+    forbid_agent_callers,
     missing_or_foreign_id_error,
     require_access,
     require_operator,
     require_recent_sign_in,
     require_scope,
 )
-from config.api.errors import Conflict, Forbidden, InvalidState, ScopeMissing, ValidationFailed
-from config.api.paging import Page, paginate
+from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed
 from workspaces.services import lock_workspace
 
 MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without agent keys
@@ -44,14 +44,6 @@ class RotatedKey:
     api_key: ApiKey
     token: str | None
     retiring_key: ApiKey | None
-
-
-def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
-    """Return the API keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, Forbidden."""
-    require_access(caller, workspace_id, "api_keys.write", write=False)
-    forbid_agent_callers(caller)
-    keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
-    return paginate(keys, limit=limit, cursor=cursor)
 
 
 def create_workspace_api_key(
@@ -241,12 +233,6 @@ def default_expiry() -> datetime | None:
     """Return the default expiry time of a new API key, API_KEY_DEFAULT_DAYS from now, or None if it never expires."""
     days = settings.API_KEY_DEFAULT_DAYS
     return timezone.now() + timedelta(days=days) if days else None
-
-
-def forbid_agent_callers(caller: Caller) -> None:
-    """Raise Forbidden if the caller is an agent: agents may not manage agents or API keys."""
-    if caller.agent_id:
-        raise Forbidden("An agent's key cannot manage agents or keys.")
 
 
 def require_grantable_scopes(caller: Caller, scopes: Sequence[str]) -> None:

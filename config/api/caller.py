@@ -215,3 +215,9 @@ def check_account_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
     """Check the caller: raise AccountNotAllowed if it is an agent whose allowlist lacks one of the connected accounts."""
     if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
         raise errors.AccountNotAllowed()
+
+
+def forbid_agent_callers(caller: Caller) -> None:
+    """Raise Forbidden if the caller is an agent: agents may not manage agents or API keys."""
+    if caller.agent_id:
+        raise errors.Forbidden("An agent's key cannot manage agents or keys.")
