@@ -205,11 +205,17 @@ class Subscription(TimestampedModel):
     def has_started_and_not_ended(self) -> bool:
         return self.status in RUNNING_STATUSES
 
+    @property
+    def grace_end(self) -> datetime | None:
+        """Return the end of a past-due subscription's grace period, after which usage is not covered; None for any other."""
+        if self.status != PAST_DUE or self.status_since is None:
+            return None
+        return self.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)
+
     def pays_for_usage_at(self, now: datetime) -> bool:
         """Return whether the subscription in this row pays, at the given time, for usage beyond the free credit."""
         if self.status == PAST_DUE:
-            grace = timedelta(days=settings.PAST_DUE_GRACE_DAYS)
-            return self.status_since is None or now < self.status_since + grace
+            return self.grace_end is None or now < self.grace_end
         return self.status in PAYING_STATUSES
 
 

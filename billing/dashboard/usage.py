@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
@@ -13,10 +12,9 @@ from auditlog.csv_export import stream_rows_as_csv
 from billing import month_usage, selectors, services
 from billing.caps import UtcMonth, utc_month_of
 from billing.dashboard.charts import BudgetBar, day_bars, percent_of
-from billing.models import BillingAlarm, Subscription
+from billing.models import BillingAlarm
 from billing.month_usage import MonthBill, MonthUsage
 from billing.plans import available_plans, billing_mode
-from billing.subscription_state import PAST_DUE
 from workspaces.dashboard.forms import CapsForm
 from workspaces.services import update_caps
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -119,7 +117,7 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
         "plan": PLAN_NAMES.get(subscription.plan, "") if subscription else "",
         "subscription_means": SUBSCRIPTION_STATUS_TEXTS.get(subscription.status, "") if subscription else "",
         "pays": pays,
-        "grace_ends_at": _grace_end(subscription) if pays else None,
+        "grace_ends_at": subscription.grace_end if subscription and pays else None,
         "is_running": subscription is not None and subscription.has_started_and_not_ended,
         "plans": [(plan, PLAN_NAMES[plan]) for plan in available_plans()],
         "is_unpaid": bill.mode == "paid" and not pays and _free_credit_is_used_up(bill),
@@ -131,13 +129,6 @@ def _billing_context(page: WorkspacePage, month: MonthUsage, now: datetime) -> d
 def _free_credit_is_used_up(bill: MonthBill) -> bool:
     cap = bill.spend_cap
     return cap.spent_cents + cap.reserved_cents >= cap.free_credit_cents
-
-
-def _grace_end(subscription: Subscription | None) -> datetime | None:
-    """Return the end of a past-due subscription's grace period, after which usage is not covered; None for any other."""
-    if subscription is None or subscription.status != PAST_DUE or subscription.status_since is None:
-        return None
-    return subscription.status_since + timedelta(days=settings.PAST_DUE_GRACE_DAYS)
 
 
 def _requested_month(page: WorkspacePage) -> datetime:
