@@ -15,7 +15,7 @@ from django.db.models import F, Q, Value
 from django.utils import timezone
 
 from billing.plans import PLANS
-from billing.subscription_state import PAST_DUE, PAYING_STATUSES, RUNNING_STATUSES
+from billing.processor_json import PAST_DUE, PAYING_STATUSES, RUNNING_STATUSES
 from config.db import ids
 from config.db.models import DueRow, TimestampedModel
 

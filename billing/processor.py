@@ -24,7 +24,7 @@ from django.urls import reverse
 
 from billing.errors import BillingUnavailable, NotAtProcessor
 from billing.plans import METERED_PLAN
-from billing.subscription_state import SubscriptionState
+from billing.processor_json import SubscriptionState
 from config import outbound
 
 logger = logging.getLogger(__name__)

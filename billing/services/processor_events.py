@@ -20,9 +20,9 @@ from django.utils import timezone
 from billing.errors import BillingUnavailable, NotAtProcessor, SignatureInvalid
 from billing.models import ProcessorEvent
 from billing.plans import has_payment_processor
+from billing.processor_json import SubscriptionEvent, parse_subscription_event
 from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription, save_subscription_from_event
-from billing.subscription_state import SubscriptionEvent, parse_subscription_event
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
 from config.jobs.claims import claim_due, claimed_row_queryset

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from billing import processor
 from billing.models import Subscription, UsageReport
+from billing.processor_json import CHECKOUT_EVENT_RANK, PAST_DUE, PAYING_STATUSES, SubscriptionEvent, SubscriptionState
 from billing.services.alarms import Kind, open_or_update_alarm, resolve_alarms
 from billing.services.usage_reporting import USAGE_REPORTS_LOOP
-from billing.subscription_state import CHECKOUT_EVENT_RANK, PAST_DUE, PAYING_STATUSES, SubscriptionEvent, SubscriptionState
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from workspaces.processor_customers import set_audit_retention_tier
 
