@@ -18,7 +18,7 @@ from billing.plans import has_payment_processor
 from billing.services import reconcile_for_operator
 from config.api.admin_actions import signed_in_operator_caller
 from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
-from config.console import retention, status
+from config.console import retention_run, status
 from config.console.operators.sign_in import CodeStep, PasswordStep, SecondFactorSetUpStep, satisfies_second_factor_rule
 from config.db.ids import PrefixedIdField
 
@@ -120,15 +120,15 @@ class OperatorConsole(admin.AdminSite):
         """Page of the admin site: count the rows that retention rules would delete, and delete them after confirmation."""
         _require_superuser(request)
         if request.method == "POST":
-            done = retention.run_retention_for_operator(caller=signed_in_operator_caller(request))
+            done = retention_run.run_retention_for_operator(caller=signed_in_operator_caller(request))
             left = "" if done.complete else " More rows are left for the hourly run."
             faults = f" Failed rules: {', '.join(done.faults)}; see the log." if done.faults else ""
             messages.add_message(request, messages.WARNING if faults else messages.SUCCESS, f"Deleted: {done}.{left}{faults}")
             return redirect("admin:index")
         shown = {
             "title": "Run retention",
-            "found": retention.count_expired_rows_by_rule(),
-            "never_deleted": retention.NEVER_DELETED,
+            "found": retention_run.count_expired_rows_by_rule(),
+            "never_deleted": retention_run.NEVER_DELETED,
         }
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 

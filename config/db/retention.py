@@ -1,7 +1,7 @@
 """Base classes of the apps' retention rules: a rule deletes old database rows in small transactions.
 
 Each app defines the rules for its own tables in its `retention` module. settings.RETENTION lists them, the highest layer
-first, because rows of a higher layer refer to rows of a lower one. config/console/retention.py runs them.
+first, because rows of a higher layer refer to rows of a lower one. config/console/retention_run.py runs them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from config.console import retention, status
+from config.console import retention_run, status
 from config.jobs import wake_up
 from config.notices import sending
 
@@ -24,7 +24,7 @@ def beat_heartbeat() -> None:
 @shared_task
 def run_retention() -> bool:
     """Celery task: delete rows that have expired by the retention rules; return whether all of them were deleted."""
-    return retention.run_retention().complete
+    return retention_run.run_retention().complete
 
 
 @shared_task(name="config.runtime.tasks.tell_notices")

@@ -17,7 +17,7 @@ from agents.models import Agent, ApiKey
 from auditlog.models import AuditEntry
 from billing import selectors
 from billing.models import LedgerEntry, MonthCounter
-from config.console import retention
+from config.console import retention_run
 from config.runtime.tasks import run_retention
 from media import storage
 from media.models import MediaAsset
@@ -101,7 +101,7 @@ def test_the_ledger_is_not_purged_and_balances_after_open_holds_are_released(
     delete(full, api)
     counter = MonthCounter.objects.get(holder_id=full.id)
     clock.shift(timedelta(days=31))
-    retention.run_retention()
+    retention_run.run_retention()
 
     assert counter.held_cents > 0
     assert MonthCounter.objects.get(holder_id=full.id).held_cents == 0

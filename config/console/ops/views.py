@@ -33,7 +33,7 @@ from config.console.ops.serializers import (
     RunRetentionPreview,
     StatusSerializer,
 )
-from config.console.retention import NEVER_DELETED, RetentionReport, run_retention_for_operator
+from config.console.retention_run import NEVER_DELETED, RetentionReport, run_retention_for_operator
 from webhooks.selectors import list_all_deliveries
 from webhooks.services import replay_deliveries_as_operator
 from workspaces.selectors import search_workspaces

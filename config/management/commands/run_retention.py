@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.console.retention import NEVER_DELETED, SCHEDULED_RUN_SECONDS, count_expired_rows_by_rule, run_retention
+from config.console.retention_run import NEVER_DELETED, SCHEDULED_RUN_SECONDS, count_expired_rows_by_rule, run_retention
 
 
 class Command(BaseCommand):
