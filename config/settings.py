@@ -26,7 +26,7 @@ from config.environment import (
 from config.logs import logging_config
 from config.navigation import PAGES
 from config.openapi_settings import openapi_settings
-from config.retention_rules import RETENTION_RULES
+from config.retention_settings import RETENTION_RULES
 
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
 PRODUCTION = ENVIRONMENT == "production"

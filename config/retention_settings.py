@@ -1,4 +1,4 @@
-"""The list of all retention rules, which delete old data, in the order in which they run (settings.RETENTION).
+"""The value of settings.RETENTION: the dotted paths of all rules that delete old data, in the order in which they run.
 
 Rules of higher layers of apps come first, because their rows refer to rows of lower layers.
 """
