@@ -24,7 +24,7 @@ from config.environment import (
     storages,
 )
 from config.logs import logging_config
-from config.navigation import PAGES
+from config.navigation_settings import PAGES
 from config.openapi_settings import openapi_settings
 from config.retention_settings import RETENTION_RULES
 
