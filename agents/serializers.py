@@ -12,8 +12,9 @@ from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
 from config.api import fields
 from config.api.caller import AgentMode
 from config.api.operation import WriteBody
+from config.api.paging import PageQuery, page_serializer_class
 from config.api.scopes import SCOPE_CHOICES
-from config.api.serializers import PageQuery, StrictList, StrictSerializer, dry_run_serializer_class, page_serializer_class
+from config.api.serializers import StrictList, StrictSerializer, dry_run_serializer_class
 from config.api.webhook_url import WebhookUrl
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from auditlog.models import ActorType, AuditEntry, RetentionTier
 from config.api import fields
-from config.api.serializers import PageQuery, page_serializer_class
+from config.api.paging import PageQuery, page_serializer_class
 
 
 @extend_schema_field(

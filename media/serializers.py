@@ -12,7 +12,8 @@ from accounts.platforms.registry import PLATFORMS, platforms
 from accounts.serializers.issues import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
-from config.api.serializers import PageQuery, StrictSerializer, dry_run_serializer_class, page_serializer_class
+from config.api.paging import PageQuery, page_serializer_class
+from config.api.serializers import StrictSerializer, dry_run_serializer_class
 from config.api.uploads import Base64FileField, FormBoolean, MultipartFileField, UploadRules
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from media.file_types import SUFFIXES, max_upload_bytes

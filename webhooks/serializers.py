@@ -5,7 +5,8 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from config.api import fields
-from config.api.serializers import PageQuery, dry_run_serializer_class, page_serializer_class
+from config.api.paging import PageQuery, page_serializer_class
+from config.api.serializers import dry_run_serializer_class
 from webhooks.event_kinds import DELIVERED_CHOICES
 from webhooks.models import Delivery, DeliveryStatus
 

@@ -10,7 +10,8 @@ from rest_framework import serializers
 from config.api import fields
 from config.api.caller import WorkspaceStatus
 from config.api.operation import WriteBody
-from config.api.serializers import PageQuery, dry_run_serializer_class, page_serializer_class
+from config.api.paging import PageQuery, page_serializer_class
+from config.api.serializers import dry_run_serializer_class
 from workspaces.models import User, Workspace
 from workspaces.services.workspaces import default_free_monthly_credit_cents
 

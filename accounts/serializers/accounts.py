@@ -11,7 +11,8 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from config.api import fields
 from config.api.operation import WriteBody, WriteQuery
-from config.api.serializers import PageQuery, dry_run_serializer_class, one_of_serializer_class, page_serializer_class
+from config.api.paging import PageQuery, page_serializer_class
+from config.api.serializers import dry_run_serializer_class, one_of_serializer_class
 
 
 class AccountSerializer(serializers.ModelSerializer):

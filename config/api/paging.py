@@ -1,4 +1,4 @@
-"""The paging of API lists: cursor pagination of querysets, by id or by time."""
+"""The paging of API lists: cursor pagination of querysets by id or by time, the query parameters, and the page's schema."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import Any, Generic, TypeVar, cast
 
 from django.db.models import Model, Q, QuerySet
 from django.utils.dateparse import parse_datetime
+from rest_framework import serializers
 
+from config.api import fields
 from config.api.errors import ValidationFailed
+from config.api.serializers import QuerySerializer
 from config.db.ids import PrefixedIdField, is_id
 
 Row = TypeVar("Row", bound=Model)
@@ -23,6 +26,25 @@ Entry = TypeVar("Entry")
 class Page(Generic[Entry]):
     rows: list[Entry]
     next_cursor: str | None
+
+
+class PageQuery(QuerySerializer):
+    """The query parameters of an operation that returns a paginated list."""
+
+    limit = fields.QueryInteger(
+        min_value=1, max_value=200, default=50, help_text="Maximum number of rows (1 to 200, default 50)."
+    )
+    cursor = fields.Text(required=False, help_text="`next_cursor` of the previous page.")
+
+
+def page_serializer_class(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
+    """Build the serializer class for a page of a list: `{"<plural>": [...], "next_cursor": string|null}`."""
+    members = {
+        plural: item(many=True),
+        "next_cursor": serializers.CharField(allow_null=True, help_text="Pass it as `cursor` to get the next page."),
+        "__module__": __name__,
+    }
+    return type(name, (serializers.Serializer,), members)
 
 
 def paginate(

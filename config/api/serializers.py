@@ -77,15 +77,6 @@ class WriteQuery(QuerySerializer):
     dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
 
-class PageQuery(QuerySerializer):
-    """The query parameters of an operation that returns a paginated list."""
-
-    limit = fields.QueryInteger(
-        min_value=1, max_value=200, default=50, help_text="Maximum number of rows (1 to 200, default 50)."
-    )
-    cursor = fields.Text(required=False, help_text="`next_cursor` of the previous page.")
-
-
 class RepairHintSerializer(serializers.Serializer):
     """The serializer of repair hints: the action that fixes an issue in a post's content, the field, and any new value."""
 
@@ -116,16 +107,6 @@ class ErrorEnvelope(serializers.Serializer):
     trace_id = serializers.CharField(help_text="The request's trace id; include it in logs and support requests.")
     details = ErrorDetailSerializer(many=True, required=False)
     plan = serializers.DictField(required=False, help_text="With PLAN_CHANGED of a stored plan: the new plan.")
-
-
-def page_serializer_class(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
-    """Build the serializer class for a page of a list: `{"<plural>": [...], "next_cursor": string|null}`."""
-    members = {
-        plural: item(many=True),
-        "next_cursor": serializers.CharField(allow_null=True, help_text="Pass it as `cursor` to get the next page."),
-        "__module__": __name__,
-    }
-    return type(name, (serializers.Serializer,), members)
 
 
 class OneOf(serializers.Serializer):

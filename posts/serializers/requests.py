@@ -9,7 +9,8 @@ from rest_framework import serializers
 from accounts.platforms.registry import PLATFORMS
 from config.api import fields
 from config.api.operation import WriteBody
-from config.api.serializers import PageQuery, StrictList, StrictSerializer
+from config.api.paging import PageQuery
+from config.api.serializers import StrictList, StrictSerializer
 from config.api.webhook_url import WebhookUrl
 from posts.states import GroupStatus
 

@@ -10,7 +10,8 @@ from agents.serializers import ApiKeySerializer
 from billing.models import BillingAlarm
 from config.api import fields
 from config.api.operation import WriteBody
-from config.api.serializers import PageQuery, StrictList, dry_run_serializer_class, page_serializer_class
+from config.api.paging import PageQuery, page_serializer_class
+from config.api.serializers import StrictList, dry_run_serializer_class
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.serializers import DeliverySerializer
 from workspaces.models import Workspace
