@@ -13,7 +13,8 @@ from accounts.platforms.base import Platform
 from accounts.platforms.registry import platforms
 from agents.models import Agent, ApiKey
 from billing.plans import billing_capabilities
-from config.api.caller import Caller, missing_or_foreign_id_error, require_access
+from config.api.caller import Caller, require_access
+from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from workspaces.models import User

@@ -8,7 +8,8 @@ from django.utils import timezone
 from agents import tokens
 from agents.errors import ClaimTokenUnknown
 from agents.models import Agent, ApiKey, ClaimToken
-from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, missing_or_foreign_id_error, require_access
+from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, require_access
+from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 
-from config.api.caller import Caller, missing_or_foreign_id_error, require_access
+from config.api.caller import Caller, require_access
+from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate, paginate_with_scan_limit
 from config.api.scopes import AnyOf, any_of
 from config.db.ids import is_id

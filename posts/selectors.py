@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from agents.models import Agent
-from config.api.caller import Caller, missing_or_foreign_id_error, require_access
+from config.api.caller import Caller, require_access
+from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
 from config.db.fixed_select import FixedSelect

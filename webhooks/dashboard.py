@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
 
-from config.api.caller import missing_or_foreign_id_error
+from config.api.errors import missing_or_foreign_id_error
 from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from config.api.caller import Caller, missing_or_foreign_id_error, require_access, require_operator
+from config.api.caller import Caller, require_access, require_operator
+from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from webhooks.models import Delivery, Event, SigningSecret

@@ -7,15 +7,8 @@ from collections.abc import Iterable
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from config.api.caller import (
-    Caller,
-    WorkspaceAccess,
-    WorkspaceStatus,
-    missing_or_foreign_id_error,
-    require_access,
-    require_operator,
-)
-from config.api.errors import Forbidden, UserSessionRequired
+from config.api.caller import Caller, WorkspaceAccess, WorkspaceStatus, require_access, require_operator
+from config.api.errors import Forbidden, UserSessionRequired, missing_or_foreign_id_error
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from workspaces.models import Invitation, Member, User, Workspace

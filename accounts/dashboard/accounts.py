@@ -12,7 +12,7 @@ from accounts.dashboard.words import capabilities_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import platform, platforms
-from config.api.caller import missing_or_foreign_id_error
+from config.api.errors import missing_or_foreign_id_error
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50

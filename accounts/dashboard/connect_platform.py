@@ -15,8 +15,8 @@ from accounts import selectors, services
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, platform
-from config.api.caller import missing_or_foreign_id_error, require_access
-from config.api.errors import ApiError
+from config.api.caller import require_access
+from config.api.errors import ApiError, missing_or_foreign_id_error
 from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, workspace_page
 
 CONNECT = "accounts.connect"

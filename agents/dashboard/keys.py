@@ -9,8 +9,8 @@ from django.utils import timezone
 from agents import selectors, services
 from agents.dashboard.forms import ApiKeyForm
 from agents.models import ApiKey
-from config.api.caller import missing_or_foreign_id_error, require_access, require_recent_sign_in
-from config.api.errors import ApiError
+from config.api.caller import require_access, require_recent_sign_in
+from config.api.errors import ApiError, missing_or_foreign_id_error
 from workspaces.workspace_page import WorkspacePage, add_api_error_to_form, record_refused_write, submit_once, workspace_page
 
 PER_PAGE = 50

@@ -17,13 +17,12 @@ from auditlog.services import record_entry
 from config.api.caller import (
     Caller,
     forbid_agent_callers,
-    missing_or_foreign_id_error,
     require_access,
     require_operator,
     require_recent_sign_in,
     require_scope,
 )
-from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed
+from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, missing_or_foreign_id_error
 from workspaces.services import lock_workspace
 
 MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without agent keys

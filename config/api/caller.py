@@ -143,7 +143,7 @@ def require_access(
     if not caller.is_user:
         require_scope(caller, scope)
     if not _enter(caller, workspace_id):
-        raise missing_or_foreign_id_error(body_field, noun)
+        raise errors.missing_or_foreign_id_error(body_field, noun)
     require_scope(caller, scope)
     if write and caller.workspace_status == WorkspaceStatus.PAUSED:
         raise errors.WorkspacePaused()
@@ -177,13 +177,6 @@ def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
     if caller.is_user:
         raise errors.Forbidden(f"A workspace's {caller.role} may not do this; it needs an owner or admin.")
     raise errors.ScopeMissing(f"This operation needs the scope {wanted}.")
-
-
-def missing_or_foreign_id_error(body_field: str | None, noun: str) -> errors.ApiError:
-    """Return the API error for an id that does not exist or belongs to another workspace: 422 in a body, 404 in a URL."""
-    if body_field:
-        return errors.ValidationFailed.for_field(body_field, f"There is no such {noun}.", "not_found")
-    return errors.NotFound(f"There is no such {noun}.")
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:

@@ -207,3 +207,10 @@ class ServiceUnavailable(ApiError):
     suggested_action = "Send the same request again after the time in Retry-After, with the same Idempotency-Key."
     auto_fixable = True
     default_headers = {"Retry-After": "2"}
+
+
+def missing_or_foreign_id_error(body_field: str | None, noun: str) -> ApiError:
+    """Return the API error for an id that does not exist or belongs to another workspace: 422 in a body, 404 in a URL."""
+    if body_field:
+        return ValidationFailed.for_field(body_field, f"There is no such {noun}.", "not_found")
+    return NotFound(f"There is no such {noun}.")

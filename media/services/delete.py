@@ -13,7 +13,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, missing_or_foreign_id_error
+from config.api.caller import Caller
+from config.api.errors import missing_or_foreign_id_error
 from media import selectors, storage
 from media.backend_limits import guarded_storage_call
 from media.errors import MediaInUse

@@ -6,7 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, missing_or_foreign_id_error
+from config.api.caller import Caller
+from config.api.errors import missing_or_foreign_id_error
 from media import selectors
 from media.models import MediaAsset
 

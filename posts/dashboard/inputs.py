@@ -7,8 +7,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.caller import missing_or_foreign_id_error
 from config.api.error_handlers import to_api_error
+from config.api.errors import missing_or_foreign_id_error
 from config.api.serializers import StrictSerializer
 from posts import selectors
 from posts.models import PostGroup

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from config.api.caller import Caller, check_account_allowlist, missing_or_foreign_id_error
-from config.api.errors import InvalidState
+from config.api.caller import Caller, check_account_allowlist
+from config.api.errors import InvalidState, missing_or_foreign_id_error
 from posts import selectors
 from posts.events import outcome_event_kinds
 from posts.models import PostGroup, PostTarget

@@ -7,8 +7,8 @@ from datetime import datetime
 from django.utils import timezone
 
 from accounts.platforms.registry import adapter_or_simulator
-from config.api.caller import Caller, check_account_allowlist, missing_or_foreign_id_error
-from config.api.errors import InvalidState
+from config.api.caller import Caller, check_account_allowlist
+from config.api.errors import InvalidState, missing_or_foreign_id_error
 from config.api.webhook_url import check_webhook_url_without_lookup
 from posts import selectors
 from posts.attached_media import attach_assets

@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import AgentMode, Caller, missing_or_foreign_id_error, require_operator
-from config.api.errors import AgentModeForbids, InvalidState, ValidationFailed
+from config.api.caller import AgentMode, Caller, require_operator
+from config.api.errors import AgentModeForbids, InvalidState, ValidationFailed, missing_or_foreign_id_error
 from config.jobs import wake_up
 from webhooks import selectors
 from webhooks.models import Delivery, DeliveryStatus

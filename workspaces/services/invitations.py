@@ -14,8 +14,16 @@ from django.utils import timezone
 
 from auditlog.services import record_entry
 from config.api import rate_limit
-from config.api.caller import Caller, WorkspaceStatus, missing_or_foreign_id_error, require_recent_sign_in, require_role
-from config.api.errors import Conflict, Forbidden, InvalidState, RateLimited, ValidationFailed, WorkspacePaused
+from config.api.caller import Caller, WorkspaceStatus, require_recent_sign_in, require_role
+from config.api.errors import (
+    Conflict,
+    Forbidden,
+    InvalidState,
+    RateLimited,
+    ValidationFailed,
+    WorkspacePaused,
+    missing_or_foreign_id_error,
+)
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
 from workspaces.services.mail import queue_mail

@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, missing_or_foreign_id_error, require_recent_sign_in, require_role
-from config.api.errors import Forbidden, InvalidState, ValidationFailed
+from config.api.caller import Caller, require_recent_sign_in, require_role
+from config.api.errors import Forbidden, InvalidState, ValidationFailed, missing_or_foreign_id_error
 from workspaces import selectors
 from workspaces.models import Member, Workspace
 from workspaces.services.workspaces import require_workspace_quota

@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, missing_or_foreign_id_error, operator_caller, require_recent_sign_in
-from config.api.errors import Forbidden
+from config.api.caller import Caller, operator_caller, require_recent_sign_in
+from config.api.errors import Forbidden, missing_or_foreign_id_error
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.workspaces import mark_workspace_deleted

@@ -20,15 +20,8 @@ from django.utils.module_loading import import_string
 from django.utils.text import slugify
 
 from auditlog.services import record_entry
-from config.api.caller import (
-    Caller,
-    WorkspaceStatus,
-    missing_or_foreign_id_error,
-    require_access,
-    require_recent_sign_in,
-    require_role,
-)
-from config.api.errors import Conflict, Forbidden, ValidationFailed, WorkspacePaused
+from config.api.caller import Caller, WorkspaceStatus, require_access, require_recent_sign_in, require_role
+from config.api.errors import Conflict, Forbidden, ValidationFailed, WorkspacePaused, missing_or_foreign_id_error
 from workspaces import selectors
 from workspaces.models import Member, User, Workspace
 

@@ -19,7 +19,8 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from auditlog.services import record_entry
-from config.api.caller import Caller, missing_or_foreign_id_error
+from config.api.caller import Caller
+from config.api.errors import missing_or_foreign_id_error
 from workspaces.models import User, UserSession
 from workspaces.sign_in.oidc_claims import UNKNOWN_AUTH_TIME
 
