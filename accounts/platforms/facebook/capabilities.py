@@ -2,7 +2,7 @@
 
 63,206 characters; up to ten photos, or one video. Photos have alt texts, of undocumented length. A reel is a video of 3 to
 90 seconds, a story a photo or a video of up to 60 seconds; a story shows no text and has no comments. A page may publish 30
-reels in 24 hours (post_kinds.py). Facebook removes mentions such as @[page id] from a text without an error.
+reels in 24 hours (reel_limit.py). Facebook removes mentions such as @[page id] from a text without an error.
 Sources: developers.facebook.com, pages-api/posts, video-api/guides/reels-publishing and page-stories-api; lengths and
 file sizes are those that clients observed.
 """

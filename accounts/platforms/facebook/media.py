@@ -16,13 +16,8 @@ from typing import Any, BinaryIO, Literal
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FacebookPage, permalink_or_fallback
-from accounts.platforms.facebook.post_kinds import (
-    MAX_ATTEMPTS_WITH_REEL_CHECK,
-    VIDEO_KINDS,
-    PostKind,
-    check_reel_limit,
-    kind_of,
-)
+from accounts.platforms.facebook.post_kinds import VIDEO_KINDS, PostKind, kind_of
+from accounts.platforms.facebook.reel_limit import MAX_ATTEMPTS_WITH_REEL_CHECK, check_reel_limit
 from accounts.platforms.http.responses import (
     NO_REASON,
     UnreadableAnswer,

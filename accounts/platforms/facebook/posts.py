@@ -20,14 +20,8 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformE
 from accounts.platforms.facebook import lookup, media
 from accounts.platforms.facebook.errors import ERRORS
 from accounts.platforms.facebook.page import FacebookPage, permalink_or_fallback
-from accounts.platforms.facebook.post_kinds import (
-    STORY_KINDS,
-    VIDEO_KINDS,
-    check_content,
-    check_reel_limit,
-    kind_of,
-    raise_if_reel_rate_limited,
-)
+from accounts.platforms.facebook.post_kinds import STORY_KINDS, VIDEO_KINDS, check_content, kind_of
+from accounts.platforms.facebook.reel_limit import check_reel_limit, raise_if_reel_rate_limited
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.errors import GraphError
 from accounts.platforms.meta.graph import id_of
