@@ -14,7 +14,7 @@ from config.api.caller import AgentMode
 from config.api.operation import WriteBody
 from config.api.paging import PageQuery, page_serializer_class
 from config.api.scopes import SCOPE_CHOICES
-from config.api.serializers import StrictList, StrictSerializer, dry_run_serializer_class
+from config.api.serializers import StrictSerializer, dry_run_serializer_class
 from config.api.webhook_url import WebhookUrl
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
@@ -22,8 +22,10 @@ INT32 = 2**31 - 1
 RATE_HELP = f"Requests a minute, at most {settings.MAX_RATE_LIMIT_PER_MINUTE}."
 
 
-def scope_list_field(**kwargs: Any) -> StrictList:
-    return StrictList(child=fields.Choice(choices=SCOPE_CHOICES), min_length=1, max_length=len(SCOPE_CHOICES), **kwargs)
+def scope_list_field(**kwargs: Any) -> fields.StrictList:
+    return fields.StrictList(
+        child=fields.Choice(choices=SCOPE_CHOICES), min_length=1, max_length=len(SCOPE_CHOICES), **kwargs
+    )
 
 
 class AgentSerializer(serializers.ModelSerializer):
@@ -79,7 +81,7 @@ class CreateAgentSerializer(WriteBody):
     default_mode = fields.Choice(choices=AgentMode.choices, help_text="The agent's ceiling.")
     version = fields.Name(required=False)
     description = fields.Text(required=False, max_length=2000, allow_blank=True)
-    account_allowlist = StrictList(
+    account_allowlist = fields.StrictList(
         child=fields.Identifier("acc"), required=False, max_length=200, help_text="The accounts it may post to."
     )
     rate_limit_per_minute = fields.Integer(required=False, min_value=1, help_text=RATE_HELP)
@@ -105,7 +107,7 @@ class UpdateAgentSerializer(WriteBody):
     default_mode = fields.Choice(choices=AgentMode.choices, required=False, help_text="The agent's ceiling.")
     version = fields.Name(required=False, allow_null=True)
     description = fields.Text(required=False, max_length=2000, allow_blank=True, allow_null=True)
-    account_allowlist = StrictList(
+    account_allowlist = fields.StrictList(
         child=fields.Identifier("acc"),
         required=False,
         allow_null=True,
@@ -196,7 +198,7 @@ class CreateApiKeySerializer(WriteBody):
     name = fields.Name()
     scopes = scope_list_field()
     expires_at = fields.Timestamp(required=False, help_text="When the key expires; the default is set by the operator.")
-    allowed_networks = StrictList(
+    allowed_networks = fields.StrictList(
         child=NetworkField(max_length=100),
         required=False,
         min_length=1,

@@ -14,7 +14,7 @@ from config.api import fields
 from config.api.operation import WriteBody
 from config.api.paging import PageQuery, page_serializer_class
 from config.api.serializers import StrictSerializer, dry_run_serializer_class
-from config.api.uploads import Base64FileField, FormBoolean, MultipartFileField, UploadRules
+from config.api.uploads import Base64FileField, MultipartFileField, UploadRules
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from media.file_types import SUFFIXES, max_upload_bytes
 from media.links import file_link
@@ -88,7 +88,7 @@ class UploadFormSerializer(StrictSerializer):
     alt_text = fields.Text(
         required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )
-    dry_run = FormBoolean(required=False, help_text="Return what would happen, without changing anything.")
+    dry_run = fields.FormBoolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
 UPLOAD = UploadRules(

@@ -143,6 +143,15 @@ class Choice(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
+class StrictList(serializers.ListField):
+    """A serializer field for a JSON array."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if not isinstance(data, list):
+            raise serializers.ValidationError("Must be an array.", code="wrong_type")
+        return super().to_internal_value(data)
+
+
 class StringMap(serializers.DictField):
     """A serializer field for a JSON object of strings: at most 50 entries of 500 characters."""
 
@@ -171,3 +180,10 @@ class QueryBoolean(Boolean):
 
     def to_internal_value(self, data: Any) -> bool:
         return super().to_internal_value({"true": True, "false": False}.get(data, data))
+
+
+class FormBoolean(Boolean):
+    """A serializer field for `true` or `false` in the multipart form of an upload; `True` and `False` are accepted too."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        return super().to_internal_value({"true": True, "false": False}.get(data.lower(), data))

@@ -49,15 +49,6 @@ class StrictSerializer(serializers.Serializer):
         return super().to_internal_value(data)
 
 
-class StrictList(serializers.ListField):
-    """A serializer field for a JSON array."""
-
-    def to_internal_value(self, data: Any) -> list[Any]:
-        if not isinstance(data, list):
-            raise serializers.ValidationError("Must be an array.", code="wrong_type")
-        return super().to_internal_value(data)
-
-
 class QuerySerializer(StrictSerializer):
     """The base serializer for the query parameters of a URL, which refuses unknown parameters.
 

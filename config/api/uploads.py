@@ -27,7 +27,6 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.api import errors
-from config.api.fields import Boolean
 from config.api.serializers import StrictSerializer
 
 logger = logging.getLogger(__name__)
@@ -159,13 +158,6 @@ class UploadTempFiles(contextlib.ExitStack[None]):
         file = self.open_temp_file(filename)
         file.write(content)
         return file.finish()
-
-
-class FormBoolean(Boolean):
-    """A serializer field for `true` or `false` in the multipart form of an upload; `True` and `False` are accepted too."""
-
-    def to_internal_value(self, data: Any) -> bool:
-        return super().to_internal_value({"true": True, "false": False}.get(data.lower(), data))
 
 
 @extend_schema_field({"type": "string", "format": "binary"})

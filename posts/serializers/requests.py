@@ -10,7 +10,7 @@ from accounts.platforms.registry import PLATFORMS
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.paging import PageQuery
-from config.api.serializers import StrictList, StrictSerializer
+from config.api.serializers import StrictSerializer
 from config.api.webhook_url import WebhookUrl
 from posts.states import GroupStatus
 
@@ -51,8 +51,10 @@ class ContentSerializer(WriteBody):
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     text = fields.Text(allow_blank=True, max_length=MAX_TEXT)
-    targets = StrictList(child=TargetInputSerializer(), min_length=1, max_length=MAX_TARGETS)
-    media = StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA, help_text="Shown in this order.")
+    targets = fields.StrictList(child=TargetInputSerializer(), min_length=1, max_length=MAX_TARGETS)
+    media = fields.StrictList(
+        child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA, help_text="Shown in this order."
+    )
 
 
 class ValidatePostSerializer(ContentSerializer):
@@ -93,15 +95,15 @@ class CreateBatchSerializer(WriteBody):
     """The request to create several post groups in one transaction."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
-    posts = StrictList(child=BatchedPostSerializer(), min_length=1, max_length=100)
+    posts = fields.StrictList(child=BatchedPostSerializer(), min_length=1, max_length=100)
 
 
 class UpdatePostSerializer(WriteBody):
     """The request to change a post group; omitted fields stay unchanged."""
 
     text = fields.Text(required=False, allow_blank=True, max_length=MAX_TEXT)
-    targets = StrictList(child=TargetInputSerializer(), required=False, min_length=1, max_length=MAX_TARGETS)
-    media = StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA)
+    targets = fields.StrictList(child=TargetInputSerializer(), required=False, min_length=1, max_length=MAX_TARGETS)
+    media = fields.StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA)
     scheduled_at = fields.Timestamp(required=False, allow_null=True, help_text="Null removes a draft's time.")
 
 

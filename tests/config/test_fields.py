@@ -9,7 +9,7 @@ import pytest
 from rest_framework import serializers
 
 from config.api import fields
-from config.api.serializers import StrictList, StrictSerializer
+from config.api.serializers import StrictSerializer
 
 NO_BOOLEANS = ["true", "True", "yes", "on", 1, 0, "1", "", [], {}]
 NO_TEXTS = [1, 1.5, True, [], {}, ["a"], "", "a\0b"]
@@ -36,8 +36,8 @@ class Inner(StrictSerializer):
 
 class Outer(StrictSerializer):
     inner = Inner()
-    several = StrictList(child=Inner(), required=False, max_length=2)
-    times = StrictList(child=fields.Timestamp(), required=False)
+    several = fields.StrictList(child=Inner(), required=False, max_length=2)
+    times = fields.StrictList(child=fields.Timestamp(), required=False)
 
 
 def table(field: serializers.Field, values: list[Any]) -> list[Any]:
@@ -60,7 +60,7 @@ def table(field: serializers.Field, values: list[Any]) -> list[Any]:
         *table(fields.Choice(choices=["a", "1", "True"]), ["b", 1, True, [], {}, "A", ""]),
         *table(fields.StringMap(), [[], "a", {"a": 1}, {"a": None}, {"a": {}}, {"a": "x" * 501}, {"x" * 501: "a"}]),
         *table(fields.StringMap(), [{str(n): "" for n in range(51)}]),
-        *table(StrictList(child=fields.Text()), ["a", {"a": 1}, {}, 1, [1], [["a"]]]),
+        *table(fields.StrictList(child=fields.Text()), ["a", {"a": 1}, {}, 1, [1], [["a"]]]),
     ],
 )
 def test_a_field_refuses_invalid_values(field: serializers.Field, value: Any) -> None:

@@ -11,7 +11,7 @@ from billing.models import BillingAlarm
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.paging import PageQuery, page_serializer_class
-from config.api.serializers import StrictList, dry_run_serializer_class
+from config.api.serializers import dry_run_serializer_class
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.serializers import DeliverySerializer
 from workspaces.models import Workspace
@@ -123,7 +123,7 @@ class EitherBody(WriteBody):
 class ReplayDeliveriesSerializer(EitherBody):
     """The webhook deliveries that an operator sends again: listed by id, or all permanently failed ones of a workspace."""
 
-    ids = StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
+    ids = fields.StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)
 
 
