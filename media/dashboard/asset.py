@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
+from accounts.platforms.issues import Issue
+from accounts.platforms.media_check import asset_issues, media_list_issues
+from accounts.platforms.registry import platforms
 from config.db.ids import creation_time_of_id
 from media import selectors, services
-from media.dashboard.formatting import KIND_LABELS, asset_errors_by_platform, format_duration
+from media.dashboard.formatting import KIND_LABELS, format_duration
 from media.dashboard.forms import AltTextForm
 from media.links import file_link, preview_link
 from media.models import MediaAsset
@@ -43,7 +46,7 @@ def delete_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:
     form.fields["alt_text"].label = "Alt text"
     holders = selectors.unfinished_posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
-    errors = asset_errors_by_platform(found)
+    errors = _asset_errors_by_platform(found)
     return page.render(
         "media/asset.html",
         status=status,
@@ -59,3 +62,21 @@ def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: 
         uses=[(holder, creation_time_of_id(holder)) for holder in holders[:MAX_SHOWN_USES]],
         more_uses=len(holders) > MAX_SHOWN_USES,
     )
+
+
+def _asset_errors_by_platform(asset: MediaAsset) -> dict[str, list[Issue]]:
+    """Return, for each platform that accepts media, the errors that prevent posting a media asset with its alt text there.
+
+    The keys are the platforms' labels; a platform that accepts the asset has an empty list.
+    """
+    properties, errors = asset.properties(), {}
+    for each in platforms():
+        rules = each.capabilities.media
+        if not rules.max_count:
+            continue
+        alone = asset_issues(each.label, rules, properties, "file")
+        described = [
+            issue for issue in media_list_issues(each.label, rules, [properties]) if issue.field.endswith("alt_text")
+        ]
+        errors[each.label] = [issue for issue in (*alone, *described) if issue.severity == "error"]
+    return errors

@@ -1,33 +1,10 @@
-"""Texts on the dashboard's media pages: labels of file kinds, durations, sizes, and platforms that refuse a file."""
+"""Texts on the dashboard's media pages: labels of file kinds, durations, sizes, and use of the quota."""
 
 from __future__ import annotations
 
 from django.conf import settings
 
-from accounts.platforms.issues import Issue
-from accounts.platforms.media_check import asset_issues, media_list_issues
-from accounts.platforms.registry import platforms
-from media.models import MediaAsset
-
 KIND_LABELS = {"image": "Image", "gif": "GIF", "video": "Video", "document": "PDF"}
-
-
-def asset_errors_by_platform(asset: MediaAsset) -> dict[str, list[Issue]]:
-    """Return, for each platform that accepts media, the errors that prevent posting a media asset with its alt text there.
-
-    The keys are the platforms' labels; a platform that accepts the asset has an empty list.
-    """
-    properties, errors = asset.properties(), {}
-    for each in platforms():
-        rules = each.capabilities.media
-        if not rules.max_count:
-            continue
-        alone = asset_issues(each.label, rules, properties, "file")
-        described = [
-            issue for issue in media_list_issues(each.label, rules, [properties]) if issue.field.endswith("alt_text")
-        ]
-        errors[each.label] = [issue for issue in (*alone, *described) if issue.severity == "error"]
-    return errors
 
 
 def format_duration(milliseconds: int | None) -> str:
