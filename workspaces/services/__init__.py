@@ -10,13 +10,14 @@ from workspaces.services.invitations import (
     withdraw_invitation,
 )
 from workspaces.services.mail import queue_mail
-from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, lock_workspace, remove_member
+from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, remove_member
 from workspaces.services.users import delete_user_and_workspaces, export_user, upsert_user_at_sign_in, user_for_provider_token
 from workspaces.services.workspaces import (
     create_workspace,
     delete_workspace,
     export_workspace,
     lift_callers_pause,
+    lock_workspace,
     pause_workspace,
     require_workspace_creator,
     update_caps,

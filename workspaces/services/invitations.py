@@ -27,7 +27,8 @@ from config.api.errors import (
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
 from workspaces.services.mail import queue_mail
-from workspaces.services.members import ADMIN_ROLES, lock_workspace, validate_assignable_role
+from workspaces.services.members import ADMIN_ROLES, validate_assignable_role
+from workspaces.services.workspaces import lock_workspace
 from workspaces.sign_in.oidc_claims import normalize_email
 
 INVITATION_LIFETIME = timedelta(days=7)

@@ -8,9 +8,8 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_recent_sign_in, require_role
 from config.api.errors import Forbidden, InvalidState, ValidationFailed, missing_or_foreign_id_error
-from workspaces import selectors
 from workspaces.models import Member, Workspace
-from workspaces.services.workspaces import require_workspace_quota
+from workspaces.services.workspaces import lock_workspace, require_workspace_quota
 
 ADMIN_ROLES = (Member.Role.OWNER, Member.Role.ADMIN)
 ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner role can only be handed over
@@ -85,14 +84,6 @@ def validate_assignable_role(role: str) -> None:
     """Raise ValidationFailed unless the role is one that members may be given: admin or member."""
     if role not in ASSIGNABLE_ROLES:
         raise ValidationFailed.for_field("role", f"Choose one of {', '.join(ASSIGNABLE_ROLES)}.", "invalid_choice")
-
-
-def lock_workspace(workspace_id: str) -> Workspace:
-    """Lock the workspace's database row, so that members, keys and agents are changed one at a time. Raises NotFound."""
-    workspace = selectors.live_workspaces().select_for_update(no_key=True).filter(pk=workspace_id).first()
-    if workspace is None:
-        raise missing_or_foreign_id_error(None, "workspace")
-    return workspace
 
 
 def _get_non_owner(workspace_id: str, user_id: str) -> Member:

@@ -180,6 +180,14 @@ def mark_workspace_deleted(*, caller: Caller, workspace: Workspace, dry_run: boo
     _record(replace(caller, retention_tier=workspace.retention_tier), "workspaces.delete", workspace, dry_run=dry_run)
 
 
+def lock_workspace(workspace_id: str) -> Workspace:
+    """Lock the workspace's database row, so that members, keys and agents are changed one at a time. Raises NotFound."""
+    workspace = selectors.live_workspaces().select_for_update(no_key=True).filter(pk=workspace_id).first()
+    if workspace is None:
+        raise missing_or_foreign_id_error(None, "workspace")
+    return workspace
+
+
 def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Workspace:
     """Pause the workspace, on behalf of its owner or of the operators. These two pauses are independent of each other.
 
