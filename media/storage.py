@@ -9,16 +9,14 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
-from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
-from django.utils import timezone
 
 from config.api.errors import ServiceUnavailable
 
@@ -102,18 +100,6 @@ def all_storage_keys() -> Iterator[str]:
         for folder in folders:
             for name in default_storage.listdir(folder)[1]:
                 yield f"{folder}/{name}"
-
-
-def purge_upload_temp_files(older_than: timedelta) -> int:
-    """Remove temporary files of media uploads whose process was killed; returns the number of removed files."""
-    before = (timezone.now() - older_than).timestamp()
-    removed = 0
-    for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
-        with suppress(FileNotFoundError):  # the upload's request has just ended
-            if path.is_file() and path.stat().st_mtime < before:
-                path.unlink()
-                removed += 1
-    return removed
 
 
 def is_local() -> bool:

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from celery import shared_task
 
-from media import services, storage
+from config.api.uploads import purge_upload_temp_files
+from media import services
 
 MIN_LEFTOVER_AGE = timedelta(hours=6)  # longer than any upload takes
 
@@ -26,4 +27,4 @@ def purge_pending_files() -> int:
 @shared_task
 def purge_incoming() -> int:
     """Remove the temporary files of media uploads whose process died (a periodic Celery task)."""
-    return storage.purge_upload_temp_files(MIN_LEFTOVER_AGE)
+    return purge_upload_temp_files(MIN_LEFTOVER_AGE)

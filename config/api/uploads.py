@@ -16,6 +16,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -23,6 +24,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile, TemporaryFileUploadHandler
 from django.http import HttpRequest
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -158,6 +160,18 @@ class UploadTempFiles(contextlib.ExitStack[None]):
         file = self.open_temp_file(filename)
         file.write(content)
         return file.finish()
+
+
+def purge_upload_temp_files(older_than: timedelta) -> int:
+    """Remove temporary files of media uploads whose process was killed; returns the number of removed files."""
+    before = (timezone.now() - older_than).timestamp()
+    removed = 0
+    for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
+        with contextlib.suppress(FileNotFoundError):  # the upload's request has just ended
+            if path.is_file() and path.stat().st_mtime < before:
+                path.unlink()
+                removed += 1
+    return removed
 
 
 @extend_schema_field({"type": "string", "format": "binary"})

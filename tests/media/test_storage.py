@@ -26,6 +26,7 @@ from moto.server import ThreadedMotoServer
 from pytest_django import Settings
 
 from config.api.errors import ServiceUnavailable
+from config.api.uploads import purge_upload_temp_files
 from config.environment import storages
 from media import storage
 from media.links import adapter_media_file, file_link
@@ -222,7 +223,7 @@ def test_old_leftovers_of_killed_processes_are_removed(incoming: Path) -> None:
         new.touch()
         os.utime(new, (later.timestamp(), later.timestamp()))
 
-        assert storage.purge_upload_temp_files(timedelta(hours=1)) == 1
+        assert purge_upload_temp_files(timedelta(hours=1)) == 1
     assert {path.name for path in incoming.iterdir()} == {"new", "folder"}
 
 
