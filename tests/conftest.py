@@ -11,13 +11,14 @@ from typing import Any, Protocol
 import pytest
 from celery import current_app
 from django.conf import settings as django_settings
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from urllib3.filepost import encode_multipart_formdata
 
 from accounts.models import ConnectedAccount
 from config.api import rate_limit, request_limits
 from config.api.scopes import SCOPES
 from tests import factories
+from tests.committed_rows import delete_committed_rows
 from tests.contract.answers import assert_documented
 from tests.fakes.name_server import NameServer, Zone
 from workspaces.models import Member, User, Workspace
@@ -68,6 +69,14 @@ def pytest_sessionfinish() -> None:
     """Delete the wake-ups that tests sent through a real broker."""
     if django_settings.REDIS_URL:
         current_app.control.purge()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_flush() -> Iterator[None]:
+    """Delete what a test has committed without Django's slow `flush`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", delete_committed_rows)
+        yield
 
 
 @pytest.fixture(autouse=True)
