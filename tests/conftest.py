@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pytest
 from celery import current_app
 from django.conf import settings as django_settings
-from django.test import Client, TransactionTestCase
+from django.test import Client, TransactionTestCase, override_settings
 from urllib3.filepost import encode_multipart_formdata
 
 from accounts.models import ConnectedAccount
@@ -79,10 +79,22 @@ def _quick_flush() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _settings_of_all_tests(django_test_environment: None) -> Iterator[None]:
+    """Change settings once for all tests, because each change in a test asks a dozen receivers to forget what they keep."""
+    with override_settings(
+        RATE_LIMIT_PER_MINUTE=100_000,  # only tests of the rate limit reach it
+        WORKSPACE_RATE_LIMIT_PER_MINUTE=100_000,
+        OUTBOUND_NAMESERVERS=["127.0.0.1:9"],  # nothing runs there, so that lookups of all names but localhost fail at once
+        WHITENOISE_USE_FINDERS=False,  # each test client would search all packages for static files
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],  # the real one is slow on purpose
+    ):
+        yield
+
+
 @pytest.fixture(autouse=True)
-def _fresh_rate_limits(settings: Any) -> None:
-    """Start each test with empty rate limit buckets and limits that only tests of the rate limit reach."""
-    settings.RATE_LIMIT_PER_MINUTE = settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 100_000
+def _fresh_rate_limits() -> None:
+    """Start each test with empty rate limit buckets."""
     rate_limit.rate_limiter_for_url.cache_clear()
 
 
@@ -93,18 +105,12 @@ def wide_outside_share(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_limits, "operator_chosen_threads", request_limits.WebThreadLimit(16))
 
 
-@pytest.fixture(autouse=True)
-def _no_name_servers(settings: Any) -> None:
-    """Use a name server that does not run, so that lookups of all names but localhost fail at once."""
-    settings.OUTBOUND_NAMESERVERS = ["127.0.0.1:9"]
-
-
 class ServeNames(Protocol):
     def __call__(self, zone: Zone, *, together: int = 0) -> NameServer: ...
 
 
 @pytest.fixture
-def name_server(settings: Any, _no_name_servers: None) -> Iterator[ServeNames]:
+def name_server(settings: Any) -> Iterator[ServeNames]:
     """Return a function that starts a name server and makes it the service's only one."""
     with ExitStack() as servers:
 
@@ -114,18 +120,6 @@ def name_server(settings: Any, _no_name_servers: None) -> Iterator[ServeNames]:
             return server
 
         yield start
-
-
-@pytest.fixture(autouse=True)
-def _no_static_files(settings: Any) -> None:
-    """Turn off WhiteNoise's finders, because each test client would search all packages for static files."""
-    settings.WHITENOISE_USE_FINDERS = False
-
-
-@pytest.fixture(autouse=True)
-def _quick_passwords(settings: Any) -> None:
-    """Use a fast password hash; the real one is slow on purpose."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
