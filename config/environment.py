@@ -24,8 +24,8 @@ POSTGRES_OPTIONS = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
-    # From the first use on; only the statements of config/db/fixed_select.py are prepared.
-    "prepare_threshold": 0 if env.bool("DATABASE_PREPARED_STATEMENTS", default=True) else None,
+    # A statement of config/db/fast_read.py is prepared when a connection has run it five times; no others are.
+    "prepare_threshold": 5 if env.bool("DATABASE_PREPARED_STATEMENTS", default=True) else None,
 }
 
 

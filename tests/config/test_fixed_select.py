@@ -91,12 +91,12 @@ def test_first_is_none_without_rows(db: None) -> None:
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no prepared statements.")
-@pytest.mark.parametrize(("threshold", "prepared"), [(0, 1), (None, 0)], ids=["by default", "switched off"])
+@pytest.mark.parametrize(("threshold", "prepared"), [(5, 1), (None, 0)], ids=["by default", "switched off"])
 def test_postgresql_prepares_the_statement_once(db: None, threshold: int | None, prepared: int) -> None:
     connection.ensure_connection()
     connection.connection.prepare_threshold = threshold
     select = FixedSelect(ApiKey, where=("id", "name", "prefix"))
-    for number in range(3):
+    for number in range(6):
         assert select(f"key_{number}", "name", "prefix") == []
     with connection.cursor() as cursor:
         cursor.execute('SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE \'%"name" = $2%"prefix" = $3%\'')
