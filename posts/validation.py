@@ -71,7 +71,7 @@ class TargetInput:
             return None
         minutes, multiple = poll.get("duration_minutes"), poll.get("multiple")
         return {
-            "choices": choices_of(self.options),
+            "choices": list(choices_of(self.options)),
             "duration_minutes": minutes if type(minutes) is int else None,
             "multiple": multiple is True,
         }
@@ -120,6 +120,19 @@ class TargetValidation:
     def valid(self) -> bool:
         return not any(issue.severity == "error" for issue in self.issues)
 
+    def body(self) -> dict[str, Any]:
+        """Return the validation result of a post target as JSON data for API responses."""
+        return {
+            "platform": self.target.account.platform,
+            "connected_account_id": self.target.account.id,
+            "valid": self.valid,
+            "text_length": self.text_length,
+            "text_limit": self.target.text_limit,
+            "link_card_url": self.target.link_card_url,
+            "poll": self.target.poll,
+            "issues": [issue.body() for issue in self.issues],
+        }
+
 
 @dataclass(frozen=True)
 class Validation:
@@ -143,6 +156,15 @@ class Validation:
     @property
     def estimated_cost_cents(self) -> int:
         return sum(each.target.price_cents for each in self.targets)
+
+    def body(self) -> dict[str, Any]:
+        """Return the validation result as JSON data for API responses, with the fields of ValidationSerializer."""
+        return {
+            "valid": self.valid,
+            "estimated_cost_cents": self.estimated_cost_cents,
+            "issues": [issue.body() for issue in self.issues],
+            "targets": [target.body() for target in self.targets],
+        }
 
 
 def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validation:

@@ -24,6 +24,7 @@ from posts.serializers.requests import (
 )
 from posts.states import GroupStatus, TargetStatus
 from posts.summaries import PostSummary
+from posts.validation import Validation
 
 
 class TargetErrorSerializer(serializers.Serializer):
@@ -169,6 +170,9 @@ class ValidationSerializer(serializers.Serializer):
     estimated_cost_cents = serializers.IntegerField()
     issues = IssueSerializer(many=True)
     targets = TargetValidationSerializer(many=True)
+
+    def to_representation(self, validation: Validation) -> dict[str, Any]:
+        return validation.body()
 
 
 class PlannedTargetSerializer(serializers.Serializer):

@@ -1,4 +1,4 @@
-"""posts/post_group_json.py produces the same values as the declared serializer fields."""
+"""The JSON of posts and validations that is made by hand has the same values as the declared serializer fields."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from django.utils import timezone
 from rest_framework.serializers import ModelSerializer, Serializer
 
 from accounts.models import ConnectedAccount
+from config.api.caller import system_caller
 from config.api.serializers import shared_serializer_instance
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.selectors import groups_with_targets
-from posts.serializers.responses import ListedPostSerializer, PostGroupSerializer, TargetSerializer
+from posts.serializers.responses import ListedPostSerializer, PostGroupSerializer, TargetSerializer, ValidationSerializer
+from posts.services import validate_post
 from posts.states import TargetStatus
 from posts.summaries import fetch_summaries
+from tests import factories
 from tests.conftest import ApiClient
 from tests.posts.publishing.worker import run_until_idle
 from tests.posts.rows import create
 from tests.posts.scripted_platform import ScriptedPlatform
+from workspaces.models import Workspace
 
 ZONE = ZoneInfo("Pacific/Auckland")
 
@@ -89,3 +93,17 @@ def test_the_json_of_a_list_equals_the_serializers_output(groups: list[PostGroup
     declared = Serializer.to_representation(shared_serializer_instance(ListedPostSerializer), given)
     assert shown == declared
     assert (list(shown), list(shown["targets"][0])) == (list(declared), list(declared["targets"][0]))
+
+
+def test_the_json_of_a_validation_equals_the_serializers_output(workspace: Workspace, account: ConnectedAccount) -> None:
+    poll = {"choices": ["Oak", "Elm"], "duration_minutes": 60}
+    mastodon = factories.AccountFactory(workspace=workspace, platform="mastodon", external_id="7")
+    targets = [
+        {"platform": "bluesky", "connected_account_id": account.id, "text": "https://example.com " * 99},
+        {"platform": "mastodon", "connected_account_id": mastodon.id, "options": {"poll": poll}},
+    ]
+    validation = validate_post(caller=system_caller(workspace.id), text="Which bench?", targets=targets)
+    declared = Serializer.to_representation(shared_serializer_instance(ValidationSerializer), validation)
+    assert validation.body() == declared
+    assert (list(validation.body()), list(validation.body()["targets"][0])) == (list(declared), list(declared["targets"][0]))
+    assert (validation.valid, declared["targets"][1]["poll"]["choices"]) == (False, ["Oak", "Elm"])
