@@ -48,8 +48,7 @@ class Operation:
 
     `public`: no bearer token is needed; the caller is anonymous. `operator`: only ADMIN_TOKEN is accepted.
     `raw_body`: any JSON object, which the service parses from the request's bytes.
-    `headers`: request headers that the operation reads, for the OpenAPI document.
-    `media_types`: answers besides JSON, returned as `Reply.response`.
+    `headers`: request headers that it reads. `media_types`: answers besides JSON, returned as `Reply.response`.
     `upload`: the operation takes a file, as multipart/form-data or in JSON (`body`).
     `lease`: how long a request in lease mode may run before a repeated request takes it over.
     `audited_read`: a sensitive read that leaves an audit entry. The service records successes, this module refusals.

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from agents.models import Agent
 from auditlog.services import record_entry
-from config.api.caller import AgentMode, Caller, missing_or_foreign_id_error, require_access
-from config.api.errors import Conflict, InvalidState
+from config.api.caller import AgentMode, Caller, require_access
+from config.api.errors import Conflict, InvalidState, missing_or_foreign_id_error
 from config.api.trace import current_trace_id
 from config.db.ids import is_id
 from posts.errors import PlanChanged, PlanExpired

@@ -13,6 +13,7 @@ from rest_framework.serializers import ModelSerializer, Serializer
 from accounts.models import ConnectedAccount
 from config.api.caller import system_caller
 from config.api.serializers import shared_serializer_instance
+from posts.content import PostWrite, TargetWrite
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import post_group_json
 from posts.selectors import groups_with_targets
@@ -98,11 +99,11 @@ def test_the_json_of_a_list_equals_the_serializers_output(groups: list[PostGroup
 def test_the_json_of_a_validation_equals_the_serializers_output(workspace: Workspace, account: ConnectedAccount) -> None:
     poll = {"choices": ["Oak", "Elm"], "duration_minutes": 60}
     mastodon = factories.AccountFactory(workspace=workspace, platform="mastodon", external_id="7")
-    targets = [
-        {"platform": "bluesky", "connected_account_id": account.id, "text": "https://example.com " * 99},
-        {"platform": "mastodon", "connected_account_id": mastodon.id, "options": {"poll": poll}},
-    ]
-    validation = validate_post(caller=system_caller(workspace.id), text="Which bench?", targets=targets)
+    targets = (
+        TargetWrite("bluesky", account.id, "https://example.com " * 99),
+        TargetWrite("mastodon", mastodon.id, options={"poll": poll}),
+    )
+    validation = validate_post(caller=system_caller(workspace.id), post=PostWrite("Which bench?", targets))
     declared = Serializer.to_representation(shared_serializer_instance(ValidationSerializer), validation)
     assert validation.body() == declared
     assert (list(validation.body()), list(validation.body()["targets"][0])) == (list(declared), list(declared["targets"][0]))
