@@ -11,6 +11,7 @@ RETENTION_RULES = [
     "config.notices.retention.PurgedWorkspaceDigests",
     "config.console.operators.second_factor_removal.AbandonedSecondFactorsRule",
     "posts.retention.ExpiredPlans",
+    "posts.retention.ExpiredComposerDrafts",
     "posts.retention.PurgedWorkspacePosts",
     "media.retention.PurgedWorkspaceMedia",
     "media.retention.PurgedWorkspaceMediaUsage",

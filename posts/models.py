@@ -1,4 +1,4 @@
-"""Models of post groups and of post targets; a target is one account that a post group is published to.
+"""Models of post groups, of post targets, and of composer drafts; a target is one account that a post group is published to.
 
 A target is also a row that the publisher claims when it is due (config/jobs/claims.py).
 """
@@ -15,7 +15,7 @@ from accounts.platforms.types import Progress
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
 from posts.states import NEEDS_A_PERSON, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus, charged_cents
-from workspaces.models import Workspace
+from workspaces.models import User, Workspace
 
 
 class PostGroup(TimestampedModel):
@@ -209,3 +209,34 @@ class PostTarget(DueRow, TimestampedModel):
     def cost_cents(self) -> int:
         """Return the price of this post target in cents; 0 if it failed or was cancelled."""
         return charged_cents(self.status, self.price_cents)
+
+
+class ComposerDraft(models.Model):
+    """The model of a composer draft: what one person has entered in the dashboard's composer and not yet saved as a post.
+
+    Nobody else sees it, and the API does not know it. `key` identifies it in the composer's URL and is the idempotency key of
+    the post that is made of it. `fields` are the form's fields with their values. `group` is the post that is being edited,
+    or None for a new post. `editor` is the open browser page that saved it last.
+    """
+
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="composer_drafts", db_index=False
+    )  # no index of its own, because composer_draft_once covers this foreign key
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="composer_drafts")
+    group = models.ForeignKey(PostGroup, on_delete=models.CASCADE, null=True, related_name="composer_drafts")
+    key = models.CharField(max_length=64)
+    fields = models.JSONField(default=dict)
+    editor = models.CharField(max_length=64, blank=True)
+    saved_at = models.DateTimeField(db_index=True)
+    discarded_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "user", "key"], name="composer_draft_once")]
+
+    def __str__(self) -> str:
+        return f"Composer draft {self.pk} of {self.user_id}"
+
+    @property
+    def text(self) -> str:
+        """Return the text for all accounts that a composer draft contains."""
+        return next(iter(self.fields.get("text", ())), "")

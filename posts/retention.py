@@ -1,4 +1,4 @@
-"""The rules by which posts of deleted workspaces and expired plans are deleted from the database.
+"""Retention rules for the posts of deleted workspaces, for expired plans, and for composer drafts that nobody continued.
 
 Posts of other workspaces are stored for good.
 """
@@ -8,14 +8,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from billing.services import release_holds
 from config.db.retention import ExpiredRows
-from posts.models import PostGroup, PostTarget, StoredPlan
+from posts.models import ComposerDraft, PostGroup, PostTarget, StoredPlan
 from posts.states import FINISHED, TargetStatus
 from workspaces.retention import workspaces_to_purge
+
+DRAFT_PERIOD, DISCARDED_DRAFT_PERIOD = timedelta(days=30), timedelta(days=1)
+
+
+class ExpiredComposerDrafts(ExpiredRows):
+    """The retention rule for composer drafts that were not changed for 30 days or were discarded a day ago.
+
+    The drafts of deleted people and of purged workspaces are deleted, too.
+    """
+
+    name = "composer_drafts"
+
+    def expired_rows(self) -> QuerySet[ComposerDraft]:
+        now = timezone.now()
+        old = Q(saved_at__lt=now - DRAFT_PERIOD) | Q(discarded_at__lt=now - DISCARDED_DRAFT_PERIOD)
+        return ComposerDraft.objects.filter(old | Q(user__is_active=False) | Q(workspace__in=workspaces_to_purge()))
 
 
 class ExpiredPlans(ExpiredRows):
