@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from posts.dashboard import approvals, calendar, compose, listing, post
+from posts.dashboard import approvals, calendar, compose, drafts, listing, post
 from posts.plan_views import PlanViewSet
 from posts.views import PostViewSet
 
@@ -27,6 +27,7 @@ urlpatterns = [
     path("plans/<str:plan_id>/commit", PlanViewSet.as_view({"post": "commit"})),
     path(f"{WORKSPACE_PAGES}/calendar", calendar.calendar, name="calendar"),
     path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
+    path(f"{WORKSPACE_PAGES}/compose/discard", drafts.discard, name="compose-discard"),
     path(f"{WORKSPACE_PAGES}/approvals", approvals.approvals, name="approvals"),
     path(f"{WORKSPACE_PAGES}/posts", listing.posts, name="posts"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>", post.post, name="post"),

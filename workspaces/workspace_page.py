@@ -161,18 +161,28 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) ->
     stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be
     submitted again with its key), and ValidationFailed for a form without a key.
     """
-    keyed = idempotency.build_keyed_request(
-        workspace_id=page.workspace.id,
-        actor=page.caller.idempotency_key_owner,
-        operation=operation,
-        key=idempotency.checked_key(page.request.POST.get("key", "")) or "",
-        request=[page.request.path],
-    )
+    keyed = _keyed_request(page, operation, idempotency.checked_key(page.request.POST.get("key", "")) or "")
     result = idempotency.run_or_replay_in_transaction(
         keyed, work, lambda row: idempotency.StoredAnswer(201, None, str(row.pk), page.workspace.id)
     )
     repeated = isinstance(result, IdempotencyRecord)
     return (result.resource_id if repeated else str(result.pk)), repeated
+
+
+def row_of_submitted_form(page: WorkspacePage, operation: str, key: str) -> str:
+    """Return the id of the row that `submit_once` created for the form with this key; an empty string if it created none."""
+    record = idempotency.find_answered_record(_keyed_request(page, operation, key))
+    return record.resource_id if record else ""
+
+
+def _keyed_request(page: WorkspacePage, operation: str, key: str) -> idempotency.KeyedRequest:
+    return idempotency.build_keyed_request(
+        workspace_id=page.workspace.id,
+        actor=page.caller.idempotency_key_owner,
+        operation=operation,
+        key=key,
+        request=[page.request.path],
+    )
 
 
 def caller_of_request(request: HttpRequest) -> Caller:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -17,6 +18,7 @@ from config.api.uploads import uploaded_files_in_field
 from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.composer import Composer, error_text
+from posts.dashboard.drafts import KEY, answer_to_saving, find_draft, key_of_request
 from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validated_data
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
@@ -24,9 +26,9 @@ from posts.serializers.requests import CreatePostSerializer, UpdatePostSerialize
 from posts.services.review import CONFIRMABLE
 from posts.services.update import EDITABLE
 from posts.states import GroupStatus
-from workspaces.workspace_page import WorkspacePage, record_refused_write, submit_once, workspace_page
+from workspaces.workspace_page import WorkspacePage, record_refused_write, row_of_submitted_form, submit_once, workspace_page
 
-SAVE, SCHEDULE, PUBLISH = "save", "schedule", "publish"
+SAVE, SCHEDULE, PUBLISH, KEEP = "save", "schedule", "publish", "keep"
 
 
 @workspace_page("GET", "POST", operation="posts.create", files=True)
@@ -40,6 +42,9 @@ def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard page with the composer, in which a person edits a draft, a scheduled post or a post awaiting approval."""
     group = post_group_of_workspace(page, post_group_id)
     if page.request.method != "POST" and (group.status not in EDITABLE or group.was_attempted):
+        if draft := find_draft(page, page.request.GET.get("draft", "")):
+            messages.warning(page.request, "The post was published in the meantime. Here are your changes, as a new post.")
+            return page.redirect(f"{page.url_of_page('compose')}?draft={draft.key}")
         raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
     return _respond(page, group)
 
@@ -47,20 +52,38 @@ def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if not page.may_write:
         return page.render("posts/compose_not_allowed.html")
-    composer = Composer.from_form_or_group(page, group)
     if page.request.method != "POST":
-        return composer.show()
+        return _redirect_to_finished_post(page, group) or Composer.from_form_or_group(page, group).show()
     action, _, subject = page.request.POST.get("action", "").partition(":")
+    if action == KEEP:
+        return answer_to_saving(page, group, key_of_request(page))
+    composer = Composer.from_form_or_group(page, group)
     if action in (SAVE, SCHEDULE, PUBLISH):
         return _save(composer, action)
     live = "HX-Request" in page.request.headers
     if action == "check" and live:
         return composer.show("posts/compose_check.html")
     _apply_button(composer, action, subject)
+    if not live:
+        composer.save_draft()
     response = composer.show()
     if live:
-        response["HX-Trigger"] = "composed"  # triggers a new check of the content
+        response["HX-Trigger"] = "composed"  # triggers a new check of the content, and saves the draft
     return response
+
+
+def _redirect_to_finished_post(page: WorkspacePage, group: PostGroup | None) -> HttpResponse | None:
+    """Redirect from the address of a composer draft to the post that was made of it; return None without such a post."""
+    key = page.request.GET.get("draft", "")
+    made = row_of_submitted_form(page, _operation(group), key) if KEY.fullmatch(key) else ""
+    if not made:
+        return None
+    messages.info(page.request, "This post was saved from what you had written there.")
+    return page.redirect(page.url_of_page("post", post_group_id=made))
+
+
+def _operation(group: PostGroup | None) -> str:
+    return "posts.update" if group else "posts.create"
 
 
 def _apply_button(composer: Composer, action: str, subject: str) -> None:
@@ -93,16 +116,22 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     if not composer.composition.targets:
         composer.problems.append("Choose at least one account.")
     if composer.problems or composer.media_problems:
-        return composer.show(status=422)
-    operation = "posts.update" if composer.group else "posts.create"
+        return _show_with_problems(composer)
+    operation = _operation(composer.group)
     at = None if how == PUBLISH else schedule.at
     try:
-        group_id, _ = submit_once(page, operation, lambda: _write(composer, how, at))
+        group_id, repeated = submit_once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:
         record_refused_write(page, operation, error)
         composer.problems.append(_error_message(error))
-        return composer.show(status=422)
-    return page.success_redirect(_success_message(how, at, page), "post", post_group_id=group_id)
+        return _show_with_problems(composer)
+    message = "This was already saved earlier. Nothing was done again." if repeated else _success_message(how, at, page)
+    return page.success_redirect(message, "post", post_group_id=group_id)
+
+
+def _show_with_problems(composer: Composer) -> HttpResponse:
+    composer.save_draft()
+    return composer.show(status=422)
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
@@ -111,6 +140,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
     Every button but the one for saving also approves a changed post group that awaits approval or is a draft.
     """
     caller, body = composer.page.caller, dict(composer.composition.request_fields)
+    composer.delete_draft()
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
         data = validated_data(CreatePostSerializer, body | _scheduled_at_field(at))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.issues import Issue
-from accounts.platforms.polls import duration_in_words
 from accounts.platforms.registry import platform
 from accounts.platforms.thread_option import further_segment_texts
 from billing.selectors import workspace_spend_cap_status
@@ -25,17 +23,19 @@ from media.models import MediaAsset
 from posts import selectors, services
 from posts.attached_media import attached_assets_by_id
 from posts.content import PostWrite
-from posts.dashboard.composition import Composition, capabilities_of, find_issue, has_repair_button, issue_key
+from posts.dashboard import drafts
+from posts.dashboard.checked_content import checked_target, text_previews
+from posts.dashboard.composition import Composition, capabilities_of, find_issue
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
 from posts.dashboard.shown_groups import AttachedAsset, shown_attachments
-from posts.models import PostGroup
+from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
-from posts.validation import TargetInput, TargetValidation, Validation
+from posts.services import composer_drafts
+from posts.validation import Validation
 from workspaces.workspace_page import WorkspacePage
 
 LIBRARY_PAGE_SIZE = 24  # media assets offered at a time
-MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
 
 
 @dataclass(frozen=True)
@@ -45,52 +45,25 @@ class ChosenTarget:
     account: ConnectedAccount
     label: str
     text: str | None
+    typed: str  # what its text field contains, even if the account does not use a different text
     options: OptionsForm
     thread_unproven: str  # warning about this target's thread; empty without a thread
     focused: bool
-
-
-@dataclass(frozen=True)
-class ShownIssue:
-    issue: Issue
-    name: str
-    repairable: bool
-
-
-@dataclass(frozen=True)
-class CheckedTarget:
-    """The validation result for one chosen account, as the composer page shows it."""
-
-    label: str
-    account: ConnectedAccount
-    validation: TargetValidation
-    issues: list[ShownIssue]
-    unit: str
-    poll: str  # description of the poll; empty without a poll
-
-
-@dataclass
-class TextVersionPreview:
-    """The composer's preview of one version of the post's text, with the accounts that publish this version.
-
-    `left_out` counts the characters that are not shown.
-    """
-
-    texts: list[str]
-    left_out: int
-    choices: tuple[str, ...]  # the choices of the poll
-    targets: list[CheckedTarget] = field(default_factory=list)
 
 
 @dataclass
 class Composer:
     """The data from which the composer page is rendered: content, accounts, media, publishing time and error messages.
 
-    `group` is the post being edited, or None for a new post.
+    `group` is the post being edited, or None for a new post. `sent` is the form that was submitted now or saved as a draft.
+    `key` identifies the draft of this page, which may not be saved yet.
     """
 
     page: WorkspacePage
     group: PostGroup | None
+    key: str
+    draft: ComposerDraft | None
+    sent: QueryDict | None
     accounts: list[ConnectedAccount]
     composition: Composition
     assets: dict[str, MediaAsset]
@@ -103,11 +76,13 @@ class Composer:
 
     @classmethod
     def from_form_or_group(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
-        """Build the composer's state from the submitted form, or from the stored post group if no form was submitted.
+        """Build the composer's state from the submitted form, or else from the draft in the URL, or else from the post group.
 
-        Without either, the state is empty.
+        Without any of them, the state is empty.
         """
-        sent = page.request.POST if page.request.method == "POST" else None
+        key = drafts.key_of_request(page)
+        draft = drafts.find_draft(page, key)
+        sent = page.request.POST if page.request.method == "POST" else drafts.form_of_draft(draft) if draft else None
         before = Composition.of_group(group) if group else Composition()
         chosen = before.chosen if sent is None else sent.getlist("account")
         workspace_id = page.workspace.id
@@ -116,7 +91,7 @@ class Composer:
         at = group.scheduled_at if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         assets = attached_assets_by_id(page.workspace.id, composition.media_ids)
-        composer = cls(page, group, accounts, composition, assets, schedule)
+        composer = cls(page, group, key, draft, sent, accounts, composition, assets, schedule)
         composer._drop_deleted_media()
         return composer
 
@@ -145,6 +120,17 @@ class Composer:
             self.focus = self.composition.chosen[int(issue.field.removeprefix("targets[").partition("]")[0])]
         self.__dict__.pop("validation", None)
 
+    def save_draft(self) -> None:
+        """Save the submitted form as the composer's draft, so that nothing is lost when the page is left."""
+        saved = drafts.save_form(self.page, self.group, self.key)
+        if saved:
+            self.draft, self.key = saved.draft, saved.draft.key
+
+    def delete_draft(self) -> None:
+        """Delete the composer's draft, because its content is saved as a post."""
+        if self.draft:
+            composer_drafts.delete_draft(caller=self.page.caller, workspace_id=self.page.workspace.id, key=self.key)
+
     @cached_property
     def validation(self) -> Validation | None:
         """Return the result of validating the composer's content; None if no account is chosen or an API error occurs."""
@@ -162,13 +148,13 @@ class Composer:
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
         """Render the composer page, or one of the partial templates that replace parts of it."""
         validation = self.validation  # must be read first: it may add problems
-        checks = [_checked_target(each) for each in validation.targets] if validation else []
+        checks = [checked_target(each) for each in validation.targets] if validation else []
         return self.page.render(
             template,
             status=status,
             composer=self,
             checks=checks,
-            previews=_previews(checks),
+            previews=text_previews(checks),
             errors=len(validation.errors) if validation else 0,
             cost_cents=validation.estimated_cost_cents if validation else 0,
             spend=workspace_spend_cap_status(workspace_id=self.page.workspace.id, at=timezone.now()),
@@ -179,6 +165,38 @@ class Composer:
         """Return the accounts offered in the composer, each with its platform's label and whether it is chosen."""
         chosen = set(self.composition.chosen)
         return [(account, platform(account.platform).label, account.id in chosen) for account in self.accounts]
+
+    @property
+    def content_version(self) -> str:
+        """Return the version of the edited post that the person has seen, which saving must not overwrite unseen."""
+        sent = self.sent.get("content_version", "") if self.sent else ""
+        return sent or (str(self.group.content_version) if self.group else "")
+
+    @property
+    def was_changed_by_others(self) -> bool:
+        """Return whether somebody has changed the edited post since the draft of the composer was begun."""
+        return self.group is not None and self.content_version != str(self.group.content_version)
+
+    @property
+    def saved(self) -> str:
+        """Return when the composer's draft was saved, in words; an empty string if it was not saved yet."""
+        return drafts.saved_words(self.page, self.draft) if self.draft else ""
+
+    @property
+    def unfinished(self) -> list[drafts.UnfinishedPost]:
+        """Return the drafts that the composer offers to continue; none if it shows a draft or a submitted form."""
+        return drafts.unfinished_posts(self.page, self.group) if self.sent is None else []
+
+    @property
+    def fields_of_other_accounts(self) -> list[tuple[str, str]]:
+        """Return the fields of accounts that are not chosen now, so that choosing them again restores text and options."""
+        ids = {account.id for account in self.accounts} - set(self.composition.chosen)
+        prefixes = tuple(
+            f"{start}{account_id}{end}" for account_id in ids for start, end in (("own-", ""), ("text-", ""), ("", "-"))
+        )
+        if self.sent is None or not prefixes:
+            return []
+        return [(name, value) for name, values in self.sent.lists() if name.startswith(prefixes) for value in values if value]
 
     @property
     def targets(self) -> list[ChosenTarget]:
@@ -213,6 +231,7 @@ class Composer:
             account=account,
             label=platform(account.platform).label,
             text=target["text"],
+            typed=self.sent.get(f"text-{account.id}", "") if target["text"] is None and self.sent else target["text"] or "",
             options=options,
             thread_unproven=thread.unproven if thread and further_segment_texts(target["options"]) else "",
             focused=account.id == self.focus,
@@ -235,48 +254,6 @@ def error_text(error: ApiError) -> str:
     """Return an API error as one paragraph for the composer page, with the message of each invalid field."""
     rows = [f"{row['field']}: {row['message']}" for row in error.details or []]
     return " ".join([error.message, *(rows or [error.suggested_action])])
-
-
-def _checked_target(found: TargetValidation) -> CheckedTarget:
-    account = found.target.account
-    issues = [ShownIssue(issue, issue_key(issue), has_repair_button(issue)) for issue in found.issues]
-    unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
-    return CheckedTarget(platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll))
-
-
-def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
-    if poll is None:
-        return ""
-    count, minutes = len(poll["choices"]), poll["duration_minutes"]
-    open_for = f"open for {duration_in_words(minutes)}" if minutes else "open without an end"
-    return f"With a poll of {count} choice{'' if count == 1 else 's'}, {open_for}"
-
-
-def _previews(checks: Sequence[CheckedTarget]) -> list[TextVersionPreview]:
-    """Return the previews on the composer page, one for each different version of the post's text.
-
-    All previews together have at most MAX_PREVIEW_CHARACTERS.
-    """
-    found: dict[tuple[tuple[str, ...], ...], TextVersionPreview] = {}
-    remaining = MAX_PREVIEW_CHARACTERS
-    for check in checks:
-        target = check.validation.target
-        texts = (target.shown_text, *further_segment_texts(target.options))
-        choices = _poll_choices(target)
-        if (texts, choices) not in found:
-            shown = []
-            for text in texts:
-                shown.append(text[:remaining])
-                remaining -= len(shown[-1])
-            found[texts, choices] = TextVersionPreview(shown, sum(map(len, texts)) - sum(map(len, shown)), choices)
-        found[texts, choices].targets.append(check)
-    return list(found.values())
-
-
-def _poll_choices(target: TargetInput) -> tuple[str, ...]:
-    """Return the poll choices that a preview in the composer shows, at most as many as the platform allows."""
-    rules = target.capabilities.poll
-    return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()
 
 
 def _requested_time(page: WorkspacePage) -> datetime | None:

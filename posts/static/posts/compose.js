@@ -1,5 +1,16 @@
-// The composer's own script, besides htmx and site/upload.js: texts for single accounts.
+// The composer's own script, besides htmx and site/upload.js: texts for single accounts, and the draft of the form.
+// What is entered is saved on the server every few seconds, under the key that the page's address names.
+// Without scripts, a button saves the draft.
 "use strict";
+
+const SAVE_AFTER_MS = 1500;
+const TRY_AGAIN_MS = 5000;
+const KEEPALIVE_BYTES = 60000; // browsers refuse larger requests from a page that is being left
+const LEFT = "composer-left-unsaved"; // in the tab's storage: the key of the draft, but nothing of its content
+const editor = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const composer = () => document.querySelector("#composer");
+const draftSaid = document.querySelector("#draft-said");
+const draft = { seen: composer()?.elements.seen.value ?? "", changes: 0, saved: 0, timer: 0, running: null, left: false };
 
 // An account's own text starts as a copy of the text for all accounts.
 document.addEventListener("change", (event) => {
@@ -11,6 +22,144 @@ document.addEventListener("change", (event) => {
 document.addEventListener("htmx:load", () => {
   const moved = [...document.querySelectorAll("#composer .accounts input")].find((box) => box.checked !== box.defaultChecked);
   moved?.dispatchEvent(new Event("change", { bubbles: true }));
-  const typed = [...document.querySelectorAll("#composer textarea")].find((field) => field.value !== field.defaultValue);
+  const typed = [...document.querySelectorAll("#composer textarea, #composer #id_when")].find((field) => field.value !== field.defaultValue);
   typed?.dispatchEvent(new Event("input", { bubbles: true }));
 }, { once: true });
+
+const isUnsaved = () => draft.changes !== draft.saved && !draft.left;
+
+function changed() {
+  draft.changes += 1;
+  const key = composer().elements.key.value;
+  if (new URLSearchParams(location.search).get("draft") !== key) history.replaceState(history.state, "", `?draft=${key}`);
+  if (!draft.timer) draft.timer = setTimeout(save, SAVE_AFTER_MS);
+}
+
+// Saves until nothing is unsaved, one request at a time. Returns whether everything is saved.
+async function save() {
+  clearTimeout(draft.timer);
+  draft.timer = 0;
+  while (isUnsaved()) {
+    draft.running ??= send().finally(() => { draft.running = null; });
+    if (!(await draft.running)) {
+      draft.timer ||= setTimeout(save, TRY_AGAIN_MS);
+      return false;
+    }
+  }
+  return true;
+}
+
+function entered() {
+  const fields = new URLSearchParams();
+  for (const [name, value] of new FormData(composer())) if (typeof value === "string") fields.append(name, value);
+  fields.set("action", "keep");
+  fields.set("editor", editor);
+  fields.set("seen", draft.seen);
+  return fields;
+}
+
+function post(fields, options = {}) {
+  const headers = { Accept: "application/json" };
+  return fetch(location.href, { method: "POST", body: fields, headers, redirect: "manual", ...options });
+}
+
+async function send() {
+  const upTo = draft.changes;
+  try {
+    let answer = await post(entered());
+    if (answer.type === "opaqueredirect" || answer.status === 403) {
+      // The session has ended, or a sign-in in another tab has replaced the form's token.
+      if (!(await renewToken())) return lost();
+      answer = await post(entered());
+    }
+    if (!answer.ok) throw new Error(answer.status);
+    const { key, seen, said, finished } = await answer.json();
+    document.querySelector("#signed-out")?.remove();
+    draft.saved = upTo;
+    if (finished) return true;
+    draft.seen = seen;
+    composer().elements.key.value = key;
+    history.replaceState(history.state, "", `?draft=${key}`);
+    if (draftSaid.textContent !== said) draftSaid.textContent = said;
+    return true;
+  } catch {
+    draftSaid.textContent = "Not saved yet: the service cannot be reached. Trying again.";
+    return false;
+  }
+}
+
+// Returns a fresh copy of this page, or null if nobody is signed in any more.
+async function freshPage() {
+  const page = await fetch(location.href, { redirect: "manual" });
+  return page.ok ? new DOMParser().parseFromString(await page.text(), "text/html") : null;
+}
+
+// Takes the form's token from the session of a new sign-in. Returns whether somebody is signed in.
+async function renewToken() {
+  const token = (await freshPage())?.querySelector("#composer [name=csrfmiddlewaretoken]")?.value;
+  for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token ?? field.value;
+  return Boolean(token);
+}
+
+function lost() {
+  document.dispatchEvent(new Event("signed-out"));
+  return false;
+}
+document.addEventListener("signed-out", () => { draftSaid.textContent = "Not saved yet: you are signed out."; });
+
+for (const kind of ["input", "change"]) {
+  document.addEventListener(kind, (event) => { if (event.target.closest("#composer") && event.target.type !== "file") changed(); });
+}
+// A button, or the choice of an account, has changed a part of the form.
+document.addEventListener("htmx:load", (event) => { if (event.target.closest("#composer") && !event.target.closest(".checking")) changed(); });
+document.addEventListener("focusout", () => { if (isUnsaved()) save(); });
+window.addEventListener("focus", () => { if (isUnsaved()) save(); });
+
+// A page that is being left, or put into the background, cannot wait for an answer.
+function sendBeforeLeaving() {
+  const fields = entered();
+  if (String(fields).length < KEEPALIVE_BYTES) post(fields, { keepalive: true }).catch(() => {});
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden" && isUnsaved()) sendBeforeLeaving();
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (!isUnsaved()) return;
+  event.preventDefault();
+  sendBeforeLeaving();
+  sessionStorage.setItem(LEFT, composer().elements.key.value);
+});
+
+// The page may have been loaded again before what was sent while leaving it was saved.
+async function showWhatWasSentWhileLeaving() {
+  if (!composer() || sessionStorage.getItem(LEFT) !== composer().elements.key.value) return;
+  sessionStorage.removeItem(LEFT);
+  const fresh = await freshPage();
+  if (fresh && fresh.querySelector("#composer").elements.seen.value !== draft.seen && !draft.changes) location.reload();
+}
+showWhatWasSentWhileLeaving();
+
+window.addEventListener("pageshow", () => { draft.left = false; });
+
+// A link is followed once everything is saved; if that fails, the browser asks.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[href]");
+  const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || link?.target || link?.hash;
+  if (!link || elsewhere || event.defaultPrevented || !isUnsaved()) return;
+  event.preventDefault();
+  await save();
+  location.assign(link.href);
+});
+
+// The form is sent once its draft is saved, so that a lost session cannot lose it.
+document.addEventListener("submit", async (event) => {
+  if (event.target !== composer()) return;
+  if (!isUnsaved()) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  const { submitter } = event;
+  if (await save()) composer().requestSubmit(submitter);
+}, { capture: true });
+window.addEventListener("submit", (event) => { draft.left = event.target === composer() && !event.defaultPrevented; });

@@ -39,9 +39,11 @@ document.addEventListener("htmx:xhr:progress", (event) => {
 // What is not an answer of this page (signed out, an error page) does not take the place of a part of it.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr } = event.detail;
-  if (new URL(xhr.responseURL || location.href).pathname !== location.pathname) {
+  const { pathname } = new URL(xhr.responseURL || location.href);
+  if (pathname !== location.pathname) {
     event.detail.shouldSwap = false;
-    location.assign(xhr.responseURL);
+    if (pathname === document.querySelector("[data-sign-in]")?.dataset.signIn) document.dispatchEvent(new Event("signed-out"));
+    else location.assign(xhr.responseURL);
   } else if (xhr.status === 413) {
     event.detail.shouldSwap = false;
     failed("These files are larger than can be sent at once. Send fewer or smaller ones.");
@@ -53,6 +55,20 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 
 document.addEventListener("htmx:sendError", () => {
   failed("The service cannot be reached at the moment, or the file is too large. What you typed is still here.");
+});
+
+// The session has ended. The page stays as it is, and a new tab signs in.
+document.addEventListener("signed-out", () => {
+  if (document.querySelector("#signed-out")) return;
+  const link = document.createElement("a");
+  link.href = `${document.querySelector("[data-sign-in]").dataset.signIn}?next=${encodeURIComponent(location.pathname + location.search)}`;
+  link.target = "_blank";
+  link.textContent = "Sign in in a new tab";
+  const message = document.createElement("p");
+  message.id = "signed-out";
+  message.className = "message warning";
+  message.append("You are signed out. ", link, "; your text is kept here.");
+  document.querySelector("#messages").replaceChildren(message);
 });
 
 function failed(words) {

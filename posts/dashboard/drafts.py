@@ -1,0 +1,128 @@
+"""Composer drafts on dashboard pages: saving the composer's form, continuing a draft, discarding it, and undoing that."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from django.http import HttpResponse, JsonResponse, QueryDict
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from posts.dashboard.inputs import normalize_newlines_and_nul
+from posts.models import ComposerDraft, PostGroup
+from posts.services import composer_drafts
+from posts.states import GroupStatus
+from workspaces.workspace_page import WorkspacePage, row_of_submitted_form, workspace_page
+
+KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
+# Fields of the form that are not a part of what a person has entered.
+_NOT_CONTENT = frozenset(("csrfmiddlewaretoken", "action", "key", "seen", "editor", "file"))
+_WITHOUT_MEANING = frozenset(("content_version",))
+
+
+@dataclass(frozen=True)
+class UnfinishedPost:
+    """A composer draft that the composer's page offers to continue, with the address of the composer that shows it."""
+
+    draft: ComposerDraft
+    address: str
+
+
+def key_of_request(page: WorkspacePage) -> str:
+    """Return the key of the composer draft that a request is about; a new key if it names none."""
+    request = page.request
+    sent = request.POST.get("key", "") if request.method == "POST" else request.GET.get("draft", "")
+    if request.method == "POST" and sent:
+        return sent  # `submit_once` checks it
+    return sent if KEY.fullmatch(sent) else composer_drafts.new_draft_key()
+
+
+def find_draft(page: WorkspacePage, key: str) -> ComposerDraft | None:
+    """Return the signed-in person's composer draft with this key; None if there is none or the key is malformed."""
+    if not KEY.fullmatch(key):
+        return None
+    return composer_drafts.find_draft(caller=page.caller, workspace_id=page.workspace.id, key=key)
+
+
+def form_of_draft(draft: ComposerDraft) -> QueryDict:
+    """Return a composer draft as the submitted form that it was."""
+    form = QueryDict(mutable=True)
+    for name, values in draft.fields.items():
+        form.setlist(name, values)
+    return form
+
+
+def save_form(page: WorkspacePage, group: PostGroup | None, key: str) -> composer_drafts.SavedDraft | None:
+    """Save the submitted form of the composer as a draft; return None for an empty form, which is saved only over a draft."""
+    sent = page.request.POST
+    fields = {
+        name: [normalize_newlines_and_nul(value) for value in values]
+        for name, values in sent.lists()
+        if name not in _NOT_CONTENT
+    }
+    if not KEY.fullmatch(key) or (not _has_meaning(fields) and find_draft(page, key) is None):
+        return None
+    return composer_drafts.save_draft(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        key=key,
+        fields=fields,
+        group=group,
+        editor=sent.get("editor", "")[:64],
+        seen=sent.get("seen", ""),
+    )
+
+
+def answer_to_saving(page: WorkspacePage, group: PostGroup | None, key: str) -> HttpResponse:
+    """Save the composer's form as a draft and say so: to the composer's script as JSON, otherwise by showing the draft."""
+    operation = "posts.update" if group else "posts.create"
+    scripted = page.request.headers.get("Accept") == "application/json"
+    if KEY.fullmatch(key) and row_of_submitted_form(page, operation, key):
+        return JsonResponse({"finished": True}) if scripted else page.redirect(f"{page.request.path}?draft={key}")
+    saved = save_form(page, group, key)
+    if not scripted:
+        return page.redirect(f"{page.request.path}?draft={saved.draft.key}" if saved else page.request.path)
+    if saved is None:
+        return JsonResponse({"key": key, "seen": "", "said": ""})
+    said = saved_words(page, saved.draft)
+    if saved.is_copy:
+        said += " as a second draft, because this one was changed in another window"
+    return JsonResponse({"key": saved.draft.key, "seen": saved.draft.saved_at.isoformat(), "said": said})
+
+
+def saved_words(page: WorkspacePage, draft: ComposerDraft) -> str:
+    """Return when a composer draft was saved, in words, such as "Saved 14:03"; with the day if it is not today."""
+    at, now = draft.saved_at.astimezone(page.zone), timezone.now().astimezone(page.zone)
+    return f"Saved {date_format(at, 'H:i' if at.date() == now.date() else 'j M, H:i')}"
+
+
+def unfinished_posts(page: WorkspacePage, group: PostGroup | None) -> list[UnfinishedPost]:
+    """Return the drafts that the composer's page offers to continue: those of the edited post, or all of the person."""
+    drafts = composer_drafts.drafts_of_caller(caller=page.caller, workspace_id=page.workspace.id).select_related("group")
+    if group:
+        drafts = drafts.filter(group=group)
+    return [UnfinishedPost(draft, address_of_draft(page, draft)) for draft in drafts]
+
+
+def address_of_draft(page: WorkspacePage, draft: ComposerDraft) -> str:
+    """Return the address of the composer that shows a draft, as a new post if the edited post cannot be edited any more."""
+    editable = draft.group is not None and draft.group.status in (
+        GroupStatus.DRAFT,
+        GroupStatus.PENDING_CONFIRMATION,
+        GroupStatus.SCHEDULED,
+    )
+    address = page.url_of_page("post-edit", post_group_id=draft.group.id) if editable and draft.group else ""
+    return f"{address or page.url_of_page('compose')}?draft={draft.key}"
+
+
+@workspace_page("POST")
+def discard(page: WorkspacePage) -> HttpResponse:
+    """Dashboard action that discards a composer draft of the signed-in person."""
+    if draft := find_draft(page, page.request.POST.get("draft", "")):
+        composer_drafts.discard_draft(caller=page.caller, workspace_id=page.workspace.id, key=draft.key)
+    return page.success_redirect("The unfinished post was discarded.", "compose")
+
+
+def _has_meaning(fields: dict[str, list[str]]) -> bool:
+    return any(value.strip() for name, values in fields.items() if name not in _WITHOUT_MEANING for value in values)

@@ -1,0 +1,152 @@
+"""What is entered in the composer survives links, Back, reloads, the end of the session, and browsers without scripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import OpenPage, new_context
+from tests.browser.page_checks import PageChecker
+from tests.browser.service import Service, Workspace
+from tests.media.pictures import jpeg
+
+
+def fill_in(page: Page, workspace: Workspace, tmp_path: Path) -> None:
+    """Enter a text for all accounts, a different text, an option, a picture with its description, and a time."""
+    (tmp_path / "oven.jpg").write_bytes(jpeg(640, 480))
+    page.goto(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_label("Text for all accounts").fill("Fresh from the oven")
+    page.get_by_role("checkbox", name="Mastodon").check()
+    page.get_by_role("checkbox", name="Bluesky").check()
+    page.locator(".own", has_text="Mastodon").get_by_label("Use a different text").check()
+    page.get_by_label("Text for Mastodon").fill("Only for Mastodon")
+    page.get_by_text("Options of Mastodon").click()
+    page.get_by_label("Visibility").select_option("unlisted")
+    page.get_by_label("Upload files").set_input_files(tmp_path / "oven.jpg")
+    page.get_by_label("Alt text for oven.jpg").fill("An open oven")
+    page.get_by_label("When to publish").fill("2099-01-31T09:00")
+
+
+def expect_everything(page: Page) -> None:
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Fresh from the oven")
+    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="Bluesky")).to_be_checked()
+    expect(page.get_by_label("Text for Mastodon")).to_have_value("Only for Mastodon")
+    expect(page.get_by_label("Visibility")).to_have_value("unlisted")
+    expect(page.get_by_label("Alt text for oven.jpg")).to_have_value("An open oven")
+    expect(page.get_by_label("When to publish")).to_have_value("2099-01-31T09:00")
+    expect(page.locator("#check")).to_contain_text("Only for Mastodon")
+
+
+def expect_saved(page: Page) -> None:
+    expect(page.locator("#draft-said")).to_contain_text("Saved ")
+
+
+def test_everything_returns_after_links_back_and_reloads(
+    open_page: OpenPage, workspace: Workspace, checker: PageChecker, tmp_path: Path
+) -> None:
+    page = open_page()
+    fill_in(page, workspace, tmp_path)
+    # The link is followed when everything is saved, and the browser does not ask.
+    page.get_by_role("link", name="Calendar").click()
+    expect(page.get_by_role("link", name="Calendar")).to_have_attribute("aria-current", "page")
+    page.go_back()
+    expect_everything(page)
+    page.reload()
+    expect_everything(page)
+    expect_saved(page)
+    checker.check(page, "compose-draft")
+
+    page.get_by_role("link", name="New post").first.click()
+    page.get_by_text("You have 1 unfinished post").click()
+    checker.check(page, "compose-unfinished")
+    page.get_by_role("link", name="Fresh from the oven").click()
+    expect_everything(page)
+
+
+def test_what_was_just_typed_returns_after_a_reload(open_page: OpenPage, workspace: Workspace) -> None:
+    """A reload right after typing: the browser asks, and the page sends what is not saved while it is left."""
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_label("Text for all accounts").fill("Not a second later")
+    with page.expect_event("dialog") as asked:
+        page.reload()
+
+    assert asked.value.type == "beforeunload"
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Not a second later")
+
+
+def test_leaving_can_be_cancelled_while_nothing_can_be_saved(
+    chromium: Browser, service: Service, workspace: Workspace, owner: object
+) -> None:
+    context = chromium.new_context(base_url=service.base_url, storage_state=owner)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    context.set_offline(True)
+    page.get_by_label("Text for all accounts").fill("In a tunnel")
+    expect(page.locator("#draft-said")).to_contain_text("Not saved yet: the service cannot be reached.")
+    with page.expect_event("dialog") as asked:
+        page.get_by_role("link", name="Calendar").click()
+    assert asked.value.type == "beforeunload"
+    expect(page.get_by_label("Text for all accounts")).to_have_value("In a tunnel")
+    context.set_offline(False)
+    expect_saved(page)
+    context.close()
+
+
+def test_a_lost_session_loses_no_text(
+    chromium: Browser, service: Service, workspace: Workspace, owner: object, checker: PageChecker
+) -> None:
+    context = new_context(chromium, service.base_url, storage_state=owner)
+    page = context.new_page()
+    page.goto(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_role("checkbox", name="Mastodon").check()
+    expect_saved(page)
+    context.clear_cookies()
+    page.get_by_label("Text for all accounts").fill("Typed while signed out")
+
+    expect(page.locator("#messages")).to_contain_text("You are signed out. Sign in in a new tab; your text is kept here.")
+    checker.check(page, "compose-signed-out")
+    page.get_by_role("button", name="Publish now").click()
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Typed while signed out")
+    with context.expect_page() as opened:
+        page.get_by_role("link", name="Sign in in a new tab").click()
+    expect(opened.value.get_by_role("heading", name="Sign in")).to_be_visible()
+    opened.value.goto(service.new_sign_in_link())
+    expect(opened.value.get_by_role("button", name="Sign out")).to_be_visible()
+    opened.value.close()
+
+    page.bring_to_front()
+    expect_saved(page)
+    expect(page.locator("#signed-out")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Typed while signed out")
+    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
+    context.close()
+
+
+def test_without_scripts_a_button_saves_the_draft(open_page: OpenPage, workspace: Workspace) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose", java_script_enabled=False)
+    page.get_by_label("Text for all accounts").fill("Slowly and by hand")
+    page.get_by_role("checkbox", name="Mastodon").check()
+    page.get_by_role("button", name="Save for me only").click()
+    expect_saved(page)
+    page.get_by_role("link", name="Calendar").click()
+    page.go_back()
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Slowly and by hand")
+
+    page.get_by_role("link", name="New post").first.click()
+    page.locator("summary", has_text="unfinished post").click()
+    page.get_by_role("button", name="Discard").click()
+    expect(page.locator("main")).not_to_contain_text("Slowly and by hand")
+
+
+def test_own_text_returns_when_an_account_is_chosen_again(open_page: OpenPage, workspace: Workspace, tmp_path: Path) -> None:
+    page = open_page()
+    fill_in(page, workspace, tmp_path)
+    page.get_by_role("checkbox", name="Mastodon").uncheck()
+    expect(page.get_by_label("Text for Mastodon")).to_have_count(0)
+    page.get_by_role("checkbox", name="Mastodon").check()
+
+    expect_everything(page)
