@@ -20,6 +20,7 @@ from posts.content import PostEdit, PostWrite
 from posts.dashboard.composer import Composer, error_text
 from posts.dashboard.drafts import KEY, answer_to_saving, find_draft, key_of_request
 from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validated_data
+from posts.dashboard.release import PUBLISH, SAVE, SCHEDULE
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
@@ -28,7 +29,7 @@ from posts.services.update import EDITABLE
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, record_refused_write, row_of_submitted_form, submit_once, workspace_page
 
-SAVE, SCHEDULE, PUBLISH, KEEP = "save", "schedule", "publish", "keep"
+KEEP = "keep"
 
 
 @workspace_page("GET", "POST", operation="posts.create", files=True)
@@ -113,6 +114,8 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         schedule.add_error("when", "Choose the day and time.")
     if how != PUBLISH and schedule.errors:
         composer.problems.append("Correct the time.")
+    if how == PUBLISH and composer.when and composer.shows_other_time:
+        composer.problems.append("Nothing was published, because a time is filled in. Choose below what to do.")
     if not composer.composition.targets:
         composer.problems.append("Choose at least one account.")
     if composer.problems or composer.media_problems:

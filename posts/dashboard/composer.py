@@ -28,10 +28,12 @@ from posts.dashboard.checked_content import checked_target, text_previews
 from posts.dashboard.composition import Composition, capabilities_of, find_issue
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
+from posts.dashboard.release import ReleaseButton, release_buttons
 from posts.dashboard.shown_groups import AttachedAsset, shown_attachments
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
+from posts.services.review import CONFIRMABLE
 from posts.validation import Validation
 from workspaces.workspace_page import WorkspacePage
 
@@ -88,7 +90,7 @@ class Composer:
         workspace_id = page.workspace.id
         accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
         composition = before if sent is None else Composition.of_form(sent, accounts)
-        at = group.scheduled_at if group else _requested_time(page)
+        at = _time_to_come(group) if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
         assets = attached_assets_by_id(page.workspace.id, composition.media_ids)
         composer = cls(page, group, key, draft, sent, accounts, composition, assets, schedule)
@@ -165,6 +167,22 @@ class Composer:
         """Return the accounts offered in the composer, each with its platform's label and whether it is chosen."""
         chosen = set(self.composition.chosen)
         return [(account, platform(account.platform).label, account.id in chosen) for account in self.accounts]
+
+    @property
+    def when(self) -> str:
+        """Return the publishing time as it is filled in, which may be invalid; an empty string if there is none."""
+        return str(self.schedule["when"].value() or "")
+
+    @property
+    def shows_other_time(self) -> bool:
+        """Return whether the buttons of the submitted form were made for another time than the one that is filled in."""
+        return self.sent is not None and self.sent.get("shown_when", "") != self.when
+
+    @property
+    def release_buttons(self) -> list[ReleaseButton]:
+        before = self.group.scheduled_at if self.group else None
+        moved = before is None or [before.replace(second=0, microsecond=0)] != self.schedule.instants
+        return release_buttons(self.group.status if self.group else "", self.schedule.local_time, moved=moved)
 
     @property
     def content_version(self) -> str:
@@ -254,6 +272,12 @@ def error_text(error: ApiError) -> str:
     """Return an API error as one paragraph for the composer page, with the message of each invalid field."""
     rows = [f"{row['field']}: {row['message']}" for row in error.details or []]
     return " ".join([error.message, *(rows or [error.suggested_action])])
+
+
+def _time_to_come(group: PostGroup) -> datetime | None:
+    """Return the time for which a post is planned; None if it has passed and the post waits for a person."""
+    at = group.scheduled_at
+    return None if at and at < timezone.now() and group.status in CONFIRMABLE else at
 
 
 def _requested_time(page: WorkspacePage) -> datetime | None:

@@ -108,7 +108,10 @@ def test_a_post_is_scheduled_rescheduled_and_cancelled(open_page: OpenPage, work
     compose(page, workspace, "For another day", "Mastodon")
     first = datetime.now(UTC).replace(hour=8, minute=0) + timedelta(days=40)
     page.get_by_label("When to publish").fill(f"{first:%Y-%m-%dT%H:%M}")
-    page.get_by_role("button", name="Schedule", exact=True).click()
+    expect(page.get_by_role("button", name="Publish now, not on")).not_to_have_class("primary")
+    scheduled = page.get_by_role("button", name=f"Schedule for {first:%a} {first.day} {first:%b}")
+    expect(scheduled).to_have_class("primary")
+    scheduled.click()
     expect(page.locator("#messages")).to_contain_text(f"Scheduled for {first:%A}, {first.day} {first:%B %Y}, 08:00.")
 
     later = first + timedelta(days=1, minutes=90)

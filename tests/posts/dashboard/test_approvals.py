@@ -131,7 +131,7 @@ def test_a_post_is_edited_and_approved_in_one_request(
 ) -> None:
     group = create_waiting_post(agent, account, scheduled_at=TOMORROW)
     page = dashboard.get("post-edit", group)
-    assert "Approve for this time" in words(page)
+    assert "Approve for Thu 11 Mar 12:00" in words(page)
 
     form: dict[str, Any] = {"content_version": "1", "when": fields(page, "when")[0], "text": "In our tone"}
     dashboard.compose("schedule", account, group=group, **form)

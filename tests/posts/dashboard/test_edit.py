@@ -91,7 +91,7 @@ def test_each_save_button_updates_the_post(
 ) -> None:
     group = create(api, account, **made)
 
-    answer = dashboard.compose(action, account, group=group, text="Better", content_version="1", when=when)
+    answer = dashboard.compose(action, account, group=group, text="Better", content_version="1", when=when, shown_when=when)
 
     assert answer["location"] == dashboard.address("post", group)
     assert (the_group().text, the_group().status, the_group().scheduled_at) == ("Better", status, at)
@@ -100,7 +100,7 @@ def test_each_save_button_updates_the_post(
 def test_a_scheduled_post_can_be_published_at_once(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
-    dashboard.compose("publish", account, group=group, content_version="1", when=TIME)
+    dashboard.compose("publish", account, group=group, content_version="1", when=TIME, shown_when=TIME)
 
     assert run_until_idle() == 1
     assert the_group().status == "published"
