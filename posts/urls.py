@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from posts.dashboard import approvals, calendar, compose, drafts, listing, post
+from posts.dashboard import approvals, calendar, compose, listing, post, undo
 from posts.plan_views import PlanViewSet
 from posts.views import PostViewSet
 
@@ -27,7 +27,9 @@ urlpatterns = [
     path("plans/<str:plan_id>/commit", PlanViewSet.as_view({"post": "commit"})),
     path(f"{WORKSPACE_PAGES}/calendar", calendar.calendar, name="calendar"),
     path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
-    path(f"{WORKSPACE_PAGES}/compose/discard", drafts.discard, name="compose-discard"),
+    path(f"{WORKSPACE_PAGES}/compose/discard", undo.discard_composer_draft, name="compose-discard"),
+    path(f"{WORKSPACE_PAGES}/compose/preference", undo.publishing_preference, name="publishing-preference"),
+    path(f"{WORKSPACE_PAGES}/undo", undo.undo, name="post-undo"),
     path(f"{WORKSPACE_PAGES}/approvals", approvals.approvals, name="approvals"),
     path(f"{WORKSPACE_PAGES}/posts", listing.posts, name="posts"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>", post.post, name="post"),

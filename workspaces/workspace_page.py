@@ -73,14 +73,17 @@ class WorkspacePage:
         """Render a template of a workspace's dashboard page with the variables in `shown`, and with `page`."""
         return render(self.request, template, {"page": self, **shown}, status=status)
 
-    def success_redirect(self, message: str, name: str, **named: str) -> HttpResponse:
-        """Show a success message and redirect to another dashboard page of the workspace."""
-        messages.success(self.request, message)
+    def success_redirect(self, message: str, name: str, *, undo: str = "", **named: str) -> HttpResponse:
+        """Show a success message and redirect to another dashboard page of the workspace.
+
+        `undo` is the address of the action that undoes what was done; the message then has a button for it.
+        """
+        messages.success(self.request, message, extra_tags=undo)
         return self.redirect(self.url_of_page(name, **named))
 
-    def success_redirect_back(self, message: str) -> HttpResponse:
-        """Redirect from a workspace page back to the page that contained the form, with a success message."""
-        messages.success(self.request, message)
+    def success_redirect_back(self, message: str, *, undo: str = "") -> HttpResponse:
+        """Show a success message and redirect back to the dashboard page that contained the form; `undo` as above."""
+        messages.success(self.request, message, extra_tags=undo)
         return self.redirect(_referring_page(self))
 
     def redirect(self, address: str) -> HttpResponse:
@@ -154,14 +157,15 @@ def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> H
     return checked(page.request)
 
 
-def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[str, bool]:
+def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any], *, key: str = "") -> tuple[str, bool]:
     """Protect a workspace page against double submission: run `work`, which creates a database row, only once.
 
-    Returns the row's id, and whether an earlier submission created it. The form's hidden `key` (`page.form_key`) is
-    stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be
-    submitted again with its key), and ValidationFailed for a form without a key.
+    Returns the row's id, and whether an earlier submission created it. The form's hidden `key` (`page.form_key`), or
+    else the argument, is stored with the API's idempotency keys and expires like them. Raises what `work` raises (the
+    form may then be submitted again with its key), and ValidationFailed for a form without a key.
     """
-    keyed = _keyed_request(page, operation, idempotency.checked_key(page.request.POST.get("key", "")) or "")
+    key = key or page.request.POST.get("key", "")
+    keyed = _keyed_request(page, operation, idempotency.checked_key(key) or "")
     result = idempotency.run_or_replay_in_transaction(
         keyed, work, lambda row: idempotency.StoredAnswer(201, None, str(row.pk), page.workspace.id)
     )

@@ -14,6 +14,7 @@ from posts.dashboard.inputs import (
     validated_data,
 )
 from posts.dashboard.shown_groups import prepare_groups_for_display
+from posts.dashboard.undo import publishing_message, release_time, undo_of_release
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -45,10 +46,13 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that approves a post, unless the post was changed after the page was shown."""
     group = post_group_of_workspace(page, post_group_id)
     version = submitted_content_version(page)
-    confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version).group
-    return page.success_redirect_back(
-        "Approved and scheduled." if confirmed.scheduled_at else "Approved. It is being published now."
-    )
+    publishes = not (group.scheduled_at and group.scheduled_at > timezone.now())
+    at = release_time(page) if publishes else None
+    services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
+    words = f"Approved. {publishing_message(at)}" if publishes else "Approved and scheduled."
+    offered = at is not None or not publishes
+    undo = undo_of_release(group, group.id, publishes=publishes).address(page) if offered else ""
+    return page.success_redirect_back(words, undo=undo)
 
 
 @workspace_page("POST", operation="posts.reject")

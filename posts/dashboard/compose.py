@@ -21,6 +21,7 @@ from posts.dashboard.composer import Composer, error_text
 from posts.dashboard.drafts import KEY, answer_to_saving, find_draft, key_of_request
 from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validated_data
 from posts.dashboard.release import PUBLISH, SAVE, SCHEDULE
+from posts.dashboard.undo import publishing_message, release_time, undo_of_release
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
@@ -121,15 +122,27 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     if composer.problems or composer.media_problems:
         return _show_with_problems(composer)
     operation = _operation(composer.group)
-    at = None if how == PUBLISH else schedule.at
+    at = release_time(page) if how == PUBLISH else schedule.at
     try:
         group_id, repeated = submit_once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:
         record_refused_write(page, operation, error)
         composer.problems.append(_error_message(error))
         return _show_with_problems(composer)
-    message = "This was already saved earlier. Nothing was done again." if repeated else _success_message(how, at, page)
-    return page.success_redirect(message, "post", post_group_id=group_id)
+    if repeated:
+        return page.success_redirect(
+            "This was already saved earlier. Nothing was done again.", "post", post_group_id=group_id
+        )
+    undo = undo_of_release(composer.group, group_id, publishes=how == PUBLISH, when=composer.when)
+    offered = (how == SCHEDULE and _was_released(composer, at)) or (how == PUBLISH and at is not None)
+    address = undo.address(page) if offered else ""
+    return page.success_redirect(_success_message(how, at, page), "post", undo=address, post_group_id=group_id)
+
+
+def _was_released(composer: Composer, at: datetime | None) -> bool:
+    """Return whether scheduling has changed more than the content of the post: its time, or that it is released."""
+    group = composer.group
+    return group is None or group.status != GroupStatus.SCHEDULED or group.scheduled_at != at
 
 
 def _show_with_problems(composer: Composer) -> HttpResponse:
@@ -138,32 +151,37 @@ def _show_with_problems(composer: Composer) -> HttpResponse:
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> PostGroup:
-    """Save the composer's content as a new or changed post group.
+    """Save the composer's content as a new or changed post group, which is due at `at` if it is scheduled or published.
 
     Every button but the one for saving also approves a changed post group that awaits approval or is a draft.
     """
-    caller, body = composer.page.caller, dict(composer.composition.request_fields)
+    caller, body, group = composer.page.caller, dict(composer.composition.request_fields), composer.group
     composer.delete_draft()
-    if composer.group is None:
+    if group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
         data = validated_data(CreatePostSerializer, body | _scheduled_at_field(at))
         return services.create_post(caller=caller, post=PostWrite.from_request(data)).group
-    data = validated_data(UpdatePostSerializer, body | _changed_scheduled_at(composer.group, how, at))
+    data = validated_data(UpdatePostSerializer, body | _changed_scheduled_at(group, how, at))
     changed = services.update_post(
         caller=caller,
-        post_group_id=composer.group.id,
+        post_group_id=group.id,
         content_version=submitted_content_version(composer.page),
         edit=PostEdit.from_request(data),
     ).group
     if how == SAVE or changed.status not in CONFIRMABLE:
         return changed
-    return services.confirm_post(caller=caller, post_group_id=changed.id, content_version=changed.content_version).group
+    due = at if how == PUBLISH else None
+    return services.confirm_post(
+        caller=caller, post_group_id=changed.id, content_version=changed.content_version, scheduled_at=due
+    ).group
 
 
 def _changed_scheduled_at(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
     """When a person composes a post, return the new publishing time as API request data; empty if it is unchanged."""
     if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
-        return _scheduled_at_field(timezone.now())
+        return _scheduled_at_field(at or timezone.now())
+    if how == PUBLISH:  # approving sets the time
+        return {"scheduled_at": None} if group.scheduled_at else {}
     if how == SCHEDULE or at != group.scheduled_at:
         return _scheduled_at_field(at) or {"scheduled_at": None}
     return {}
@@ -184,7 +202,7 @@ def _error_message(error: ApiError) -> str:
 def _success_message(how: str, at: datetime | None, page: WorkspacePage) -> str:
     if how == SCHEDULE:
         return scheduled_for_message(page, at)
-    return "It is being published now." if how == PUBLISH else "Saved."
+    return publishing_message(at) if how == PUBLISH else "Saved."
 
 
 def scheduled_for_message(page: WorkspacePage, at: datetime | None) -> str:

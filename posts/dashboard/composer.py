@@ -33,6 +33,7 @@ from posts.dashboard.shown_groups import AttachedAsset, shown_attachments
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
+from posts.services.preferences import publishes_at_once
 from posts.services.review import CONFIRMABLE
 from posts.validation import Validation
 from workspaces.workspace_page import WorkspacePage
@@ -183,6 +184,10 @@ class Composer:
         before = self.group.scheduled_at if self.group else None
         moved = before is None or [before.replace(second=0, microsecond=0)] != self.schedule.instants
         return release_buttons(self.group.status if self.group else "", self.schedule.local_time, moved=moved)
+
+    @cached_property
+    def publishes_at_once(self) -> bool:
+        return publishes_at_once(caller=self.page.caller)
 
     @property
     def content_version(self) -> str:

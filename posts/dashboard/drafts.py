@@ -1,4 +1,4 @@
-"""Composer drafts on dashboard pages: saving the composer's form, continuing a draft, discarding it, and undoing that."""
+"""Composer drafts on dashboard pages: saving the composer's form as a draft, and showing a draft in the composer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import ComposerDraft, PostGroup
 from posts.services import composer_drafts
 from posts.states import GroupStatus
-from workspaces.workspace_page import WorkspacePage, row_of_submitted_form, workspace_page
+from workspaces.workspace_page import WorkspacePage, row_of_submitted_form
 
 KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
 # Fields of the form that are not a part of what a person has entered.
@@ -114,14 +114,6 @@ def address_of_draft(page: WorkspacePage, draft: ComposerDraft) -> str:
     )
     address = page.url_of_page("post-edit", post_group_id=draft.group.id) if editable and draft.group else ""
     return f"{address or page.url_of_page('compose')}?draft={draft.key}"
-
-
-@workspace_page("POST")
-def discard(page: WorkspacePage) -> HttpResponse:
-    """Dashboard action that discards a composer draft of the signed-in person."""
-    if draft := find_draft(page, page.request.POST.get("draft", "")):
-        composer_drafts.discard_draft(caller=page.caller, workspace_id=page.workspace.id, key=draft.key)
-    return page.success_redirect("The unfinished post was discarded.", "compose")
 
 
 def _has_meaning(fields: dict[str, list[str]]) -> bool:

@@ -11,13 +11,13 @@ from django.utils import timezone
 from agents.models import Agent
 from config.api.errors import ValidationFailed
 from posts import services
-from posts.attached_media import attached_assets_by_id
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.compose import scheduled_for_message
-from posts.dashboard.composition import Composition
+from posts.dashboard.copies import request_of_copy
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import normalize_newlines_and_nul, post_group_of_workspace, validated_data
 from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
+from posts.dashboard.undo import RELEASE_DELAY, undo_of_deletion, undo_of_release
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
 from posts.services.update import EDITABLE
@@ -55,7 +55,10 @@ def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action on a post's page that cancels the post."""
     group = post_group_of_workspace(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
-    return page.success_redirect("The post was cancelled.", "post", post_group_id=group.id)
+    words = "The draft was deleted." if group.status == GroupStatus.DRAFT else "The post was cancelled."
+    if undo := undo_of_deletion(group):
+        return page.success_redirect(words, "post", undo=undo.address(page), post_group_id=group.id)
+    return page.success_redirect(f"{words} This cannot be undone.", "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.retry")
@@ -99,12 +102,14 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     if not schedule.is_valid():
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
     try:
-        services.update_post(caller=page.caller, post_group_id=group.id, edit=PostEdit(scheduled_at=schedule.at))
+        edit = PostEdit(scheduled_at=schedule.at)
+        moved = services.update_post(caller=page.caller, post_group_id=group.id, edit=edit).group
     except ValidationFailed as error:
         for row in error.details or []:
             schedule.add_error("when", row["message"])
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
-    return page.success_redirect(scheduled_for_message(page, schedule.at), "post", post_group_id=group.id)
+    undo = undo_of_release(group, moved.id, publishes=False).address(page)
+    return page.success_redirect(scheduled_for_message(page, schedule.at), "post", undo=undo, post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.create")
@@ -114,14 +119,7 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     Deleted media are not copied.
     """
     group = post_group_of_workspace(page, post_group_id)
-    [shown] = prepare_groups_for_display(page.workspace.id, [group])
-    content = Composition.of_group(group)
-    there = attached_assets_by_id(page.workspace.id, content.media_ids)
-    content.media = [each for each in content.media if each["media_id"] in there]
-    # A post that was simulated at a real account stays simulated.
-    simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
-    body = {**content.request_fields, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
-    data = validated_data(CreatePostSerializer, body)
+    data = validated_data(CreatePostSerializer, {**request_of_copy(group), "draft": True})
     create = functools.partial(services.create_post, caller=page.caller, post=PostWrite.from_request(data))
     draft_id, _ = submit_once(page, "posts.create", lambda: create().group)
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
@@ -145,13 +143,15 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
     editable = page.may_write and group.status in EDITABLE and not group.was_attempted
     retryable = page.may_write and group.status in RETRYABLE
     scheduled = editable and group.status == GroupStatus.SCHEDULED
+    begins = scheduled and group.scheduled_at is not None and group.scheduled_at <= timezone.now() + RELEASE_DELAY
     return {
         "runs": group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states),
+        "begins": begins,
         "may_edit": editable,
         "may_review": page.may_write and group.status == GroupStatus.PENDING_CONFIRMATION,
         "may_cancel": page.may_write and group.status in CANCELLABLE,
         "may_retry": retryable,
         "failed": states.count(TargetStatus.FAILED),
         "unconfirmed": states.count(TargetStatus.UNCONFIRMED),
-        "schedule": ScheduleForm(zone=page.zone, at=group.scheduled_at, required=True) if scheduled else None,
+        "schedule": ScheduleForm(zone=page.zone, at=group.scheduled_at, required=True) if scheduled and not begins else None,
     }

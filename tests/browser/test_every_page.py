@@ -20,6 +20,7 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "calendar": ("calendar", {}),
     "posts": ("posts", {}),
     "compose": ("compose", {}),
+    "publishing-preference": ("publishing-preference", {}),
     "approvals": ("approvals", {}),
     "post-published": ("post", {"post_group_id": "published"}),
     "post-failed": ("post", {"post_group_id": "failed"}),

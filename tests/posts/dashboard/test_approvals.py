@@ -82,9 +82,9 @@ def test_more_posts_need_no_more_queries(
     assert groups[10]["id"] in dashboard.get("approvals", cursor=cursor).content.decode()
 
 
-@pytest.mark.parametrize(("when", "status"), [({}, "publishing"), ({"scheduled_at": TOMORROW}, "scheduled")])
+@pytest.mark.parametrize(("when", "status"), [({}, "published"), ({"scheduled_at": TOMORROW}, "scheduled")])
 def test_a_post_is_approved(
-    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, when: dict[str, str], status: str
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, clock: Any, when: dict[str, str], status: str
 ) -> None:
     group = create_waiting_post(agent, account, **when)
     [version] = fields(dashboard.get("approvals"), "content_version")
@@ -92,10 +92,12 @@ def test_a_post_is_approved(
     answer = dashboard.post("post-confirm", group, content_version=version)
 
     assert answer.status_code == 303
-    assert the_group().status == status
+    assert the_group().status == "scheduled"
     assert "post.confirmed" in kinds_of(group)
     assert AuditEntry.objects.filter(operation="posts.confirm", actor_type="user").count() == 1
+    clock.shift(20)
     assert run_until_idle() == (0 if when else 1)
+    assert the_group().status == status
 
 
 @pytest.mark.parametrize("version", ["1", "9" * 5000, "one"])

@@ -37,7 +37,7 @@ def test_a_new_post_offers_the_accounts(
 
 
 @pytest.mark.parametrize(
-    ("action", "status", "message"), [("save", "draft", "Saved."), ("publish", "publishing", "It is being published now.")]
+    ("action", "status", "message"), [("save", "draft", "Saved."), ("publish", "scheduled", "It is published in 10 seconds.")]
 )
 def test_each_save_button_creates_a_post(
     dashboard: Dashboard, accounts: list[ConnectedAccount], action: str, status: str, message: str

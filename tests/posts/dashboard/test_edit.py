@@ -75,7 +75,7 @@ def test_an_unproven_thread_shows_a_warning(
         ({"draft": True}, "save", TIME, "draft", NOON + timedelta(days=1)),
         ({"draft": True, "scheduled_at": TOMORROW}, "save", "", "draft", None),
         ({"draft": True}, "schedule", TIME, "scheduled", NOON + timedelta(days=1)),
-        ({"draft": True, "scheduled_at": TOMORROW}, "publish", TIME, "publishing", None),
+        ({"draft": True, "scheduled_at": TOMORROW}, "publish", TIME, "scheduled", NOON + timedelta(seconds=12)),
         ({"scheduled_at": TOMORROW}, "schedule", "2027-03-12T08:00", "scheduled", datetime(2027, 3, 12, 8, tzinfo=UTC)),
     ],
 )
@@ -97,11 +97,15 @@ def test_each_save_button_updates_the_post(
     assert (the_group().text, the_group().status, the_group().scheduled_at) == ("Better", status, at)
 
 
-def test_a_scheduled_post_can_be_published_at_once(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_scheduled_post_can_be_published_now(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, clock: Any
+) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
     dashboard.compose("publish", account, group=group, content_version="1", when=TIME, shown_when=TIME)
 
+    assert run_until_idle() == 0
+    clock.shift(12)
     assert run_until_idle() == 1
     assert the_group().status == "published"
 

@@ -78,7 +78,7 @@ def test_an_admin_may_do_as_the_owner(
 
     Dashboard(workspace, teammate).post("post-confirm", waiting, content_version="1")
 
-    assert the_group().status == "publishing"
+    assert the_group().status == "scheduled"
 
 
 def test_forms_need_their_token(

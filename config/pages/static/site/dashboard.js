@@ -2,6 +2,7 @@
 //   data-copy="#id"      a button that copies the text of that element
 //   data-confirm="…"     a form that asks before it is sent
 //   data-once            a form that is sent once, however often its button is pressed
+//   data-undo            an offer to undo; `seconds` in its address says after how many seconds it ends
 "use strict";
 
 document.addEventListener("click", async (event) => {
@@ -43,3 +44,26 @@ document.addEventListener("htmx:configRequest", (event) => {
 // On a phone the navigation is a strip that scrolls: it begins where the open page's link can be seen.
 const openLink = document.querySelector(".side [aria-current]");
 if (openLink) openLink.closest(".side").scrollLeft = openLink.offsetLeft - openLink.closest(".side").offsetLeft - 48;
+
+for (const form of document.querySelectorAll("form[data-undo]")) {
+  const seconds = Number(new URL(form.action).searchParams.get("seconds"));
+  if (seconds) countDown(form, performance.now() + 1000 * seconds);
+}
+
+function countDown(form, end) {
+  const left = document.createElement("span");
+  left.setAttribute("aria-hidden", "true"); // a screen reader would read out each second
+  form.querySelector("button").append(" ", left);
+  const timer = setInterval(show, 250);
+  show();
+
+  function show() {
+    const seconds = Math.ceil((end - performance.now()) / 1000);
+    left.textContent = `(${Math.max(seconds, 0)})`;
+    if (seconds > 0) return;
+    clearInterval(timer);
+    if (form.contains(document.activeElement)) document.querySelector("#main").focus();
+    form.previousElementSibling.textContent = "It is being published now.";
+    form.remove();
+  }
+}

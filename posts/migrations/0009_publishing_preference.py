@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('posts', '0006_composer_drafts'),
+        ('posts', '0008_composer_drafts'),
         ('workspaces', '0004_user_sessions'),
     ]
 

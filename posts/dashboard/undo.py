@@ -1,0 +1,220 @@
+"""Undoing what a person has just done on a dashboard page: publishing, approving, scheduling, moving or deleting a post.
+
+An offer to undo is a signed token in the address of the button, which names the action and what was there before. It is made
+only for what can be undone: the services refuse once a post is being published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core import signing
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from config.api.errors import Conflict, InvalidState, NotFound
+from posts import services
+from posts.content import PostEdit, PostWrite
+from posts.dashboard.copies import draft_of_post, request_of_copy
+from posts.dashboard.drafts import address_of_draft, find_draft
+from posts.dashboard.inputs import post_group_of_workspace, validated_data
+from posts.models import PostGroup
+from posts.serializers.requests import CreatePostSerializer
+from posts.services import composer_drafts
+from posts.services.preferences import choose_publishing_at_once, publishes_at_once
+from posts.services.take_back import take_back_approval
+from posts.states import CANCELLABLE, GroupStatus
+from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
+
+UNDO_SECONDS = 10
+RELEASE_DELAY = timedelta(seconds=UNDO_SECONDS + 2)  # the page that offers the undo takes a moment to load
+TOKEN_SECONDS = 600  # an offer without a time limit of its own ends then
+SALT = "posts.undo"
+TOO_LATE = "This can no longer be undone."
+
+
+@dataclass(frozen=True)
+class Undo:
+    """What a person can undo: an action on a post or composer draft, and what it was before.
+
+    `at` and `status` are the post's time and status before the action, `when` the time that was filled in, and `version` the
+    content version after the action. `seconds` limits the offer for a post that is about to be published.
+    """
+
+    action: str
+    subject: str
+    at: str = ""
+    status: str = ""
+    when: str = ""
+    version: int = 0
+    seconds: int = 0
+
+    @property
+    def before(self) -> datetime | None:
+        return parse_datetime(self.at) if self.at else None
+
+    def address(self, page: WorkspacePage) -> str:
+        """Return the address to which a button on a dashboard page posts in order to undo the action."""
+        token = signing.dumps([page.caller.actor_id, page.workspace.id, asdict(self)], salt=SALT, compress=True)
+        return f"{page.url_of_page('post-undo')}?{urlencode({'token': token, 'seconds': self.seconds or ''})}"
+
+
+def release_time(page: WorkspacePage) -> datetime | None:
+    """Return when a post that the signed-in person publishes now is due: in some seconds, or None for at once."""
+    return None if publishes_at_once(caller=page.caller) else timezone.now() + RELEASE_DELAY
+
+
+def publishing_message(at: datetime | None) -> str:
+    """Return what a dashboard page says after a person has published a post that is due at a time, or at once."""
+    if at is None:
+        return "It is being published now. This cannot be undone."
+    return f"It is published in {UNDO_SECONDS} seconds."
+
+
+def undo_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> Undo:
+    """Return how to undo that a post was scheduled or published; `before` is the post as it was, None for a new post."""
+    seconds = UNDO_SECONDS if publishes else 0
+    if before is None:
+        return Undo("unpublish", after_id, when=when, seconds=seconds)
+    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
+    if before.status == GroupStatus.SCHEDULED:
+        version = PostGroup.objects.values_list("content_version", flat=True).get(pk=after_id)
+        return Undo("move", after_id, at=at, version=version, seconds=seconds)
+    action = "approve" if before.status == GroupStatus.PENDING_CONFIRMATION else "release"
+    return Undo(action, after_id, at=at, seconds=seconds)
+
+
+def undo_of_deletion(before: PostGroup) -> Undo | None:
+    """Return how to undo that a post was deleted or cancelled; None for an agent's post, which a copy cannot replace."""
+    if before.agent_id or before.status not in (GroupStatus.DRAFT, GroupStatus.SCHEDULED) or before.was_attempted:
+        return None
+    at = before.scheduled_at.isoformat() if before.scheduled_at else ""
+    return Undo("delete", before.id, at=at, status=before.status)
+
+
+@workspace_page("POST", operation="posts.update")
+def undo(page: WorkspacePage) -> HttpResponse:
+    """Dashboard action that undoes what the signed-in person has just done, as the token in the address says."""
+    token = page.request.GET.get("token", "")
+    try:
+        user_id, workspace_id, content = signing.loads(token, salt=SALT, max_age=TOKEN_SECONDS)
+    except signing.BadSignature as error:
+        raise InvalidState(TOO_LATE, suggested_action="Change the post instead.") from error
+    if (user_id, workspace_id) != (page.caller.actor_id, page.workspace.id):
+        raise NotFound()
+    offer = Undo(**content)
+    if offer.action == "discard":
+        return _restore_draft(page, offer)
+    group = post_group_of_workspace(page, offer.subject)
+    try:
+        return _ACTIONS[offer.action](page, group, offer)
+    except (Conflict, InvalidState) as error:
+        raise InvalidState(_too_late_message(offer), suggested_action=" ") from error
+
+
+@workspace_page("POST")
+def discard_composer_draft(page: WorkspacePage) -> HttpResponse:
+    """Dashboard action that discards a composer draft of the signed-in person."""
+    draft = find_draft(page, page.request.POST.get("draft", ""))
+    if draft is None:
+        return page.redirect(page.url_of_page("compose"))
+    composer_drafts.discard_draft(caller=page.caller, workspace_id=page.workspace.id, key=draft.key)
+    undo = Undo("discard", draft.key).address(page)
+    return page.success_redirect("The unfinished post was discarded.", "compose", undo=undo)
+
+
+@workspace_page("GET", "POST")
+def publishing_preference(page: WorkspacePage) -> HttpResponse:
+    """Dashboard page on which a person chooses whether publishing waits some seconds, in which it can be undone."""
+    if page.request.method == "POST":
+        choose_publishing_at_once(caller=page.caller, at_once="at_once" in page.request.POST)
+        return page.success_redirect("Saved.", "compose")
+    at_once = publishes_at_once(caller=page.caller)
+    return page.render("posts/publishing_preference.html", at_once=at_once, seconds=UNDO_SECONDS)
+
+
+def _too_late_message(offer: Undo) -> str:
+    status = PostGroup.objects.values_list("status", flat=True).get(pk=offer.subject)
+    if status == GroupStatus.CANCELLED:
+        return "This was already undone."
+    if status in CANCELLABLE:
+        return f"The post was changed in the meantime. {TOO_LATE}"
+    return f"{TOO_LATE} The post is already being published, and what is out can only be deleted at the platform."
+
+
+def _restore_draft(page: WorkspacePage, offer: Undo) -> HttpResponse:
+    composer_drafts.restore_draft(caller=page.caller, workspace_id=page.workspace.id, key=offer.subject)
+    draft = find_draft(page, offer.subject)
+    if draft is None:
+        raise InvalidState(TOO_LATE, suggested_action=" ")
+    messages.success(page.request, "Undone. Your unfinished post is back.")
+    return page.redirect(address_of_draft(page, draft))
+
+
+def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+    """Cancel a new post and open the composer with its content."""
+    services.cancel_post(caller=page.caller, post_group_id=group.id)
+    draft = draft_of_post(page, group, when=offer.when)
+    messages.success(page.request, "Undone: nothing was published. Your text is back in the composer.")
+    return page.redirect(address_of_draft(page, draft))
+
+
+def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+    """Cancel a post that was a draft before, and create the draft again."""
+
+    def cancel_and_create() -> Any:
+        services.cancel_post(caller=page.caller, post_group_id=group.id)
+        return _created_again(page, group, offer, draft=True)
+
+    draft_id, _ = _undo_once(page, offer, cancel_and_create)
+    return page.success_redirect("Undone: nothing was published. The post is a draft again.", "post", post_group_id=draft_id)
+
+
+def _back_to_approval(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+    take_back_approval(caller=page.caller, post_group_id=group.id, scheduled_at=offer.before)
+    return page.success_redirect("Undone: the post awaits approval again.", "post", post_group_id=group.id)
+
+
+def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+    edit = PostEdit(scheduled_at=offer.before)
+    services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
+    return page.success_redirect("Undone: the post has its former time again.", "post", post_group_id=group.id)
+
+
+def _create_again(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
+    """Create a deleted draft or a cancelled scheduled post again, from its stored content."""
+    draft = offer.status == GroupStatus.DRAFT
+    made_id, _ = _undo_once(page, offer, lambda: _created_again(page, group, offer, draft=draft))
+    words = "The draft is back." if draft else "The post is scheduled again."
+    return page.success_redirect(f"Undone. {words}", "post", post_group_id=made_id)
+
+
+def _created_again(page: WorkspacePage, group: PostGroup, offer: Undo, *, draft: bool) -> Any:
+    body = request_of_copy(group) | {"draft": draft, "metadata": group.metadata}
+    if offer.at:
+        body["scheduled_at"] = offer.at
+    if group.webhook_url:
+        body["webhook_url"] = group.webhook_url
+    post = PostWrite.from_request(validated_data(CreatePostSerializer, body))
+    return services.create_post(caller=page.caller, post=post).group
+
+
+def _undo_once(page: WorkspacePage, offer: Undo, work: Callable[[], Any]) -> tuple[str, bool]:
+    key = sha256(page.request.GET["token"].encode()).hexdigest()
+    return submit_once(page, "posts.create", work, key=key)
+
+
+_ACTIONS: dict[str, Callable[[WorkspacePage, PostGroup, Undo], HttpResponse]] = {
+    "unpublish": _back_to_composer,
+    "release": _back_to_draft,
+    "approve": _back_to_approval,
+    "move": _back_to_former_time,
+    "delete": _create_again,
+}

@@ -1,0 +1,65 @@
+"""Undo in a browser: with the mouse, with the keyboard alone, without scripts, and after the ten seconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.page_checks import PageChecker
+from tests.browser.service import Workspace
+from tests.browser.test_composer import compose, expect_published, tab_to_and_press
+
+
+def test_publishing_is_undone_with_the_mouse(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
+    page = open_page()
+    compose(page, workspace, "Published too early", "Mastodon")
+    page.get_by_role("button", name="Publish now").click()
+    expect(page.locator("#messages")).to_contain_text("It is published in 10 seconds.")
+    expect(page.locator("#post")).to_contain_text("The post is published in a few seconds.")
+    post_id = page.url.rpartition("/")[2]
+    checker.check(page, "undo-publishing")
+    page.get_by_role("button", name="Undo").click()
+
+    expect(page.locator("#messages")).to_contain_text("Undone: nothing was published.")
+    expect(page.get_by_label("Text for all accounts")).to_have_value("Published too early")
+    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
+    assert workspace.call("GET", f"/posts/{post_id}")["post_group"]["status"] == "cancelled"
+    # The composer has a draft of its own again, which can be published.
+    page.get_by_role("button", name="Publish now").click()
+    expect_published(page)
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    expect(page.locator("#messages")).to_contain_text("It is being published now.")
+
+
+def test_an_approval_is_undone_with_the_keyboard(open_page: OpenPage, workspace: Workspace) -> None:
+    _, key = workspace.new_agent("Hasty agent")
+    soon = (datetime.now(UTC) + timedelta(days=3)).isoformat()
+    waiting = workspace.post("May I?", workspace.account("mastodon"), token=key, scheduled_at=soon)
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/approvals")
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    expect(page.locator("#messages")).to_contain_text("Approved and scheduled.")
+    tab_to_and_press(page.get_by_role("button", name="Undo"), "Enter")
+
+    expect(page.locator("#messages")).to_contain_text("Undone: the post awaits approval again.")
+    assert workspace.call("GET", f"/posts/{waiting['id']}")["post_group"]["status"] == "pending_confirmation"
+
+
+def test_moving_and_deleting_are_undone_without_scripts(open_page: OpenPage, workspace: Workspace) -> None:
+    at = datetime.now(UTC).replace(hour=8, minute=0, second=0, microsecond=0) + timedelta(days=40)
+    post = workspace.post("Move me", workspace.account("mastodon"), scheduled_at=at.isoformat())
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/posts/{post['id']}", java_script_enabled=False)
+    page.get_by_label("When to publish").fill(f"{at + timedelta(days=1):%Y-%m-%dT%H:%M}")
+    page.get_by_role("button", name="Reschedule").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("dl.properties").first).to_contain_text(f"{at:%A}, {at.day} {at:%B %Y}, 08:00")
+
+    page.get_by_role("button", name="Cancel post").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Scheduled")
+    expect(page.locator("#messages")).to_contain_text("The post is scheduled again.")
+    expect(page.locator("main")).to_contain_text("Move me")
