@@ -36,6 +36,7 @@ urlpatterns = [
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/edit", compose.edit, name="post-edit"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/cancel", post.cancel, name="post-cancel"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/retry", post.retry_failed_targets, name="post-retry"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/fix", post.fix_failed_post, name="post-fix"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/resolve", post.resolve_unconfirmed_target, name="post-resolve"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/reschedule", post.reschedule, name="post-reschedule"),
     path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/duplicate", post.copy_to_new_draft, name="post-duplicate"),

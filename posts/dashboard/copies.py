@@ -4,41 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container
-from datetime import datetime
 from typing import Any
 
 from posts.attached_media import attached_assets_by_id
 from posts.dashboard.composition import Composition
-from posts.dashboard.forms import DATETIME_LOCAL_FORMAT
 from posts.models import ComposerDraft, PostGroup
 from posts.services import composer_drafts
 from workspaces.workspace_page import WorkspacePage
 
 
-def request_of_copy(group: PostGroup) -> dict[str, Any]:
+def request_of_copy(group: PostGroup, *, only: Container[str] | None = None) -> dict[str, Any]:
     """Return the fields of the POST /posts request that copies a post's content. Deleted media are left out.
 
-    A post that was simulated at a real account stays simulated.
+    `only` contains the ids of the accounts to which the copy is sent, if not to all. A post that was simulated at a real
+    account stays simulated.
     """
     content = _remaining_content(group)
+    content.targets = [each for each in content.targets if only is None or each["connected_account_id"] in only]
     accounts = [(target.sandbox, target.account.sandbox) for target in group.targets.select_related("account")]
     simulated = any(sandbox and not own for sandbox, own in accounts)
     return {**content.request_fields, "workspace_id": group.workspace_id, "sandbox": simulated}
 
 
-def draft_of_post(
-    page: WorkspacePage, group: PostGroup, *, only: Container[str] | None = None, when: str = ""
-) -> ComposerDraft:
-    """Save a post's content as a new composer draft of the signed-in person, without deleted media.
-
-    `only` contains the ids of the accounts that are chosen in the draft, if not all. `when` is the time that is filled in.
-    """
+def draft_of_post(page: WorkspacePage, group: PostGroup, *, when: str = "") -> ComposerDraft:
+    """Save a post's content as a new composer draft of the signed-in person; `when` is the time that is filled in."""
     content = _remaining_content(group)
     fields: dict[str, list[str]] = {"text": [content.text], "account": [], "media": [], "when": [when] if when else []}
     for target in content.targets:
         account_id = target["connected_account_id"]
-        if only is not None and account_id not in only:
-            continue
         fields["account"].append(account_id)
         fields[f"{account_id}-unshown"] = [json.dumps(target["options"])]
         if target["text"] is not None:
@@ -49,11 +42,6 @@ def draft_of_post(
             fields[f"alt-{each['media_id']}"] = [each["alt_text"]]
     key = composer_drafts.new_draft_key()
     return composer_drafts.save_draft(caller=page.caller, workspace_id=page.workspace.id, key=key, fields=fields).draft
-
-
-def form_time(page: WorkspacePage, at: datetime | None) -> str:
-    """Return a time as the composer's time field contains it, in the workspace's time zone."""
-    return at.astimezone(page.zone).strftime(DATETIME_LOCAL_FORMAT) if at else ""
 
 
 def _remaining_content(group: PostGroup) -> Composition:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
 
 from agents.models import Agent
-from config.api.errors import ValidationFailed
+from config.api.errors import InvalidState, ValidationFailed
 from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.compose import scheduled_for_message
 from posts.dashboard.copies import request_of_copy
 from posts.dashboard.forms import ScheduleForm
 from posts.dashboard.inputs import normalize_newlines_and_nul, post_group_of_workspace, validated_data
+from posts.dashboard.next_steps import next_steps
 from posts.dashboard.shown_groups import ShownGroup, prepare_groups_for_display
 from posts.dashboard.undo import RELEASE_DELAY, undo_of_deletion, undo_of_release
 from posts.models import PostGroup
@@ -67,7 +69,21 @@ def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpRespons
     group = post_group_of_workspace(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
-    return page.success_redirect("The post is being sent again.", "post", post_group_id=group.id)
+    return page.success_redirect("The post is being sent again. This cannot be undone.", "post", post_group_id=group.id)
+
+
+@workspace_page("POST", operation="posts.create")
+def fix_failed_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Dashboard action that copies a failed post into a draft for the accounts where it failed, and opens the editor."""
+    group = post_group_of_workspace(page, post_group_id)
+    failed = {target.account_id for target in group.targets.all() if target.status == TargetStatus.FAILED}
+    if not failed:
+        raise InvalidState("The post has not failed at any account.", suggested_action="Read its page again.")
+    data = validated_data(CreatePostSerializer, {**request_of_copy(group, only=failed), "draft": True})
+    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **data))
+    words = "This is a copy for the accounts where the post failed. Change what they did not accept, then send it again."
+    messages.info(page.request, words)
+    return page.redirect(page.url_of_page("post-edit", post_group_id=draft_id))
 
 
 @workspace_page("POST", operation="posts.resolve")
@@ -151,6 +167,7 @@ def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
         "may_review": page.may_write and group.status == GroupStatus.PENDING_CONFIRMATION,
         "may_cancel": page.may_write and group.status in CANCELLABLE,
         "may_retry": retryable,
+        "next_steps": next_steps(shown) if retryable else [],
         "failed": states.count(TargetStatus.FAILED),
         "unconfirmed": states.count(TargetStatus.UNCONFIRMED),
         "schedule": ScheduleForm(zone=page.zone, at=group.scheduled_at, required=True) if scheduled and not begins else None,

@@ -81,14 +81,16 @@ def test_a_poll_is_composed_previewed_and_published(open_page: OpenPage, workspa
     expect(page.locator("main")).to_contain_text("Spelt")
 
 
-def test_a_copy_of_a_failed_post_is_repaired_with_a_button(
-    open_page: OpenPage, workspace: Workspace, checker: PageChecker
-) -> None:
+def test_a_failed_post_is_fixed_and_sent_again(open_page: OpenPage, workspace: Workspace, checker: PageChecker) -> None:
     failed = workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
     page = open_page(f"/dashboard/workspaces/{workspace.id}")
     page.get_by_role("link", name="[sandbox:reject] no").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
-    page.get_by_role("button", name="Duplicate into a draft").click()
+    fix = page.get_by_role("button", name="Fix and send again")
+    expect(fix).to_have_class("primary")
+    checker.check(page, "post-to-fix")
+    fix.click()
+    expect(page.get_by_role("checkbox", name="Mastodon")).to_be_checked()
     page.get_by_label("Text for all accounts").fill("Much too long. " * 60)
     expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
     page.get_by_role("button", name="Publish now").click()

@@ -20,6 +20,7 @@ FORMS: list[tuple[str, dict[str, Any]]] = [
     ("post-edit", {"action": "save", "key": "k", "text": "Better", "content_version": "1"}),
     ("post-cancel", {}),
     ("post-retry", {}),
+    ("post-fix", {"key": "k"}),
     ("post-resolve", {"target_id": "tgt_00000000000000000000000000"}),
     ("post-reschedule", {"when": "2027-03-12T09:00"}),
     ("post-duplicate", {"key": "k"}),

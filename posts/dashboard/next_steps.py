@@ -1,0 +1,62 @@
+"""What a person does next about a failed post, by the errors of its targets: reconnect, fix and send again, or try again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from accounts.models import ConnectedAccount
+from posts.dashboard.shown_groups import ShownGroup, ShownTarget
+from posts.states import TargetStatus
+
+# The errors of a target after which only other content helps, or a new connection of the account.
+REJECTED, NEEDS_REAUTH = "PLATFORM_REJECTED", "ACCOUNT_NEEDS_REAUTH"
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A button on the page of a failed post, with the reason for it; the first button of a post is the primary one."""
+
+    action: Literal["reconnect", "fix", "retry"]
+    label: str
+    reason: str
+    account: ConnectedAccount | None = None
+
+
+def next_steps(shown: ShownGroup) -> list[NextStep]:
+    """Return what a person can do about a post's failed targets, the most helpful step first; empty if none has failed."""
+    failed = [each for each in shown.targets if each.target.status == TargetStatus.FAILED]
+    if not failed:
+        return []
+    lost = [each for each in failed if _is_lost(each)]
+    rejected = [each for each in failed if each not in lost and _code(each) == REJECTED]
+    others = [each for each in failed if each not in lost and each not in rejected]
+    steps = [NextStep("reconnect", f"Reconnect {each.label}", _lost_reason(each), each.account) for each in lost]
+    if rejected:
+        reason = f"{_names(rejected)} did not accept the post. The same post would be refused again, so change it first."
+        steps.append(NextStep("fix", "Fix and send again", reason))
+    if others:
+        steps.append(NextStep("retry", "Try again", f"Sending failed at {_names(others)}, and may succeed now."))
+    elif rejected and not lost:
+        steps.append(NextStep("retry", "Send again unchanged", ""))
+    return steps
+
+
+def _is_lost(each: ShownTarget) -> bool:
+    """Return whether a target's account must be connected again; it may have been connected again since the target failed."""
+    if each.account.status != ConnectedAccount.Status.ACTIVE:
+        return True
+    return _code(each) == NEEDS_REAUTH and each.account.updated_at <= each.target.updated_at
+
+
+def _lost_reason(each: ShownTarget) -> str:
+    return f"{each.label} has to be connected again. Then send the post again."
+
+
+def _code(each: ShownTarget) -> str:
+    return str((each.target.error or {}).get("code", ""))
+
+
+def _names(targets: list[ShownTarget]) -> str:
+    *names, last = dict.fromkeys(each.label for each in targets)
+    return f"{', '.join(names)} and {last}" if names else last
