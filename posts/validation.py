@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from jsonschema import ValidationError
+
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
@@ -239,8 +241,21 @@ def _option_issues(target: TargetInput, where: str) -> list[Issue]:
         if reported_by_poll_issues(problem):
             continue
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
-        issues.append(Issue("OPTIONS_INVALID", "error", f"{where}{path}", problem.message[:500]))
+        limit = problem.validator_value if isinstance(problem.validator_value, int) else None
+        facts = {"option": _named(problem), "rule": problem.validator, "limit": limit}
+        issues.append(Issue("OPTIONS_INVALID", "error", f"{where}{path}", problem.message[:500], facts=facts))
     return issues
+
+
+def _named(problem: ValidationError) -> str:
+    """Return the title or name of the option, or of its part, that violates the JSON Schema of a platform's options."""
+    rules: Any = problem.schema
+    if problem.validator == "required":
+        name = next((each for each in problem.validator_value if each not in problem.instance), "")
+        rules = problem.schema.get("properties", {}).get(name, {})
+    else:
+        name = next((step for step in reversed(problem.absolute_path) if isinstance(step, str)), "")
+    return str(rules.get("title", name))
 
 
 def _withheld_issue(name: str, why: str, where: str) -> Issue:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from django.utils.text import get_text_list
 
@@ -36,7 +37,8 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
         noun = _NOUNS[asset.kind]
         message = rules.none_because or f"{platform} takes no {noun}s."
         hint = _to_video(rules, asset, field) or RepairHint("remove_media", field, f"Leave the {noun} out.")
-        return [Issue("MEDIA_KIND_NOT_TAKEN", "error", field, message, repair_hint=hint)]
+        facts = {"kind": noun, "because": rules.none_because}
+        return [Issue("MEDIA_KIND_NOT_TAKEN", "error", field, message, repair_hint=hint, facts=facts)]
     issues = [*_type_issues(platform, rules, own, asset, field), *_size_issues(platform, own, asset, field)]
     if isinstance(own, ImageRules) and asset.width and asset.height:
         issues += _pixel_issues(platform, own, asset.width, asset.height, field)
@@ -80,7 +82,8 @@ def _type_issues(platform: str, rules: MediaRules, own: FileRules, asset: MediaI
     taken = [_format(mime_type) for mime_type in own.mime_types]
     message = f"{platform} takes no {_format(asset.mime_type)} files, but {get_text_list(taken, 'and')}."
     hint = _to_video(rules, asset, field) or RepairHint("convert_media", field, f"Convert it to {taken[0]}.")
-    return [Issue("MEDIA_TYPE_NOT_TAKEN", "error", field, message, repair_hint=hint)]
+    facts = {"format": _format(asset.mime_type), "allowed": get_text_list(taken, "or")}
+    return [Issue("MEDIA_TYPE_NOT_TAKEN", "error", field, message, repair_hint=hint, facts=facts)]
 
 
 def _to_video(rules: MediaRules, asset: MediaInfo, field: str) -> RepairHint | None:
@@ -95,7 +98,8 @@ def _size_issues(platform: str, own: FileRules, asset: MediaInfo, field: str) ->
     if asset.size_bytes <= own.max_bytes:
         return []
     message = f"The file has {asset.size_bytes:,} bytes; {platform} takes {own.max_bytes:,}."
-    return [_convert("MEDIA_TOO_LARGE", field, message, f"Compress it to {own.max_bytes:,} bytes or less.")]
+    facts = {"bytes": asset.size_bytes, "limit": own.max_bytes}
+    return [_convert("MEDIA_TOO_LARGE", field, message, f"Compress it to {own.max_bytes:,} bytes or less.", **facts)]
 
 
 def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
@@ -115,7 +119,8 @@ def _pixel_issues(platform: str, own: ImageRules, width: int, height: int, field
         return []
     factor, message = min(over)
     width, height = max(1, int(width * factor)), max(1, int(height * factor))
-    return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {width:,} × {height:,} pixels.")]
+    size = f"{width:,} × {height:,} pixels"
+    return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {size}.", size=size)]
 
 
 def _shape_issues(platform: str, own: ImageRules, width: int, height: int, field: str) -> list[Issue]:
@@ -127,7 +132,8 @@ def _shape_issues(platform: str, own: ImageRules, width: int, height: int, field
     else:
         return []
     message = f"The image is {ratio:.4g} times as wide as it is high; {platform} takes {limit}."
-    return [_convert("MEDIA_SHAPE", field, message, f"Crop it to {width:,} × {height:,} pixels, or add borders.")]
+    size, shape = f"{width:,} × {height:,} pixels", "wide" if limit.startswith("at most") else "high"
+    return [_convert("MEDIA_SHAPE", field, message, f"Crop it to {size}, or add borders.", size=size, shape=shape)]
 
 
 def _duration_issues(platform: str, own: VideoRules, asset: MediaInfo, field: str) -> list[Issue]:
@@ -136,10 +142,11 @@ def _duration_issues(platform: str, own: VideoRules, asset: MediaInfo, field: st
     lasts, most, least = f"{asset.duration_ms / 1000:.10g} seconds", own.max_duration_seconds, own.min_duration_seconds
     if most is not None and asset.duration_ms > most * 1000:
         message = f"The video lasts {lasts}; {platform} takes {_in_words(most)} at the most."
-        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_in_words(most)}.")]
+        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_in_words(most)}.", allowed=_in_words(most))]
     if least is not None and asset.duration_ms < least * 1000:
         message = f"The video lasts {lasts}; {platform} takes {_in_words(least)} at the least."
-        return [_convert("MEDIA_TOO_SHORT", field, message, f"Make it {_in_words(least)} long or longer.")]
+        advice = f"Make it {_in_words(least)} long or longer."
+        return [_convert("MEDIA_TOO_SHORT", field, message, advice, allowed=_in_words(least))]
     return []
 
 
@@ -147,7 +154,8 @@ def _media_required(platform: str, rules: MediaRules, field: str) -> Issue:
     kinds = [kind for kind, own in _rules_by_kind(rules).items() if own and kind != "gif"]
     taken = [f"{'an' if kind == 'image' else 'a'} {_NOUNS[kind]}" for kind in kinds]
     message = f"{platform} takes no post of text alone."
-    return issue_with_hint("MEDIA_REQUIRED", field, message, "add_media", f"Attach {' or '.join(taken)}.")
+    allowed = " or ".join(taken)
+    return issue_with_hint("MEDIA_REQUIRED", field, message, "add_media", f"Attach {allowed}.", allowed=allowed)
 
 
 def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
@@ -157,7 +165,8 @@ def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo
         return []
     message = f"{platform} takes media of one kind in a post, not {' and '.join(f'{_NOUNS[kind]}s' for kind in kinds)}."
     explanation = f"Keep the {_NOUNS[kinds[0]]}s only, or make a post of each kind."
-    return [issue_with_hint("MEDIA_MIXED", field, message, "remove_media", explanation)]
+    facts = {"kinds": " and ".join(f"{_NOUNS[kind]}s" for kind in kinds)}
+    return [issue_with_hint("MEDIA_MIXED", field, message, "remove_media", explanation, **facts)]
 
 
 def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
@@ -178,7 +187,7 @@ def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 def _too_many(platform: str, field: str, has: str, takes: str) -> Issue:
     message = f"There are {has}; {platform} takes {takes} in a post."
     explanation = f"Keep {takes}, or make another post of the rest."
-    return issue_with_hint("MEDIA_TOO_MANY", field, message, "remove_media", explanation)
+    return issue_with_hint("MEDIA_TOO_MANY", field, message, "remove_media", explanation, count=has, allowed=takes)
 
 
 def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
@@ -187,7 +196,7 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
         return []
     message = f"The files have {total:,} bytes together; {platform} takes {most:,} in a post."
     conversion = f"Compress them to {most:,} bytes together, or leave some out."
-    return [_convert("MEDIA_TOO_LARGE", field, message, conversion)]
+    return [_convert("MEDIA_TOO_LARGE", field, message, conversion, bytes=total, limit=most, together=True)]
 
 
 def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
@@ -199,7 +208,8 @@ def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: 
         shorter = cut_to_limit(asset.alt_text, most, code_points)
         message = f"The alt text has {length:,} characters; {platform} takes {most:,}."
         explanation = f"The alt text cut at a word within {most:,} characters."
-        return [issue_with_hint("ALT_TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter)]
+        facts: dict[str, Any] = {"subject": "The alt text", "length": length, "unit": "characters", "limit": most}
+        return [issue_with_hint("ALT_TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter, **facts)]
     if asset.kind in ("image", "gif") and not asset.alt_text.strip():
         message = "People who cannot see it are told nothing: there is no alt text."
         explanation = f"Say in a sentence what the {_NOUNS[asset.kind]} shows."
@@ -207,8 +217,8 @@ def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: 
     return []
 
 
-def _convert(code: str, field: str, message: str, conversion: str) -> Issue:
-    return issue_with_hint(code, field, message, "convert_media", conversion)
+def _convert(code: str, field: str, message: str, conversion: str, **facts: Any) -> Issue:
+    return issue_with_hint(code, field, message, "convert_media", conversion, **facts)
 
 
 def _format(mime_type: str) -> str:

@@ -120,7 +120,8 @@ def _choice_issues(platform: str, rules: PollRules, choices: Any, where: str) ->
         return []
     if not rules.min_choices <= len(choices) <= rules.max_choices:
         message = f"The poll has {number_with_noun(len(choices), 'choice')}; {platform} takes {_counts(rules)}."
-        return [issue_with_hint("POLL_CHOICE_COUNT", where, message, "set_option", f"Offer {_counts(rules)}.")]
+        facts: dict[str, Any] = {"count": len(choices), "allowed": _counts(rules)}
+        return [issue_with_hint("POLL_CHOICE_COUNT", where, message, "set_option", f"Offer {_counts(rules)}.", **facts)]
     issues, earlier = [], set[str]()
     for index, choice in enumerate(choices):
         if isinstance(choice, str) and len(choice) <= MAX_CHOICE_TEXT:
@@ -135,18 +136,19 @@ def _one_choice_issues(
     subject = f"Choice {index + 1} of the poll"
     if not choice.strip():
         advice = "Write a text, or leave the choice out."
-        return [issue_with_hint("POLL_CHOICE_EMPTY", where, f"{subject} is empty.", "write_text", advice)]
+        return [issue_with_hint("POLL_CHOICE_EMPTY", where, f"{subject} is empty.", "write_text", advice, subject=subject)]
     if rules.distinct and choice.strip() in earlier:
         message = f"{subject} repeats an earlier one, which {platform} refuses."
         advice = "Write another text, or leave the choice out."
-        return [issue_with_hint("POLL_CHOICE_REPEATED", where, message, "write_text", advice)]
+        return [issue_with_hint("POLL_CHOICE_REPEATED", where, message, "write_text", advice, subject=subject)]
     length, most = rules.count(choice), rules.max_choice_length
     if length <= most:
         return []
     shorter = cut_to_limit(choice, most, rules.count, length)
     message = f"{subject} counts {length} {rules.counted_as}; {platform} takes {most}."
     explanation = f"The choice cut at a word within {most} {rules.counted_as}."
-    return [issue_with_hint("POLL_CHOICE_TOO_LONG", where, message, "replace_text", explanation, shorter)]
+    facts: dict[str, Any] = {"subject": subject, "length": length, "unit": rules.counted_as, "limit": most}
+    return [issue_with_hint("POLL_CHOICE_TOO_LONG", where, message, "replace_text", explanation, shorter, **facts)]
 
 
 def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) -> list[Issue]:
@@ -159,7 +161,8 @@ def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) 
     numbers = f"from {rules.min_duration_minutes} to {rules.max_duration_minutes}{step}"
     message = f"The poll would be open for {minutes} minutes; {platform} takes {duration_range_in_words(rules)}."
     advice = f"Give a whole number of minutes {numbers}."
-    return [issue_with_hint("POLL_DURATION", where, message, "set_option", advice)]
+    facts: dict[str, Any] = {"minutes": minutes, "allowed": duration_range_in_words(rules)}
+    return [issue_with_hint("POLL_DURATION", where, message, "set_option", advice, **facts)]
 
 
 def _counts(rules: PollRules) -> str:

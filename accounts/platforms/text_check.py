@@ -78,7 +78,15 @@ def length_issues(
         shorter = cached(cut_to_limit, shorter, most, count, whole if shorter is text else None)
     message = f"{subject} counts {length} {unit}; {platform} takes {limit}{reason}."
     explanation = f"The text cut at a word within {limit} {unit}{scope}."
-    return [issue_with_hint("TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter)]
+    facts: dict[str, Any] = {
+        "subject": subject,
+        "length": length,
+        "unit": unit,
+        "limit": limit,
+        "reason": reason,
+        "scope": scope,
+    }
+    return [issue_with_hint("TEXT_TOO_LONG", field, message, "replace_text", explanation, shorter, **facts)]
 
 
 def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
@@ -88,5 +96,6 @@ def _advice(platform: str, rules: TextRules, text: str, field: str, cached: Call
         if (length := cached(count, text)) > most:
             code, advice = "TEXT_ABOVE_ADVISED", f"Use {most} {unit} or fewer."
             message = f"{subject} counts {length} {unit}; {platform} recommends {most} at most."
-            issues.append(issue_with_hint(code, field, message, "write_text", advice, severity="warning"))
+            facts: dict[str, Any] = {"subject": subject, "length": length, "unit": unit, "limit": most}
+            issues.append(issue_with_hint(code, field, message, "write_text", advice, severity="warning", **facts))
     return issues

@@ -73,11 +73,13 @@ def thread_issues(
         where, subject = f"{field}.{OPTION}[{index}].text", f"Segment {index + 2}"
         if not segment.strip():
             advice = "Write a text, or leave the segment out."
-            issues.append(issue_with_hint("TEXT_REQUIRED", where, f"{subject} is empty.", "write_text", advice))
+            issues.append(
+                issue_with_hint("TEXT_REQUIRED", where, f"{subject} is empty.", "write_text", advice, subject=subject)
+            )
         elif rules.distinct and segment in earlier:
             message = f"{subject} repeats an earlier one, which {platform} refuses."
             advice = "Write another text, or leave the segment out."
-            issues.append(issue_with_hint("SEGMENT_REPEATED", where, message, "write_text", advice))
+            issues.append(issue_with_hint("SEGMENT_REPEATED", where, message, "write_text", advice, subject=subject))
         issues += length_issues(platform, capabilities.text, segment, where, options, cached, subject=subject)
         earlier.add(segment)
     return issues

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
+from accounts.dashboard.issue_words import advice_sentence, issue_sentence
 from accounts.platforms.issues import Issue
 from accounts.platforms.media_check import asset_issues, media_list_issues
 from accounts.platforms.registry import platforms
@@ -43,6 +44,12 @@ def delete_asset(page: WorkspacePage, media_id: str) -> HttpResponse:
     return page.success_redirect(f"{found.filename} was deleted. Links to it no longer work.", "media")
 
 
+def _advice(issue: Issue) -> str:
+    """Return what a person can do so that a platform accepts a file; nothing if only another file helps."""
+    removed = issue.repair_hint is not None and issue.repair_hint.action == "remove_media"
+    return "" if removed else advice_sentence(issue)
+
+
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:
     form.fields["alt_text"].label = "Alt text"
     holders = selectors.unfinished_posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
@@ -57,7 +64,11 @@ def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: 
         picture=preview_link(found),
         file=file_link(found),
         accepted_by=[label for label, issues in errors.items() if not issues],
-        refused_by=[(label, issues) for label, issues in errors.items() if issues],
+        refused_by=[
+            (label, [(issue_sentence(row, label), _advice(row)) for row in issues])
+            for label, issues in errors.items()
+            if issues
+        ],
         too_long_for=[label for label, issues in errors.items() if "ALT_TEXT_TOO_LONG" in {row.code for row in issues}],
         uses=[(holder, creation_time_of_id(holder)) for holder in holders[:MAX_SHOWN_USES]],
         more_uses=len(holders) > MAX_SHOWN_USES,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from accounts.dashboard.issue_words import advice_sentence, issue_sentence
 from accounts.models import ConnectedAccount
 from accounts.platforms.issues import Issue
 from accounts.platforms.polls import duration_in_words
@@ -19,7 +20,11 @@ MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
 
 @dataclass(frozen=True)
 class ShownIssue:
+    """A validation issue as the composer page shows it: in sentences for people, and with a button if one can repair it."""
+
     issue: Issue
+    sentence: str
+    advice: str
     name: str
     repairable: bool
 
@@ -52,9 +57,13 @@ class TextVersionPreview:
 def checked_target(found: TargetValidation) -> CheckedTarget:
     """Return the validation result of one chosen account as the composer page shows it."""
     account = found.target.account
-    issues = [ShownIssue(issue, issue_key(issue), has_repair_button(issue)) for issue in found.issues]
+    label = platform(account.platform).label
+    issues = [
+        ShownIssue(issue, issue_sentence(issue, label), advice_sentence(issue), issue_key(issue), has_repair_button(issue))
+        for issue in found.issues
+    ]
     unit = "bytes" if found.target.capabilities.text.counted_as == "bytes" else "characters"
-    return CheckedTarget(platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll))
+    return CheckedTarget(label, account, found, issues, unit, _poll_in_words(found.target.poll))
 
 
 def _poll_in_words(poll: Mapping[str, Any] | None) -> str:

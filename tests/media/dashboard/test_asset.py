@@ -49,8 +49,8 @@ def test_the_page_of_a_picture_shows_its_properties_and_the_accepting_platforms(
     for fact in ("Image image/png", "195.3", "1200 × 1200 pixels", "Clean", picture.id, "No unpublished post uses this file"):
         assert fact in text
     assert "Accepted by: Bluesky," in text
-    assert "Instagram takes no PNG files, but JPEG. Convert it to JPEG." in text
-    assert "YouTube takes no images." in text
+    assert "Instagram does not accept PNG files. It accepts JPEG. Convert it to JPEG." in text
+    assert "YouTube does not accept images." in text
     assert 'alt="A bench in the workshop"' in page.content.decode()
 
 
@@ -96,7 +96,7 @@ def test_an_alt_text_too_long_for_one_platform_is_a_warning_and_for_all_is_refus
     longest = pages.post("media-asset", {field(picture): "x" * 10_001}, media_id=picture.id)
 
     assert "This alt text is too long for Discord, X" in words(long)
-    assert "The alt text has 1,200 characters; X takes 1,000." in words(long)
+    assert "The alt text is 200 characters too long for X, which allows 1,000." in words(long)
     assert (longest.status_code, "10001 characters; the maximum is 10000" in words(longest)) == (422, True)
     assert MediaAsset.objects.get().alt_text == "x" * 1200
 

@@ -161,8 +161,9 @@ def test_an_edited_posts_own_content_is_not_a_duplicate(
 ) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
-    assert "same content" not in words(dashboard.get("post-edit", group))
-    assert "same content" in words(dashboard.compose("check", account))
+    repeated = "The same post was sent to this account within the last 24 hours."
+    assert repeated not in words(dashboard.get("post-edit", group))
+    assert repeated in words(dashboard.compose("check", account))
 
 
 def test_a_sandbox_post_shows_that_it_stays_in_the_sandbox(

@@ -138,7 +138,7 @@ def test_a_deleted_file_is_removed_and_reported(
 def test_a_repair_removes_unsupported_media(dashboard: Dashboard, workspace: Workspace, account: ConnectedAccount) -> None:
     paper = MediaAssetFactory(workspace=workspace, kind="document", mime_type="application/pdf", filename="paper.pdf")
     shown = dashboard.compose("check", account, media=[paper.id])
-    assert "takes no documents" in words(shown)
+    assert "Bluesky does not accept documents." in words(shown)
 
     page = dashboard.compose("repair:media[0]|MEDIA_KIND_NOT_TAKEN", account, media=[paper.id])
 

@@ -87,8 +87,8 @@ def test_invalid_options_are_reported_and_shown_as_entered(dashboard: Dashboard,
     x = AccountFactory(workspace=workspace, platform="x")
     page = dashboard.compose("publish", x, text="What next?", extra=poll_of(x, choices="The bench", minutes="soon"))
     assert page.status_code == 422
-    assert "The poll has 1 choice; x takes 2 to 4 choices." in words(page)
-    assert "'soon' is not of type 'integer'" in words(page)
+    assert "The poll has 1 choice; X needs 2 to 4 choices." in words(page)
+    assert "In the options of X: “Open for how many minutes” is not filled in correctly." in words(page)
     assert typed(page, f"{x.id}-poll.choices") == "The bench"
     assert fields(page, f"{x.id}-poll.duration_minutes") == ["soon"]
 
