@@ -34,6 +34,7 @@ from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequire
 from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
 from config.api.uploads import allow_file_uploads_in_request
+from config.pages.sentences import error_sentences, field_sentence
 from workspaces.models import Member, Workspace
 from workspaces.sign_in import saved_form
 from workspaces.sign_in.sessions import authenticated_at
@@ -135,7 +136,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
                 except ApiError as error:
                     if is_recorded:
                         record_refused_write(page, operation, error)
-                    return _show_error(page, error)
+                    return _show_error(page, operation, error)
 
         answer.takes_files = files  # type: ignore[attr-defined]  # for the limit of the body
         answer.csrf_exempt = files  # type: ignore[attr-defined]  # then `_with_files` asks for the token
@@ -201,7 +202,7 @@ def caller_of_request(request: HttpRequest) -> Caller:
 
 def api_error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | None = None) -> HttpResponse:
     """Render an API error in the layout of the workspace pages: what is wrong and what to do."""
-    shown = {"page": page, "error": error, "trace_id": current_trace_id()}
+    shown = {"page": page, "error": error, "sentences": error_sentences(error), "trace_id": current_trace_id()}
     return render(request, "dashboard/error.html", shown, status=error.status)
 
 
@@ -210,11 +211,11 @@ def record_refused_write(page: WorkspacePage, operation: str, error: ApiError) -
     record_refusal(caller=page.caller, operation=operation, error=error, dry_run=False)
 
 
-def _show_error(page: WorkspacePage, error: ApiError) -> HttpResponse:
+def _show_error(page: WorkspacePage, operation: str, error: ApiError) -> HttpResponse:
     """Show an API error as a dashboard page. After a POST, the page that contained the form shows the error."""
     if page.request.method != "POST":
         return api_error_page(page.request, error, page)
-    messages.error(page.request, error_text(error))
+    messages.error(page.request, " ".join(error_sentences(error, operation)))
     return page.redirect(_referring_page(page))
 
 
@@ -228,23 +229,15 @@ def _redirect_to_sign_in_again(page: WorkspacePage, operation: str, error: ApiEr
     return page.redirect(reverse("sign-in-again", query={"next": next_address}))
 
 
-def error_text(error: ApiError) -> str:
-    """Return an API error as text for a dashboard page: what is wrong, each field's problem, and what to do."""
-    problems = [f"{row.get('field') or row.get('path') or ''}: {row['message']}" for row in error.details or []]
-    return " ".join([error.message, *problems, error.suggested_action])
-
-
 def add_api_error_to_form(form: BaseForm, error: ApiError, *, field: str | None = None) -> None:
     """Add an API error's problems to a dashboard form: to the fields concerned, or else to the whole form.
 
     `field` gets an error that names no field.
     """
-    rows = error.details or [{"field": field or "", "message": f"{error.message} {error.suggested_action}"}]
-    for row in rows:
+    for row in error.details or [{"field": field or "", "message": " ".join(error_sentences(error))}]:
         name = row["field"].rpartition(".")[2]
         is_field = name in form.fields
-        message = row["message"] if is_field or not name else f"{name}: {row['message']}"
-        form.add_error(name if is_field else None, message)
+        form.add_error(name if is_field else None, row["message"] if is_field else field_sentence(row))
 
 
 def _referring_page(page: WorkspacePage) -> str:

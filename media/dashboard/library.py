@@ -13,6 +13,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from config.api.caller import require_access
 from config.api.errors import ApiError
 from config.api.uploads import CompleteUpload, uploaded_files_in_field
+from config.pages.sentences import error_sentences
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_quota_usage
 from media.dashboard.forms import AltTextForm
@@ -94,7 +95,7 @@ def upload_files_collecting_errors(
             assets.append(services.upload_media(caller=page.caller, workspace_id=page.workspace.id, upload=upload))
         except ApiError as error:
             record_refused_write(page, "media.upload", error)
-            problems.append(f"{upload.filename} was not uploaded. {error.message} {error.suggested_action}")
+            problems.append(" ".join([f"{upload.filename} was not uploaded.", *error_sentences(error)]))
     return assets, problems
 
 

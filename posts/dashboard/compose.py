@@ -13,11 +13,12 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from config.api.errors import ApiError, Conflict, InvalidState
+from config.api.errors import ApiError, Conflict
 from config.api.uploads import uploaded_files_in_field
+from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
 from posts.content import PostEdit, PostWrite
-from posts.dashboard.composer import Composer, error_text
+from posts.dashboard.composer import Composer
 from posts.dashboard.drafts import KEY, answer_to_saving, find_draft, key_of_request
 from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validated_data
 from posts.dashboard.release import PUBLISH, SAVE, SCHEDULE
@@ -47,7 +48,7 @@ def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         if draft := find_draft(page, page.request.GET.get("draft", "")):
             messages.warning(page.request, "The post was published in the meantime. Here are your changes, as a new post.")
             return page.redirect(f"{page.url_of_page('compose')}?draft={draft.key}")
-        raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
+        raise PageRefusal("This post was already published or attempted, so it can no longer be edited.")
     return _respond(page, group)
 
 
@@ -127,7 +128,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         group_id, repeated = submit_once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:
         record_refused_write(page, operation, error)
-        composer.problems.append(_error_message(error))
+        composer.problems += _error_messages(error, operation)
         return _show_with_problems(composer)
     if repeated:
         return page.success_redirect(
@@ -191,12 +192,12 @@ def _scheduled_at_field(at: datetime | None) -> dict[str, Any]:
     return {"scheduled_at": at.astimezone(UTC).isoformat()} if at else {}
 
 
-def _error_message(error: ApiError) -> str:
+def _error_messages(error: ApiError, operation: str) -> list[str]:
     if isinstance(error, ContentInvalid):
-        return "Nothing was saved because the content does not fit all accounts. See the problems listed for each account."
+        return ["Nothing was saved because the content does not fit all accounts. See the problems listed for each account."]
     if isinstance(error, Conflict):
-        return "Somebody else changed this post while you were editing. Copy what you need, then open it again."
-    return error_text(error)
+        return ["Somebody else changed this post while you were editing. Copy what you need, then open it again."]
+    return error_sentences(error, operation)
 
 
 def _success_message(how: str, at: datetime | None, page: WorkspacePage) -> str:

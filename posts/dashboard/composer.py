@@ -17,6 +17,7 @@ from accounts.platforms.thread_option import further_segment_texts
 from billing.selectors import workspace_spend_cap_status
 from config.api.errors import ApiError
 from config.api.uploads import CompleteUpload
+from config.pages.sentences import error_sentences
 from media import selectors as media
 from media.dashboard.library import upload_files_collecting_errors
 from media.models import MediaAsset
@@ -145,12 +146,13 @@ class Composer:
             )
             return services.validate_post(caller=self.page.caller, post=PostWrite.from_request(data), group=self.group)
         except ApiError as error:
-            self.problems.append(error_text(error))
+            self.problems += error_sentences(error)
             return None
 
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
         """Render the composer page, or one of the partial templates that replace parts of it."""
         validation = self.validation  # must be read first: it may add problems
+        self.problems = list(dict.fromkeys(self.problems))
         checks = [checked_target(each) for each in validation.targets] if validation else []
         return self.page.render(
             template,
@@ -271,12 +273,6 @@ class Composer:
                 own = each.get("alt_text") == asset.alt_text
                 attached.append({"media_id": asset.id} if own else each)
         self.composition.media = attached
-
-
-def error_text(error: ApiError) -> str:
-    """Return an API error as one paragraph for the composer page, with the message of each invalid field."""
-    rows = [f"{row['field']}: {row['message']}" for row in error.details or []]
-    return " ".join([error.message, *(rows or [error.suggested_action])])
 
 
 def _time_to_come(group: PostGroup) -> datetime | None:

@@ -10,7 +10,8 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from agents.models import Agent
-from config.api.errors import InvalidState, ValidationFailed
+from config.api.errors import ValidationFailed
+from config.pages.sentences import PageRefusal, field_sentence
 from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.compose import scheduled_for_message
@@ -78,7 +79,7 @@ def fix_failed_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = post_group_of_workspace(page, post_group_id)
     failed = {target.account_id for target in group.targets.all() if target.status == TargetStatus.FAILED}
     if not failed:
-        raise InvalidState("The post has not failed at any account.", suggested_action="Read its page again.")
+        raise PageRefusal("The post has not failed at any account.")
     data = validated_data(CreatePostSerializer, {**request_of_copy(group, only=failed), "draft": True})
     draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **data))
     words = "This is a copy for the accounts where the post failed. Change what they did not accept, then send it again."
@@ -122,7 +123,7 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         moved = services.update_post(caller=page.caller, post_group_id=group.id, edit=edit).group
     except ValidationFailed as error:
         for row in error.details or []:
-            schedule.add_error("when", row["message"])
+            schedule.add_error("when", field_sentence(row))
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
     undo = undo_of_release(group, moved.id, publishes=False).address(page)
     return page.success_redirect(scheduled_for_message(page, schedule.at), "post", undo=undo, post_group_id=group.id)

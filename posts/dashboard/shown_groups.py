@@ -14,6 +14,7 @@ from accounts.platforms.thread_option import further_segment_texts
 from media.links import file_link, preview_link
 from media.models import MediaAsset
 from posts.attached_media import attached_assets_by_id, attached_media_ids
+from posts.dashboard.target_words import what_happened, what_to_do
 from posts.models import PostGroup, PostTarget
 
 
@@ -50,6 +51,16 @@ class ShownTarget:
     def label(self) -> str:
         """Return the display name of a post target's platform for dashboard pages."""
         return platform(self.target.platform).label
+
+    @property
+    def error(self) -> str:
+        """Return what went wrong at a post target's account, in a sentence for people; an empty string without an error."""
+        return what_happened(self.target.error, self.label) if self.target.error else ""
+
+    @property
+    def advice(self) -> str:
+        """Return what a person can do about a post target's error; an empty string without an error."""
+        return what_to_do(self.target.error, self.target.status) if self.target.error else ""
 
     @property
     def options(self) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from config.api.errors import Conflict, InvalidState, NotFound
+from config.pages.sentences import PageRefusal
 from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.copies import draft_of_post, request_of_copy
@@ -106,7 +107,7 @@ def undo(page: WorkspacePage) -> HttpResponse:
     try:
         user_id, workspace_id, content = signing.loads(token, salt=SALT, max_age=TOKEN_SECONDS)
     except signing.BadSignature as error:
-        raise InvalidState(TOO_LATE, suggested_action="Change the post instead.") from error
+        raise PageRefusal(f"{TOO_LATE} Change the post instead.") from error
     if (user_id, workspace_id) != (page.caller.actor_id, page.workspace.id):
         raise NotFound()
     offer = Undo(**content)
@@ -116,7 +117,7 @@ def undo(page: WorkspacePage) -> HttpResponse:
     try:
         return _ACTIONS[offer.action](page, group, offer)
     except (Conflict, InvalidState) as error:
-        raise InvalidState(_too_late_message(offer), suggested_action=" ") from error
+        raise PageRefusal(_too_late_message(offer)) from error
 
 
 @workspace_page("POST")
@@ -153,7 +154,7 @@ def _restore_draft(page: WorkspacePage, offer: Undo) -> HttpResponse:
     composer_drafts.restore_draft(caller=page.caller, workspace_id=page.workspace.id, key=offer.subject)
     draft = find_draft(page, offer.subject)
     if draft is None:
-        raise InvalidState(TOO_LATE, suggested_action=" ")
+        raise PageRefusal(TOO_LATE)
     messages.success(page.request, "Undone. Your unfinished post is back.")
     return page.redirect(address_of_draft(page, draft))
 

@@ -48,7 +48,7 @@ def test_the_page_shows_each_targets_status_error_and_suggested_action(
     failed = PostTarget.objects.get(status="failed").error
     assert failed
     assert failed["message"] in shown
-    assert failed["suggested_action"] in shown
+    assert "Change the post, then send it again." in shown
     assert "A post was published to some of its targets" not in shown
     assert "For at least one target it is unknown" in shown
     assert len(page.content) < 100_000
@@ -91,7 +91,7 @@ def test_unconfirmed_targets_are_retried_only_if_selected(
     assert "It could then appear twice" in words(dashboard.get("post", group))
 
     refused = dashboard.http.post(dashboard.address("post-retry", group), follow=True)
-    assert "no targets to retry" in words(refused)
+    assert "There is nothing to send again" in words(refused)
     assert the_target(group).status == "unconfirmed"
 
     dashboard.post("post-retry", group, include_unconfirmed="on")
@@ -154,7 +154,7 @@ def test_a_scheduled_post_is_rescheduled(dashboard: Dashboard, api: ApiClient, a
         ("", "Choose the day and time."),
         ("2027-03-28T02:30", "so this time does not exist"),
         ("2027-10-31T02:30", "The second time, 02:30 CET"),
-        ("2027-03-09T09:00", "in the past"),
+        ("2027-03-09T09:00", "This time has passed. Choose a later one."),
     ],
 )
 def test_an_invalid_time_shows_the_form_again(

@@ -1,0 +1,51 @@
+"""Sentences for people about the error of a post's target, made from the error's code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.platforms import errors
+from posts.states import TargetStatus
+
+# By code: what has happened. The messages of all other codes come from the platform, or name no words of the API.
+WHAT = {
+    "PLATFORM_RATE_LIMITED": "{} accepts no more posts at the moment.",
+    "WORKSPACE_DELETED": "The workspace was deleted before the post was published.",
+}
+# By code: what a person does now.
+ADVICE = {
+    "PLATFORM_REJECTED": "Change the post, then send it again.",
+    "ACCOUNT_NEEDS_REAUTH": "Connect the account again, then send the post again.",
+    "PLATFORM_RATE_LIMITED": "Send it again later.",
+    "PLATFORM_UNAVAILABLE": "Send it again later.",
+    "SCHEDULE_MISSED": "Send it again if it should still be published.",
+    "WORKSPACE_DELETED": "",
+}
+# The general advice of the adapters' errors, which the advice above replaces; other advice is about the particular problem.
+_GENERAL = frozenset(
+    each.suggested_action
+    for each in (
+        errors.ContentRejected,
+        errors.AccountDisconnected,
+        errors.RateLimited,
+        errors.Transient,
+        errors.PlatformError,
+    )
+) | {"The service gave up after its last attempt; retry the post later.", "Retry the post if it should still be published."}
+
+
+def what_happened(error: Mapping[str, Any], label: str) -> str:
+    """Return what went wrong at an account, for a person; `label` is the platform's display name."""
+    code, message = error["code"], str(error["message"])
+    if code == "ACCOUNT_NEEDS_REAUTH" and message.startswith("The account is "):  # the API's name of the account's status
+        return f"{label} does not let us in any more."
+    return WHAT[code].format(label) if code in WHAT else message
+
+
+def what_to_do(error: Mapping[str, Any], status: str) -> str:
+    """Return what a person can do about the error of a target with this status."""
+    if status == TargetStatus.RETRYING:
+        return "Nothing: the service tries again by itself."
+    advice = str(error["suggested_action"])
+    return ADVICE[error["code"]] if error["code"] in ADVICE and advice in _GENERAL else advice
