@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import OpenPage, new_context
 from tests.browser.page_checks import PageChecker
@@ -150,3 +150,34 @@ def test_own_text_returns_when_an_account_is_chosen_again(open_page: OpenPage, w
     page.get_by_role("checkbox", name="Mastodon").check()
 
     expect_everything(page)
+
+
+def test_what_is_entered_while_a_part_of_the_form_loads_stays(open_page: OpenPage, workspace: Workspace) -> None:
+    """On a slow connection, the fields of the next account arrive while a person types into those of the first."""
+    page = open_page(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_role("checkbox", name="Mastodon").check()
+    page.get_by_text("Options of Mastodon").click()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.headers.get("hx-target") == "targets":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/compose*", hold)
+    with page.expect_request(lambda request: request.headers.get("hx-target") == "targets"):
+        page.get_by_role("checkbox", name="Bluesky").check()
+    page.get_by_label("Use a different text").check()
+    page.get_by_label("Text for Mastodon").fill("Typed meanwhile")
+    page.get_by_label("Visibility").select_option("unlisted")
+    for route in held:
+        route.continue_()
+
+    expect(page.get_by_role("heading", name="Bluesky", level=3).first).to_be_visible()
+    expect(page.get_by_label("Text for Mastodon")).to_have_value("Typed meanwhile")
+    expect(page.get_by_label("Visibility")).to_have_value("unlisted")
+    expect(page.locator("#check")).to_contain_text("Typed meanwhile")
+    expect_saved(page)
+    page.reload()
+    expect(page.get_by_label("Text for Mastodon")).to_have_value("Typed meanwhile")

@@ -26,6 +26,31 @@ document.addEventListener("htmx:load", () => {
   typed?.dispatchEvent(new Event("input", { bubbles: true }));
 }, { once: true });
 
+// What is entered while a new part of the form is on its way stays entered in the new part.
+const ENTERED = "input:not([type=hidden], [type=file]), textarea, select";
+const nameOf = (field) => (field.matches("[type=checkbox], [type=radio]") ? `${field.name} ${field.value}` : field.name);
+const valueOf = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
+const valuesNow = () => new Map([...composer().querySelectorAll(ENTERED)].map((field) => [nameOf(field), valueOf(field)]));
+
+document.addEventListener("htmx:beforeRequest", ({ detail }) => { if (composer()) detail.xhr.sent = valuesNow(); });
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (!composer()) return;
+  const { sent = new Map() } = detail.xhr;
+  detail.xhr.entered = new Map([...valuesNow()].filter(([name, value]) => sent.has(name) && sent.get(name) !== value));
+  detail.xhr.opened = [...composer().querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
+});
+document.addEventListener("htmx:afterSwap", (event) => {
+  const { entered = new Map(), opened = [] } = event.detail.xhr;
+  for (const field of event.target.querySelectorAll?.(ENTERED) ?? []) {
+    if (!entered.has(nameOf(field))) continue;
+    if (typeof valueOf(field) === "boolean") field.checked = entered.get(nameOf(field));
+    else field.value = entered.get(nameOf(field));
+  }
+  for (const summary of event.target.querySelectorAll?.("summary") ?? []) {
+    if (opened.includes(summary.textContent)) summary.parentElement.open = true;
+  }
+});
+
 const isUnsaved = () => draft.changes !== draft.saved && !draft.left;
 
 function changed() {
