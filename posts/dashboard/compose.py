@@ -194,7 +194,8 @@ def _scheduled_at_field(at: datetime | None) -> dict[str, Any]:
 
 def _error_messages(error: ApiError, operation: str) -> list[str]:
     if isinstance(error, ContentInvalid):
-        return ["Nothing was saved because the content does not fit all accounts. See the problems listed for each account."]
+        words = "Nothing was published or scheduled, because the content does not fit all accounts."
+        return [f"{words} See the problems listed for each account."]
     if isinstance(error, Conflict):
         return ["Somebody else changed this post while you were editing. Copy what you need, then open it again."]
     return error_sentences(error, operation)

@@ -59,7 +59,7 @@ def save_form(page: WorkspacePage, group: PostGroup | None, key: str) -> compose
     fields = {
         name: [normalize_newlines_and_nul(value) for value in values]
         for name, values in sent.lists()
-        if name not in _NOT_CONTENT
+        if name not in _NOT_CONTENT and "\0" not in name
     }
     if not KEY.fullmatch(key) or (not _has_meaning(fields) and find_draft(page, key) is None):
         return None
@@ -69,7 +69,7 @@ def save_form(page: WorkspacePage, group: PostGroup | None, key: str) -> compose
         key=key,
         fields=fields,
         group=group,
-        editor=sent.get("editor", "")[:64],
+        editor=normalize_newlines_and_nul(sent.get("editor", ""))[:64],
         seen=sent.get("seen", ""),
     )
 

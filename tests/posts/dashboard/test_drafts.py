@@ -228,6 +228,13 @@ def test_a_malformed_key_is_ignored(dashboard: Dashboard, account: ConnectedAcco
     assert [draft.text for draft in ComposerDraft.objects.all()] == ["Mine"]
 
 
+def test_characters_that_the_database_cannot_store_are_left_out(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    keep(dashboard, account, text="a\0b", editor="one\0", extra={"na\0me": "value"})
+
+    draft = ComposerDraft.objects.get()
+    assert (draft.text, draft.editor, "value" in str(draft.fields)) == ("ab", "one", False)
+
+
 def test_a_member_who_may_only_read_saves_nothing(workspace: Workspace, teammate: User) -> None:
     reader = Dashboard(workspace, teammate)
 
