@@ -79,7 +79,7 @@ def test_what_was_just_typed_returns_after_a_reload(open_page: OpenPage, workspa
 def test_leaving_can_be_cancelled_while_nothing_can_be_saved(
     chromium: Browser, service: Service, workspace: Workspace, owner: object
 ) -> None:
-    context = chromium.new_context(base_url=service.base_url, storage_state=owner)  # type: ignore[arg-type]
+    context = chromium.new_context(base_url=service.base_url, storage_state=owner)
     page = context.new_page()
     page.goto(f"/dashboard/workspaces/{workspace.id}/compose")
     page.on("dialog", lambda dialog: dialog.dismiss())

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from accounts.models import ConnectedAccount
-from config.console.retention import run_retention
+from config.console.retention_run import run_retention
 from media.models import MediaAsset
 from posts.models import ComposerDraft, PostGroup
 from posts.services.composer_drafts import MAX_DRAFTS
