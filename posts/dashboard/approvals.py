@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from agents.models import Agent
+from config.api.errors import Conflict
 from posts import selectors, services
 from posts.dashboard.inputs import (
     normalize_newlines_and_nul,
@@ -46,6 +47,8 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that approves a post, unless the post was changed after the page was shown."""
     group = post_group_of_workspace(page, post_group_id)
     version = submitted_content_version(page)
+    if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
+        raise Conflict("The post has changed since this page was shown.", suggested_action="Read it again, then approve it.")
     publishes = not (group.scheduled_at and group.scheduled_at > timezone.now())
     at = release_time(page) if publishes else None
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)

@@ -128,6 +128,19 @@ def test_a_post_is_rejected_with_a_reason(
     assert "Nothing is awaiting approval." in words(dashboard.get("approvals"))
 
 
+def test_a_post_is_approved_only_as_planned(dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount) -> None:
+    group = create_waiting_post(agent, account)
+    page = dashboard.get("approvals")
+    [version], [plan_hash] = fields(page, "content_version"), fields(page, "plan_hash")
+    assert plan_hash == group["plan_hash"]
+
+    dashboard.post("post-confirm", group, content_version=version, plan_hash="sha256:" + "0" * 64)
+    assert the_group().status == "pending_confirmation"
+
+    dashboard.post("post-confirm", group, content_version=version, plan_hash=plan_hash)
+    assert the_group().status == "scheduled"
+
+
 def test_a_post_is_edited_and_approved_in_one_request(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
 ) -> None:
