@@ -132,11 +132,16 @@ _agent = FixedSelect(Agent, where=("id", "workspace_id"), join=("workspace",))
 
 
 def caps_of_workspace_and_agent(*, workspace_id: str, agent_id: str | None) -> Caps:
-    """Return all caps on spending and posts that apply to the workspace and, if an agent id is given, to the agent."""
+    """Return all caps on spending and posts that apply to the workspace and, if an agent id is given, to the agent.
+
+    Raises Agent.DoesNotExist for an agent of another workspace.
+    """
     if agent_id is None:
         [workspace] = _workspace(workspace_id)
         return Caps((_workspace_caps(workspace),))
-    [agent] = _agent(agent_id, workspace_id)
+    agent = _agent.first(agent_id, workspace_id)
+    if agent is None:
+        raise Agent.DoesNotExist
     own = MonthlyCaps(agent_id, "agent", agent.monthly_spend_cap_cents, 0, agent.monthly_social_url_post_cap)
     return Caps((own, _workspace_caps(agent.workspace)), agent.posts_per_day_cap)
 

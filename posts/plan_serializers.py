@@ -91,7 +91,7 @@ class CommittedPlanSerializer(OneOf):
 
 @extend_schema_field({"type": "object"})
 class PlannedRequestSerializer(serializers.Serializer):
-    """The request of the plan's operation, with all defaults resolved."""
+    """The API representation of the request from which a plan was made, with its defaults filled in."""
 
 
 CommitPlanPreview = dry_run_serializer_class(

@@ -274,7 +274,7 @@ def _respond(call: Call, result: Reply | DryRunReply) -> HttpResponseBase:
 
 
 def _json_response(call: Call, body: Any, status: int, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    """Return JSON data as a plain Django response, which costs less than REST framework's template response."""
+    """Return an operation's JSON data as a plain Django response, cheaper than REST framework's template response."""
     renderer = call.request.accepted_renderer
     content = renderer.render(body, call.request.accepted_media_type, {})
     return HttpResponse(content, status=status, headers=headers, content_type=renderer.media_type)

@@ -60,7 +60,7 @@ class FixedSelect(Generic[Row]):
         return next(iter(self(*values)), None)
 
     def named_tuples(self, *values: Any) -> list[tuple[Any, ...]]:
-        """Run the SELECT with these values and return a named tuple for each table, which is made faster than an instance."""
+        """Run the SELECT with these values; return for each row a named tuple of each table's columns, not instances."""
         return [tuple(each.named_tuple._make(row[each.columns]) for each in self._tables) for row in self._rows(values)]
 
     def _rows(self, values: tuple[Any, ...]) -> Sequence[Sequence[Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from config.api.errors import ApiError, InvalidState
+from config.api.errors import ApiError, InvalidState, RateLimited
 
 
 class PageRefusal(InvalidState):
@@ -44,7 +44,6 @@ SENTENCES = {
     ("posts.update", "CONFLICT"): "Somebody else has changed the post in the meantime. Nothing was saved.",
     "SCOPE_MISSING": "Your role in this workspace does not allow this. Ask an owner or admin.",
     "WORKSPACE_PAUSED": "This workspace is paused, so nothing can be changed. An owner can start it again in the settings.",
-    "RATE_LIMITED": "That was too often. Wait a minute, then try again.",
     "SERVICE_UNAVAILABLE": "The service is not available at the moment. Try again in a moment.",
     "IDEMPOTENCY_IN_PROGRESS": "This is being done already. Wait a moment, then load the page again.",
     "INTERNAL_ERROR": "Something went wrong. Try again later.",
@@ -64,6 +63,8 @@ def error_sentences(error: ApiError, operation: str = "") -> list[str]:
     if isinstance(error, PageRefusal):
         return [error.message]
     sentence = SENTENCES.get((operation, error.code)) or SENTENCES.get(error.code)
+    if isinstance(error, RateLimited) and error.message == RateLimited.message:
+        sentence = "Too many requests. Wait a minute, then try again."
     if sentence:
         return [sentence]
     if error.details:

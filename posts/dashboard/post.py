@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from django.contrib import messages
@@ -81,7 +80,8 @@ def fix_failed_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     if not failed:
         raise PageRefusal("The post has not failed at any account.")
     data = validated_data(CreatePostSerializer, {**request_of_copy(group, only=failed), "draft": True})
-    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **data))
+    post = PostWrite.from_request(data)
+    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)
     words = "This is a copy for the accounts where the post failed. Change what they did not accept, then send it again."
     messages.info(page.request, words)
     return page.redirect(page.url_of_page("post-edit", post_group_id=draft_id))
@@ -137,8 +137,8 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """
     group = post_group_of_workspace(page, post_group_id)
     data = validated_data(CreatePostSerializer, {**request_of_copy(group), "draft": True})
-    create = functools.partial(services.create_post, caller=page.caller, post=PostWrite.from_request(data))
-    draft_id, _ = submit_once(page, "posts.create", lambda: create().group)
+    post = PostWrite.from_request(data)
+    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, post=post).group)
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
 
 

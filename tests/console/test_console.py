@@ -29,6 +29,8 @@ READ_ONLY = {model: table for model, table in TABLES.items() if isinstance(table
 # Django's own and the libraries' bookkeeping. A session's key is itself what opens it.
 NOT_SHOWN = {
     "auth.Permission",
+    "posts.ComposerDraft",  # what a person has not made a post of yet is for nobody else
+    "posts.PublishingPreference",
     "auth.Group",
     "axes.AccessAttemptExpiration",
     "contenttypes.ContentType",

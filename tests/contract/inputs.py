@@ -24,6 +24,7 @@ PREFIX_OF = {
     "account_id": "acc",
     "media_id": "med",
     "post_group_id": "pgr",
+    "plan_id": "pln",
     "delivery_id": "dlv",
 }
 EXAMPLES: dict[type[serializers.Field], Any] = {
@@ -37,6 +38,7 @@ EXAMPLES: dict[type[serializers.Field], Any] = {
 # What forms ask for beyond their required fields: one of two.
 EITHER: dict[str, dict[str, Any]] = {
     "posts.resolve": {"published": False},
+    "plans.create": {"operation": "posts.cancel"},
     "media.upload": {"content_base64": base64.b64encode(jpeg()).decode()},
 }
 

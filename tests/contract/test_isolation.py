@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.utils import timezone
 
 from config.db.ids import new_id
-from posts.models import PostGroup, PostTarget
+from posts.models import PostGroup, PostTarget, StoredPlan
 from tests import factories
 from tests.conftest import ApiClient
 from tests.contract.inputs import Ids, prefixes_in, send
@@ -34,6 +35,15 @@ def foreign(db: None) -> Ids:
         key=workspace.api_keys.get().id,
         acc=account.id,
         pgr=group.id,
+        pln=StoredPlan.objects.create(
+            workspace=workspace,
+            operation="posts.cancel",
+            preview={},
+            content={},
+            hash="",
+            maker="",
+            expires_at=timezone.now(),
+        ).id,
         tgt=target.id,
         med=factories.MediaAssetFactory.create(workspace=workspace).id,
         dlv=make_delivery(workspace, "https://receiver.example/hook").id,

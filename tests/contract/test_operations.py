@@ -24,7 +24,7 @@ def declared(route: Route) -> Row:
         operation.name,
         tuple(scopes) if isinstance(scopes, tuple) else (scopes,),
         operation.idempotent or "",
-        min(operation.responses),
+        max(operation.responses),
         operation.preview is not None,
         operation.operator,
     )

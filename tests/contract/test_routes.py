@@ -13,7 +13,7 @@ from tests.contract.routes import Route, described, handlers, request_schemas, r
 ROUTES = routes()
 DOCUMENT = described()
 PLAIN = {("GET", "/openapi.json")}  # documented, though no operation of a view set
-WITHOUT_PREVIEW = {"agents.claim"}
+WITHOUT_PREVIEW = {"agents.claim", "plans.create"}  # a plan is a preview itself
 # The names of the write operations in the public specification.
 SPECIFIED_WRITES = {
     *("workspaces.create", "workspaces.update_caps", "workspaces.delete", "workspaces.rotate_signing_secret"),
@@ -21,6 +21,7 @@ SPECIFIED_WRITES = {
     *("api_keys.create", "api_keys.revoke"),
     *("accounts.connect", "accounts.disconnect", "accounts.complete_connection"),
     *("posts.create", "posts.create_batch", "posts.update", "posts.cancel", "posts.retry"),
+    *("plans.create", "plans.commit"),
     *("posts.confirm", "posts.reject", "posts.resolve", "media.upload", "media.delete", "webhooks.replay"),
     *("billing.create_checkout_session", "billing.create_portal_session"),
     # Section 10 gives operators' operations paths alone.
