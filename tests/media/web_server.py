@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import connection
 
+START_SECONDS = 120  # a busy machine may take long to load Django
 BOUND_SECONDS = 30
 
 
@@ -77,7 +78,7 @@ class WebServer:
 
 @contextmanager
 def web_server(folder: Path, token: str) -> Iterator[WebServer]:
-    """Run one web process with the data directory `folder` during the block."""
+    """Run one web process with the data directory `folder` during the block, which begins when it answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.set_inheritable(True)
         host, port = listener.getsockname()
@@ -91,6 +92,10 @@ def web_server(folder: Path, token: str) -> Iterator[WebServer]:
             stderr=subprocess.DEVNULL,
         )
         try:
+            line = http.client.HTTPConnection(host, port, timeout=START_SECONDS)
+            line.request("GET", "/healthz")
+            assert line.getresponse().status == http.HTTPStatus.OK
+            line.close()
             yield WebServer((host, port), token)
         finally:
             process.terminate()
