@@ -6,6 +6,7 @@ only for what can be undone: the services refuse once a post is being published.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -45,8 +46,9 @@ TOO_LATE = "This can no longer be undone."
 class Undo:
     """What a person can undo: an action on a post or composer draft, and what it was before.
 
-    `at` and `status` are the post's time and status before the action, `when` the time that was filled in, and `version` the
-    content version after the action. `seconds` limits the offer for a post that is about to be published.
+    `at` and `status` are the post's time and status before the action, `when` the time that was filled in, and `version` and
+    `plan_hash` the content version and the hash of the plan after the action. `seconds` limits the offer for a post that is
+    about to be published.
     """
 
     action: str
@@ -55,6 +57,7 @@ class Undo:
     status: str = ""
     when: str = ""
     version: int = 0
+    plan_hash: str = ""
     seconds: int = 0
 
     @property
@@ -81,15 +84,18 @@ def publishing_message(at: datetime | None) -> str:
 
 def undo_of_release(before: PostGroup | None, after_id: str, *, publishes: bool, when: str = "") -> Undo:
     """Return how to undo that a post was scheduled or published; `before` is the post as it was, None for a new post."""
-    seconds = UNDO_SECONDS if publishes else 0
+    version, plan_hash = PostGroup.objects.values_list("content_version", "plan_hash").get(pk=after_id)
+    offer = functools.partial(
+        Undo, subject=after_id, seconds=UNDO_SECONDS if publishes else 0, version=version, plan_hash=plan_hash or ""
+    )
     if before is None:
-        return Undo("unpublish", after_id, when=when, seconds=seconds)
+        return offer("unpublish", when=when)
     at = before.scheduled_at.isoformat() if before.scheduled_at else ""
     if before.status == GroupStatus.SCHEDULED:
-        version = PostGroup.objects.values_list("content_version", flat=True).get(pk=after_id)
-        return Undo("move", after_id, at=at, version=version, seconds=seconds)
-    action = "approve" if before.status == GroupStatus.PENDING_CONFIRMATION else "release"
-    return Undo(action, after_id, at=at, seconds=seconds)
+        return offer("move", at=at)
+    # An agent's draft stays the agent's; another draft becomes a new one.
+    takes_back = before.status == GroupStatus.PENDING_CONFIRMATION or before.agent_id
+    return offer("approve" if takes_back else "release", at=at, status=before.status)
 
 
 def undo_of_deletion(before: PostGroup) -> Undo | None:
@@ -114,6 +120,9 @@ def undo(page: WorkspacePage) -> HttpResponse:
     if offer.action == "discard":
         return _restore_draft(page, offer)
     group = post_group_of_workspace(page, offer.subject)
+    # Somebody has done something else since; a cancelled post may be this offer's own work, when its button is pressed twice.
+    if offer.plan_hash and offer.plan_hash != group.plan_hash and group.status != GroupStatus.CANCELLED:
+        raise PageRefusal(_too_late_message(offer))
     try:
         return _ACTIONS[offer.action](page, group, offer)
     except (Conflict, InvalidState) as error:
@@ -179,8 +188,10 @@ def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpRe
 
 
 def _back_to_approval(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
-    take_back_approval(caller=page.caller, post_group_id=group.id, scheduled_at=offer.before)
-    return page.success_redirect("Undone: the post awaits approval again.", "post", post_group_id=group.id)
+    status = GroupStatus(offer.status)
+    take_back_approval(caller=page.caller, post_group_id=group.id, status=status, scheduled_at=offer.before)
+    words = "is a draft again" if status == GroupStatus.DRAFT else "awaits approval again"
+    return page.success_redirect(f"Undone: the post {words}.", "post", post_group_id=group.id)
 
 
 def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
@@ -199,7 +210,7 @@ def _create_again(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpRes
 
 def _created_again(page: WorkspacePage, group: PostGroup, offer: Undo, *, draft: bool) -> Any:
     body = request_of_copy(group) | {"draft": draft, "metadata": group.metadata}
-    if offer.at:
+    if offer.before and (not draft or offer.before > timezone.now()):  # a draft's time may have passed
         body["scheduled_at"] = offer.at
     if group.webhook_url:
         body["webhook_url"] = group.webhook_url
