@@ -77,7 +77,8 @@ class GroupChange:
 class Plan:
     """What an operation would do to post groups of one workspace.
 
-    `spend_cap` is what a dry run shows of the spend cap. The errors of a `batch` name the post. When a person commits an
+    `spend_cap` is what a dry run shows of the spend cap. The errors of a `batch` name the post. A plan that `refuses_changes`
+    is not made again when somebody else has changed the group meanwhile. When a person commits an
     agent's plan, `approved_hash` is the hash of that plan and `approved_by` the person. `audit` is added to the metadata of
     the audit entries.
     """
@@ -88,6 +89,7 @@ class Plan:
     changes: Sequence[GroupChange]
     spend_cap: SpendCapStatus | None = None
     batch: bool = False
+    refuses_changes: bool = False
     approved_hash: str | None = None
     approved_by: Caller | None = None
     audit: Mapping[str, Any] = field(default_factory=dict)
@@ -158,6 +160,7 @@ def _hashed_group(group: PostGroup, assets: Mapping[str, MediaAsset], moment: st
             {
                 "connected_account_id": target.account_id,
                 "status": str(target.status),
+                "permalink": target.permalink,
                 "text": target.text,
                 "options": _hashable(target.options),
                 "sandbox": target.sandbox,

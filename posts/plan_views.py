@@ -39,11 +39,13 @@ OPERATION_ERRORS = ("CONTENT_INVALID", "INVALID_STATE", "CONFLICT", *RELEASE_ERR
 
 
 def _replay_plan(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    return {"plan": StoredPlan.objects.get(pk=record.resource_id)}
+    return {"plan": StoredPlan.objects.get(pk=record.resource_id)}  # plans are kept longer than answers are repeated
 
 
 def _replay_commit(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    return _result(StoredPlan.objects.get(pk=record.resource_id))
+    """Return the answer to a repeated commit; by then the plan itself may be deleted."""
+    committed: dict[str, Any] = record.body or {}
+    return _groups_as_answer(**committed)
 
 
 class PlanViewSet(OperationViewSet):
@@ -103,6 +105,7 @@ class PlanViewSet(OperationViewSet):
             _result(stored),
             max(declared.responses),
             stored.id,
+            replay_data={"operation": stored.operation, "ids": stored.result_ids},
             finish=functools.partial(_finished, stored) if waits else None,
             headers={} if plan else {"Idempotency-Replayed": "true"},
         )
@@ -130,9 +133,13 @@ def _request_of_plan(stored: StoredPlan) -> PlannedRequest:
 
 def _result(stored: StoredPlan) -> dict[str, Any]:
     """Return the answer to the commit of a plan: its post groups as they are now."""
-    found = selectors.groups_with_targets().in_bulk(stored.result_ids)
-    groups = [found[group_id] for group_id in stored.result_ids or ()]
-    return {"post_groups": groups} if stored.operation == "posts.create_batch" else {"post_group": groups[0]}
+    return _groups_as_answer(stored.operation, stored.result_ids or [])
+
+
+def _groups_as_answer(operation: str, ids: list[str]) -> dict[str, Any]:
+    found = selectors.groups_with_targets().in_bulk(ids)
+    groups = [found[group_id] for group_id in ids]
+    return {"post_groups": groups} if operation == "posts.create_batch" else {"post_group": groups[0]}
 
 
 def _finished(stored: StoredPlan) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from django.db import transaction
 from django.utils import timezone
 
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist, require_access
@@ -84,11 +85,13 @@ def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
     return cancelled
 
 
+@transaction.atomic
 def _cancel_waiting(group_id: str) -> int:
     """Cancel a post group's targets that are not being published yet.
 
     Finishes the group if none of its other targets is being published. A group that changes meanwhile waits for the next run.
     """
+    PostGroup.objects.select_for_update().get(pk=group_id)  # the publisher must not finish the group meanwhile
     group = selectors.groups_with_targets().get(pk=group_id)
     if group.status in FINISHED:
         return 0

@@ -59,6 +59,9 @@ def plan_and_commit(
         try:
             commit(plan)
         except RowsChanged:
+            if plan.refuses_changes:
+                make_plan()  # raises what now forbids the operation, if anything does
+                raise Conflict("Somebody else changed the group in the meantime.") from None
             continue
         return plan
     raise Conflict("The group keeps changing.", suggested_action="Send the request again in a moment.")
@@ -205,7 +208,7 @@ def _check_spending(plan: Plan) -> SpendCapStatus:
 def _record_dry_run(plan: Plan) -> None:
     first = plan.changes[0]
     record_entry(
-        caller=plan.caller,
+        caller=plan.approved_by or plan.caller,
         operation=plan.operation,
         workspace_id=plan.workspace_id,
         resource_type="post_group",

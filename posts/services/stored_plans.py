@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
@@ -54,10 +55,11 @@ class CommittedPlan:
     plan: Plan | None
 
 
-def create_plan(*, caller: Caller, planned: PlannedRequest) -> StoredPlan:
+def create_plan(*, caller: Caller, planned: PlannedRequest, audited_as: Caller | None = None) -> StoredPlan:
     """Make a plan and store it for an hour. It reserves, costs and sends nothing.
 
-    Raises the errors of the operation's dry run, and Conflict if the workspace has too many open plans.
+    `audited_as` is who asked for it, if not its maker. Raises the errors of the operation's dry run, and Conflict if the
+    workspace has too many open plans.
     """
     plan = plan_and_commit(lambda: planned.make_plan(caller=caller, dry_run=True), dry_run=True, audited=False)
     if planned.workspace_id not in (None, plan.workspace_id):
@@ -86,7 +88,7 @@ def create_plan(*, caller: Caller, planned: PlannedRequest) -> StoredPlan:
             trace_id=current_trace_id(),
         )
         record_entry(
-            caller=caller,
+            caller=audited_as or caller,
             operation="plans.create",
             workspace_id=plan.workspace_id,
             resource_type="plan",
@@ -126,7 +128,8 @@ def commit_plan(
     try:
         return _commit(stored, make_plan)
     except PlanChanged as error:
-        error.changed_plan = create_plan(caller=maker, planned=planned)
+        with contextlib.suppress(Conflict):  # too many open plans
+            error.changed_plan = create_plan(caller=maker, planned=planned, audited_as=caller)
         raise
 
 
@@ -172,7 +175,9 @@ def _make_plan_again(stored: StoredPlan, planned: PlannedRequest, maker: Caller,
     if maker is caller:
         return replace(plan, audit={"plan_id": stored.id})
     if maker.mode != AgentMode.DRAFT:
-        plan = planned.make_plan(caller=replace(maker, mode=AgentMode.ALLOW_PUBLISH), dry_run=dry_run)
+        agreed, plan = plan, planned.make_plan(caller=replace(maker, mode=AgentMode.ALLOW_PUBLISH), dry_run=dry_run)
+        if [each["before"] for each in plan.content["posts"]] != [each["before"] for each in agreed.content["posts"]]:
+            raise PlanChanged()  # somebody has edited the group between the two
         confirmed = ("post.confirmed", None)
         changes = [
             replace(change, events=(confirmed, *change.events)) if is_released(change.after) else change

@@ -49,15 +49,11 @@ def update_post(
     approval. `content_version`, if given, must be the current version. Raises NotFound, ScopeMissing, InvalidState, Conflict,
     AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid, PlanChanged and the spend errors.
     """
-    expected = content_version
-
-    def make_plan() -> Plan:
-        nonlocal expected
-        plan = plan_update(caller, post_group_id, edit, content_version=expected, dry_run=dry_run)
-        expected = plan.group.content_version - 1  # an edit that another one overtakes is refused, not repeated
-        return plan
-
-    return plan_and_commit(make_plan, dry_run=dry_run, plan_hash=plan_hash)
+    return plan_and_commit(
+        lambda: plan_update(caller, post_group_id, edit, content_version=content_version, dry_run=dry_run),
+        dry_run=dry_run,
+        plan_hash=plan_hash,
+    )
 
 
 def plan_update(
@@ -75,7 +71,7 @@ def plan_update(
         raise Conflict("Somebody else changed the group in the meantime.")
     change = _edited(caller, group, edit)
     require_unstarted_targets(group)
-    return Plan("posts.update", caller, group.workspace_id, [change])
+    return Plan("posts.update", caller, group.workspace_id, [change], refuses_changes=True)
 
 
 def _scope(group: PostGroup, edit: PostEdit) -> str:

@@ -81,6 +81,17 @@ def test_a_second_commit_answers_the_first_result(api: ApiClient, account: Conne
     assert PostGroup.objects.count() == 1
 
 
+def test_a_key_is_answered_after_its_plan_was_deleted(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    made = plan(api, "posts.create", body_for(account, draft=True))
+    first = commit(api, made)
+    clock.shift(20 * 3600)
+    commit(api, made, idempotency_key="late")
+    clock.shift(6 * 3600)
+    assert ExpiredPlans().purge(10) == 1
+
+    assert commit(api, made, idempotency_key="late").json() == first.json()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_commits_create_one_post(api: ApiClient, account: ConnectedAccount) -> None:
     made = plan(api, "posts.create", body_for(account, draft=True))
