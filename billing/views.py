@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import OpenApiParameter
+
 from billing import month_usage, services
 from billing.serializers import (
     AgentUsageSerializer,
@@ -111,7 +113,15 @@ class ProcessorWebhookViewSet(OperationViewSet):
         description="The processor's own header `Stripe-Signature` may be used instead of `Processor-Signature`.",
         public=True,
         raw_body=True,
-        headers={"Processor-Signature": "`t=<unix seconds>,v1=<hex>[,v1=<hex>]`: HMAC-SHA256 over `<t>.<raw body>`."},
+        headers=(
+            OpenApiParameter(
+                "Processor-Signature",
+                str,
+                OpenApiParameter.HEADER,
+                required=True,
+                description="`t=<unix seconds>,v1=<hex>[,v1=<hex>]`: HMAC-SHA256 over `<t>.<raw body>`.",
+            ),
+        ),
         responses={200: EventReceivedSerializer},
         errors=("SIGNATURE_INVALID", "MALFORMED_REQUEST", "PAYLOAD_TOO_LARGE", "BILLING_UNAVAILABLE"),
     )

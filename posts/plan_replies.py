@@ -6,15 +6,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from drf_spectacular.utils import OpenApiParameter
+
 from config.api.errors import ValidationFailed
 from config.api.operation import Call, DryRunReply
 from posts.plan import GroupChange, Plan
 
-PLAN_HASH_HEADER = {
-    "Plan-Hash": "The `plan_hash` of a dry run. If the operation would now do anything else, nothing is changed "
-    "and the answer is 409 PLAN_CHANGED."
-}
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
+PLAN_HASH_HEADER = OpenApiParameter(
+    "Plan-Hash",
+    {"type": "string", "pattern": f"^{_HASH.pattern}$"},
+    OpenApiParameter.HEADER,
+    description="The `plan_hash` of a dry run. If the operation would now do anything else, nothing is changed "
+    "and the answer is 409 PLAN_CHANGED.",
+)
 
 
 def plan_hash_header(call: Call) -> str | None:

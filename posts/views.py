@@ -74,7 +74,7 @@ _group_operation = functools.partial(
     responses={200: PostGroupEnvelope},
     idempotent="transaction",
     replay=_replay_post_group,
-    headers=PLAN_HASH_HEADER,
+    headers=(PLAN_HASH_HEADER,),
 )
 
 
@@ -103,7 +103,7 @@ class PostViewSet(OperationViewSet):
         preview_status=201,
         idempotent="transaction",
         replay=_replay_post_group,
-        headers=PLAN_HASH_HEADER,
+        headers=(PLAN_HASH_HEADER,),
         errors=("CONTENT_INVALID", "PLAN_CHANGED", *RELEASE_ERRORS),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
@@ -119,7 +119,7 @@ class PostViewSet(OperationViewSet):
         preview_status=201,
         idempotent="transaction",
         replay=_replay_post_groups,
-        headers=PLAN_HASH_HEADER,
+        headers=(PLAN_HASH_HEADER,),
         errors=("CONTENT_INVALID", "PLAN_CHANGED", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | DryRunReply:

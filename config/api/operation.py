@@ -18,6 +18,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.serializers import BaseSerializer, Serializer
@@ -47,9 +48,8 @@ class Operation:
     """The declaration of an API operation: what was given to the @operation decorator.
 
     `public`: no bearer token is needed; the caller is anonymous. `operator`: only ADMIN_TOKEN is accepted.
-    `raw_body`: any JSON object, which the service parses from the request's bytes.
-    `headers`: request headers that it reads. `media_types`: answers besides JSON, returned as `Reply.response`.
-    `upload`: the operation takes a file, as multipart/form-data or in JSON (`body`).
+    `raw_body`: any JSON object, which the service parses. `headers`: request headers that it reads.
+    `media_types`: answers besides JSON (`Reply.response`). `upload`: it takes a file, as multipart/form-data or in JSON.
     `lease`: how long a request in lease mode may run before a repeated request takes it over.
     `audited_read`: a sensitive read that leaves an audit entry. The service records successes, this module refusals.
     """
@@ -71,7 +71,7 @@ class Operation:
     public: bool = False
     operator: bool = False
     raw_body: bool = False
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: tuple[OpenApiParameter, ...] = ()
     media_types: tuple[str, ...] = ()
     idempotency_actor: Callable[[Call], str] | None = None
     replay: Callable[[Call, IdempotencyRecord], Any] | None = None

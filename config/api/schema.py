@@ -183,9 +183,7 @@ class OperationSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         declared = self.declared
         query = declared.query_serializer
-        parameters: list[Any] = [query] if query().fields else []
-        for name, description in declared.headers.items():
-            parameters.append(OpenApiParameter(name, str, OpenApiParameter.HEADER, required=True, description=description))
+        parameters: list[Any] = [*([query] if query().fields else []), *declared.headers]
         if declared.idempotent:
             parameters.append(
                 OpenApiParameter(
