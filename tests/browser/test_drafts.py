@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, Route, expect
 
@@ -77,7 +78,7 @@ def test_what_was_just_typed_returns_after_a_reload(open_page: OpenPage, workspa
 
 
 def test_leaving_can_be_cancelled_while_nothing_can_be_saved(
-    chromium: Browser, service: Service, workspace: Workspace, owner: object
+    chromium: Browser, service: Service, workspace: Workspace, owner: Any
 ) -> None:
     context = chromium.new_context(base_url=service.base_url, storage_state=owner)
     page = context.new_page()
@@ -96,7 +97,7 @@ def test_leaving_can_be_cancelled_while_nothing_can_be_saved(
 
 
 def test_a_lost_session_loses_no_text(
-    chromium: Browser, service: Service, workspace: Workspace, owner: object, checker: PageChecker
+    chromium: Browser, service: Service, workspace: Workspace, owner: Any, checker: PageChecker
 ) -> None:
     context = new_context(chromium, service.base_url, storage_state=owner)
     page = context.new_page()
