@@ -1,7 +1,8 @@
-"""Runs the SELECT statements of frequent reads with a faster cursor than that of Django's ORM."""
+"""Runs frequent SQL statements with a faster cursor than that of Django's ORM, which PostgreSQL can prepare."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.utils import CursorWrapper
 from psycopg.types.datetime import TimestamptzLoader
+from psycopg.types.numeric import Int8Dumper
 
 Converters = list[tuple[int, Any, Any]]  # the place of a column in each row, the function that converts it, and the column
 
@@ -30,10 +32,22 @@ def quoted_column(field: Any) -> str:
     return f"{quote(field.model._meta.db_table)}.{quote(field.column)}"
 
 
+def in_list(column: str) -> str:
+    """Return the SQL condition that a column has one of the values of a list parameter, given as `list_parameter(values)`."""
+    if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
+        return f"{column} = ANY(%s)"
+    return f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608 - only names from the models
+
+
+def list_parameter(values: Iterable[str]) -> Any:
+    """Return the values as the parameter of the SQL condition `in_list`."""
+    return list(values) if connections[DEFAULT_DB_ALIAS].vendor == "postgresql" else json.dumps(list(values))
+
+
 def read_rows(sql: str, params: Sequence[Any], converters: Converters) -> Sequence[Sequence[Any]]:
     """Run a SELECT statement and return its rows, whose columns are converted to Python values."""
     connection = connections[DEFAULT_DB_ALIAS]
-    with _cursor(connection) as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(sql, params)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     if not converters:
@@ -45,12 +59,14 @@ def read_rows(sql: str, params: Sequence[Any], converters: Converters) -> Sequen
     return converted
 
 
-def _cursor(connection: Any) -> CursorWrapper:
+def prepared_cursor() -> CursorWrapper:
     """Return a database cursor; on PostgreSQL one that can prepare its statements, which Django's own cannot."""
+    connection: Any = connections[DEFAULT_DB_ALIAS]
     if connection.vendor != "postgresql" or connection.queries_logged:  # Django logs the values of its own cursors only
         return connection.cursor()
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     cursor = psycopg.Cursor(connection.connection)
     cursor.adapters.register_loader("timestamptz", TimestamptzLoader)  # in C; Django's loader is in Python
+    cursor.adapters.register_dumper(int, Int8Dumper)  # one type for all numbers, so that one prepared statement serves them
     return connection._prepare_cursor(cursor)

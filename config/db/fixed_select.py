@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
 
-from config.db.fast_read import Converters, converters_of, quoted_column, read_rows
+from config.db.fast_read import Converters, converters_of, in_list, list_parameter, quoted_column, read_rows
 
 Row = TypeVar("Row", bound=Model)
 
@@ -36,12 +36,21 @@ class _Table:
 class FixedSelect(Generic[Row]):
     """A SELECT of the rows of one model whose columns `where` equal given values, with the rows that they refer to (`join`).
 
+    The column `where_in`, if named, has one of the values of a list, which is the last argument.
+
     `FixedSelect(ApiKey, where=("token_sha256",), join=("agent",))(digest)` returns the list of
     `ApiKey.objects.filter(token_sha256=digest).select_related("agent")`. Rows that refer to the same row share its instance.
     """
 
-    def __init__(self, model: type[Row], where: tuple[str, ...], join: tuple[str, ...] = (), order_by: str = "") -> None:
-        self._model, self._where, self._join, self._order_by = model, where, join, order_by
+    def __init__(
+        self,
+        model: type[Row],
+        where: tuple[str, ...],
+        join: tuple[str, ...] = (),
+        order_by: str = "",
+        where_in: str | None = None,
+    ) -> None:
+        self._model, self._where, self._join, self._order_by, self._where_in = model, where, join, order_by, where_in
 
     def __call__(self, *values: Any) -> list[Row]:
         own, *others = self._tables
@@ -64,7 +73,8 @@ class FixedSelect(Generic[Row]):
         return [tuple(each.named_tuple._make(row[each.columns]) for each in self._tables) for row in self._rows(values)]
 
     def _rows(self, values: tuple[Any, ...]) -> Sequence[Sequence[Any]]:
-        return read_rows(self._sql, values, self._converters)
+        params = values if self._where_in is None else (*values[:-1], list_parameter(values[-1]))
+        return read_rows(self._sql, params, self._converters)
 
     @cached_property
     def _tables(self) -> list[_Table]:
@@ -89,5 +99,7 @@ class FixedSelect(Generic[Row]):
         for table in self._tables[1:]:
             on = f"{quoted_column(table.key.target_field)} = {own(table.key.name)}"
             sql += f" LEFT JOIN {quote(table.model._meta.db_table)} ON {on}"
-        sql += f" WHERE {' AND '.join(f'{own(name)} = %s' for name in self._where)}"
+        conditions = [f"{own(name)} = %s" for name in self._where]
+        conditions += [] if self._where_in is None else [in_list(own(self._where_in))]
+        sql += f" WHERE {' AND '.join(conditions)}"
         return sql + (f" ORDER BY {own(self._order_by)}" if self._order_by else "")

@@ -12,12 +12,15 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Model
 
+from config.db.fast_read import prepared_cursor
 from config.db.models import DueRow
+from config.db.writes import Write
 
 ROWS_PER_STATEMENT = 100  # the driver's parser needs more time for each row of a longer statement
 
@@ -43,17 +46,9 @@ def update_rows(writes: Sequence[FencedUpdate]) -> list[bool]:
     the same states share a statement. Rows that were changed get the new values in memory too. Rows are sorted by primary
     key within a statement. Callers whose rows others write at the same time lock them first, in the order of primary keys.
     """
-    groups: dict[tuple[tuple[str, ...], ...], list[FencedUpdate]] = defaultdict(list)
-    for write in sorted(writes, key=lambda write: write.row.pk):
-        guards = ("fence", *write.unchanged) if isinstance(write.row, DueRow) else write.unchanged
-        groups[tuple(write.changes), tuple(sorted(write.states)), guards].append(write)
-    statements = [
-        (group[start : start + ROWS_PER_STATEMENT], names, states, guards)
-        for (names, states, guards), group in groups.items()
-        for start in range(0, len(group), ROWS_PER_STATEMENT)
-    ]
+    statements = fenced_update_writes(writes)
     with transaction.atomic(savepoint=False) if len(statements) > 1 else nullcontext():
-        changed = {pk for statement in statements for pk in _update(*statement)}
+        changed = {pk for statement in statements for pk in _run(statement)}
     for write in writes:
         if write.row.pk in changed:
             for name, value in write.changes.items():
@@ -61,29 +56,55 @@ def update_rows(writes: Sequence[FencedUpdate]) -> list[bool]:
     return [write.row.pk in changed for write in writes]
 
 
-def _update(writes: Sequence[FencedUpdate], names: Sequence[str], states: Sequence[str], guards: Sequence[str]) -> list[str]:
-    """Run one SQL statement that writes the same fields of many rows; return the primary keys of the changed rows."""
-    options, quote = writes[0].row._meta, connection.ops.quote_name
+def fenced_update_writes(updates: Sequence[FencedUpdate], subject: Any = None) -> list[Write]:
+    """Return the SQL statements that write new values to many rows, for `write_together`, which skips no row."""
+    groups: dict[tuple[tuple[str, ...], ...], list[FencedUpdate]] = defaultdict(list)
+    for update in sorted(updates, key=lambda update: update.row.pk):
+        guards = ("fence", *update.unchanged) if isinstance(update.row, DueRow) else update.unchanged
+        groups[tuple(update.changes), tuple(sorted(update.states)), guards].append(update)
+    return [
+        _statement(group[start : start + ROWS_PER_STATEMENT], names, states, guards, subject)
+        for (names, states, guards), group in groups.items()
+        for start in range(0, len(group), ROWS_PER_STATEMENT)
+    ]
+
+
+def _run(statement: Write) -> list[str]:
+    with prepared_cursor() as cursor:
+        cursor.execute(statement.sql, statement.params)
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def _statement(
+    updates: Sequence[FencedUpdate], names: Sequence[str], states: Sequence[str], guards: Sequence[str], subject: Any
+) -> Write:
+    """Return one SQL statement that writes the same fields of many rows and returns the primary keys of the changed rows."""
+    options = updates[0].row._meta
+    fields: list[Any] = [options.get_field(name) for name in names]
+    parameters: list[Any] = []
+    for update in updates:
+        values = zip(fields, update.changes.values(), strict=True)
+        parameters += [update.row.pk, *(getattr(update.row, name) for name in guards)]
+        parameters += [field.get_db_prep_save(value, connection) for field, value in values]
+    sql = _sql(type(updates[0].row), len(updates), tuple(names), len(states), tuple(guards))
+    return Write(sql, [*parameters, *states], len(updates), subject)
+
+
+@lru_cache(maxsize=2000)
+def _sql(model: type[Model], rows: int, names: tuple[str, ...], states: int, guards: tuple[str, ...]) -> str:
+    options, quote = model._meta, connection.ops.quote_name
     fields: list[Any] = [options.get_field(name) for name in names]
     table, key = quote(options.db_table), quote(str(options.pk.column))
-    parameters: list[Any] = []
-    for write in writes:
-        values = zip(fields, write.changes.values(), strict=True)
-        parameters += [write.row.pk, *(getattr(write.row, name) for name in guards)]
-        parameters += [field.get_db_prep_save(value, connection) for field, value in values]
     row = f"({', '.join(['%s'] * (1 + len(guards) + len(fields)))})"
     columns = ", ".join(["id", *(f"old_{name}" for name in guards), *(f"v{number}" for number in range(len(fields)))])
     assignments = ", ".join(f"{quote(str(each.column))} = {_cast(f'given.v{n}', each)}" for n, each in enumerate(fields))
     conditions = [f"{table}.{key} = given.id", *(f"{table}.{name} = given.old_{name}" for name in guards)]
     if states:
-        conditions.append(f"{table}.status IN ({', '.join(['%s'] * len(states))})")
-    statement = (
-        f"WITH given ({columns}) AS (VALUES {', '.join([row] * len(writes))}) UPDATE {table} SET {assignments} "  # noqa: S608
+        conditions.append(f"{table}.status IN ({', '.join(['%s'] * states)})")
+    return (
+        f"WITH given ({columns}) AS (VALUES {', '.join([row] * rows)}) UPDATE {table} SET {assignments} "  # noqa: S608
         f"FROM given WHERE {' AND '.join(conditions)} RETURNING {table}.{key}"  # all names are the models' own
     )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [*parameters, *states])
-        return [pk for (pk,) in cursor.fetchall()]
 
 
 def _cast(value: str, field: Any) -> str:

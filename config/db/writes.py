@@ -1,0 +1,179 @@
+"""Writes of many rows that happen together or not at all: one SQL statement on PostgreSQL, one transaction on SQLite.
+
+PostgreSQL gets all writes as data-modifying CTEs of one prepared statement, which takes a fraction of the time of one
+statement for each table. Tables and columns come from the models. The SQL of each shape is made only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.db import DataError, connection, models, transaction
+
+from config.db.fast_read import prepared_cursor
+from config.db.ids import PrefixedIdField
+
+ROWS_PER_INSERT = 500
+PARAMETERS_PER_STATEMENT = 20_000  # PostgreSQL takes at most 65,535
+_DIVISION_BY_ZERO = "22012"
+# Fields whose values the PostgreSQL driver takes as they are, without a conversion by Django.
+_PLAIN_FIELDS = (
+    *(models.BooleanField, models.CharField, models.TextField, PrefixedIdField, models.DateField, models.DateTimeField),
+    *(models.SmallIntegerField, models.IntegerField, models.BigIntegerField),
+    *(models.PositiveSmallIntegerField, models.PositiveIntegerField, models.PositiveBigIntegerField),
+)
+
+
+@dataclass(frozen=True)
+class Write:
+    """An INSERT, UPDATE or DELETE statement. If it affects another number of rows than `rows`, all writes are undone.
+
+    The statement ends with RETURNING and one column. `subject` says what is written, for callers that ask which write failed.
+    `may_fail` is False for plain inserts, which either insert all rows or raise an error.
+    """
+
+    sql: str
+    params: Sequence[Any]
+    rows: int
+    subject: Any = None
+    may_fail: bool = True
+
+
+def insert_rows(rows: Sequence[models.Model]) -> list[Write]:
+    """Return the writes that insert new rows of one model, in their order."""
+    return [_insert(rows[start : start + ROWS_PER_INSERT]) for start in range(0, len(rows), ROWS_PER_INSERT)]
+
+
+def insert_or_replace_row(row: models.Model, *, replace_if: str, params: Sequence[Any], subject: Any) -> Write:
+    """Return the write that inserts a row, or replaces the stored row with this primary key if the SQL condition holds."""
+    plain = _insert([row])
+    key, *others = _columns(type(row))
+    sets = ", ".join(f"{column} = excluded.{column}" for column in others)
+    table = _quoted(row._meta.db_table)
+    sql = plain.sql.replace(
+        " RETURNING", f" ON CONFLICT ({key}) DO UPDATE SET {sets} WHERE {replace_if.format(table=table)} RETURNING"
+    )
+    return Write(sql, [*plain.params, *params], 1, subject)
+
+
+def add_to_counter(
+    counter: models.Model,
+    key: Sequence[str],
+    amounts: Mapping[str, int],
+    limits: Sequence[tuple[tuple[str, ...], int]] = (),
+    *,
+    subject: Any = None,
+) -> Write:
+    """Return the write that adds amounts to fields of the counter with these key fields, unless that exceeds a limit.
+
+    Each limit is fields and the number that their sum may reach: `((("held_cents", "settled_cents"), 500),)`.
+    """
+    added = {fields: sum(amounts.get(name, 0) for name in fields) for fields, _ in limits}
+    fields_of_key: list[Any] = [counter._meta.get_field(name) for name in key]
+    values = [field.get_db_prep_save(getattr(counter, field.attname), connection) for field in fields_of_key]
+    params = [*amounts.values(), *values]
+    params += [limit - added[fields] for fields, limit in limits]
+    sql = _counter_sql(type(counter), tuple(key), tuple(amounts), tuple(fields for fields, _ in limits))
+    return Write(sql, params, 1, subject)
+
+
+def write_together(writes: Sequence[Write]) -> Write | None:
+    """Run all writes or none; return None, or the first write that affects another number of rows than it must.
+
+    No two writes may concern the same row. They run in their order, so that concurrent calls lock rows in one order.
+    """
+    if len(writes) == 1 and writes[0].rows == 1:  # changes its row or nothing
+        return _first_failed(writes)
+    undoable = any(write.may_fail for write in writes) and connection.in_atomic_block
+    if connection.vendor == "postgresql" and 0 < sum(len(write.params) for write in writes) <= PARAMETERS_PER_STATEMENT:
+        try:
+            # Outside a transaction the statement is its own; inside, a failure undoes this statement alone.
+            with transaction.atomic() if undoable else nullcontext(), prepared_cursor() as cursor:
+                sql = _joined(tuple(write.sql for write in writes), tuple(write.rows for write in writes))
+                cursor.execute(sql, [value for write in writes for value in write.params])
+            return None
+        except DataError as error:
+            if getattr(error.__cause__, "sqlstate", None) != _DIVISION_BY_ZERO:
+                raise
+    with transaction.atomic(savepoint=undoable):
+        if failed := _first_failed(writes):
+            transaction.set_rollback(True)
+        return failed
+
+
+def _first_failed(writes: Sequence[Write]) -> Write | None:
+    """Run writes one after another until one of them affects another number of rows than it must; return that one."""
+    with prepared_cursor() as cursor:
+        for write in writes:
+            cursor.execute(write.sql, write.params)
+            if len(cursor.fetchall()) != write.rows:
+                return write
+    return None
+
+
+@lru_cache(maxsize=1000)
+def _joined(statements: tuple[str, ...], rows: tuple[int, ...]) -> str:
+    """Return one statement with these as CTEs, which divides by zero if one of them affects another number of rows.
+
+    CASE evaluates its conditions in order, and a CTE runs when it is first read, so the statements run in their order.
+    """
+    parts = ", ".join(f"w{place} AS ({sql})" for place, sql in enumerate(statements))
+    checks = " ".join(f"WHEN (SELECT count(*) FROM w{place}) <> {count} THEN 0" for place, count in enumerate(rows))  # noqa: S608
+    return f"WITH {parts} SELECT 1 / CASE {checks} ELSE 1 END"
+
+
+def _insert(rows: Sequence[models.Model]) -> Write:
+    model = type(rows[0])
+    params = [
+        value if prepare is None or value is None else prepare(value, connection)
+        for row in rows
+        for field, prepare in _fields(model, connection.vendor)
+        for value in [field.pre_save(row, True)]
+    ]
+    return Write(_insert_sql(model, len(rows)), params, len(rows), may_fail=False)
+
+
+@lru_cache(maxsize=1000)
+def _insert_sql(model: type[models.Model], count: int) -> str:
+    columns = _columns(model)
+    row = f"({', '.join(['%s'] * len(columns))})"
+    values = ", ".join([row] * count)
+    table, key = _quoted(model._meta.db_table), columns[0]
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values} RETURNING {key}"  # noqa: S608
+
+
+@lru_cache(maxsize=200)
+def _counter_sql(
+    model: type[models.Model], key: tuple[str, ...], amounts: tuple[str, ...], limits: tuple[tuple[str, ...], ...]
+) -> str:
+    sets = ", ".join(f"{_quoted(name)} = {_quoted(name)} + %s" for name in amounts)
+    conditions = [f"{_quoted(name)} = %s" for name in key]
+    conditions += [f"{' + '.join(map(_quoted, fields))} <= %s" for fields in limits]
+    table = _quoted(model._meta.db_table)
+    return f"UPDATE {table} SET {sets} WHERE {' AND '.join(conditions)} RETURNING {_quoted(key[0])}"  # noqa: S608
+
+
+@lru_cache(maxsize=200)
+def _fields(model: type[models.Model], vendor: str) -> list[tuple[Any, Any]]:
+    """Return the fields of a model, the primary key first; each with the function that prepares its values, if needed."""
+    stored = [field for field in model._meta.concrete_fields if field.db_returning is False]
+    stored.sort(key=lambda field: not field.primary_key)
+    plain = vendor == "postgresql"
+    return [(field, None if plain and _is_plain(field) else field.get_db_prep_save) for field in stored]
+
+
+def _is_plain(field: Any) -> bool:
+    return type(field.target_field if field.is_relation else field) in _PLAIN_FIELDS
+
+
+@lru_cache(maxsize=200)
+def _columns(model: type[models.Model]) -> list[str]:
+    return [_quoted(str(field.column)) for field, _ in _fields(model, connection.vendor)]
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)
