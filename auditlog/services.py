@@ -16,6 +16,7 @@ from auditlog.models import AuditEntry
 from config.api.caller import Caller
 from config.api.error_handlers import error_code
 from config.api.trace import current_trace_id
+from config.db.writes import Write, insert_rows
 
 logger = logging.getLogger(__name__)
 
@@ -50,24 +51,26 @@ def record_entry(
     return entry
 
 
-def record_entries(
+def entry_writes(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
-) -> None:
-    """Write an audit log entry for each resource that one operation changed, all with one SQL statement.
+) -> list[Write]:
+    """Return the writes of an audit log entry for each resource that one operation changes.
 
     `resources` maps ids to metadata.
     """
-    AuditEntry.objects.bulk_create(
-        _entry(
-            caller,
-            operation,
-            workspace_id=workspace_id,
-            resource_type=resource_type,
-            resource_id=resource_id,
-            outcome=AuditEntry.Outcome.SUCCEEDED,
-            metadata=metadata,
-        )
-        for resource_id, metadata in resources.items()
+    return insert_rows(
+        [
+            _entry(
+                caller,
+                operation,
+                workspace_id=workspace_id,
+                resource_type=resource_type,
+                resource_id=resource_id,
+                outcome=AuditEntry.Outcome.SUCCEEDED,
+                metadata=metadata,
+            )
+            for resource_id, metadata in resources.items()
+        ]
     )
 
 

@@ -1,6 +1,6 @@
 """The caps on a workspace's or agent's spending and posts, and checks of charges against the caps, without database access.
 
-`services.hold_costs` and `selectors.check_charges` use the same checks, so a dry run cannot promise what the real call
+`write_with_counters` and `selectors.check_charges` use the same checks, so a dry run cannot promise what the real call
 refuses.
 """
 

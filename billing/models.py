@@ -11,29 +11,13 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q, Value
+from django.db.models import Q
 from django.utils import timezone
 
 from billing.plans import PLANS
 from billing.processor_json import PAST_DUE, PAYING_STATUSES, RUNNING_STATUSES
 from config.db import ids
 from config.db.models import DueRow, TimestampedModel
-
-
-class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
-    def with_capacity_for(
-        self, *, cents: int, limit_cents: int | None, url_posts: int, url_post_cap: int | None
-    ) -> MonthCounterQuerySet:
-        """Filter a queryset of month counters to those that stay within the caps if the cents and posts with a URL are added.
-
-        An amount of zero passes even if its cap was lowered.
-        """
-        rows = self
-        if cents and limit_cents is not None:
-            rows = rows.filter(held_cents__lte=Value(limit_cents - cents) - F("settled_cents"))
-        if url_posts and url_post_cap is not None:
-            rows = rows.filter(url_posts__lte=url_post_cap - url_posts)
-        return rows
 
 
 class MonthCounter(models.Model):
@@ -47,8 +31,6 @@ class MonthCounter(models.Model):
     held_cents = models.PositiveBigIntegerField(default=0)
     settled_cents = models.PositiveBigIntegerField(default=0)
     url_posts = models.PositiveBigIntegerField(default=0)
-
-    objects = MonthCounterQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["holder_id", "month"], name="month_counter_once")]

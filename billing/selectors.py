@@ -29,7 +29,7 @@ def check_charges(
 ) -> SpendCapStatus:
     """Query all caps and their counters, and check charges; returns the workspace's spend cap and the new spending.
 
-    Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold_costs`: SpendCapExceeded,
+    Holds of the targets in `instead_of` count as released. Raises the errors of `write_with_counters`: SpendCapExceeded,
     SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
     """
     return check_charges_by_due_time(
@@ -131,14 +131,13 @@ _workspace = FixedSelect(Workspace, where=("id",))
 _agent = FixedSelect(Agent, where=("id", "workspace_id"), join=("workspace",))
 
 
-def caps_of_workspace_and_agent(*, workspace_id: str, agent_id: str | None) -> Caps:
+def caps_of_workspace_and_agent(*, workspace_id: str, agent_id: str | None, workspace: Workspace | None = None) -> Caps:
     """Return all caps on spending and posts that apply to the workspace and, if an agent id is given, to the agent.
 
-    Raises Agent.DoesNotExist for an agent of another workspace.
+    `workspace` is the row, if the caller has read it. Raises Agent.DoesNotExist for an agent of another workspace.
     """
     if agent_id is None:
-        [workspace] = _workspace(workspace_id)
-        return Caps((_workspace_caps(workspace),))
+        return Caps((_workspace_caps(workspace or _workspace(workspace_id)[0]),))
     agent = _agent.first(agent_id, workspace_id)
     if agent is None:
         raise Agent.DoesNotExist

@@ -25,6 +25,7 @@ from posts import selectors
 from posts.models import PostGroup, PostTarget
 from posts.post_group_json import format_timestamp
 from posts.validation import Validation
+from workspaces.models import Workspace
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,9 @@ class GroupChange:
     Both have their targets. `moment` is when the targets are published, None for now; `due` is that moment as a time.
     `assets` are the media attached before and after, as far as they exist. `audit` is the metadata of the audit entry.
 
-    `holds` are the targets whose price is reserved against the caps of the workspace and of `paying_agent_id`. The
-    reservation of `releases` ends, that of `settles` is spent, and that of `failures` ends because the target failed.
+    `holds` are the targets whose price is reserved against the caps of the workspace and of `paying_agent_id`. `workspace` is
+    the row of the workspace, if it has been read. The reservation of `releases` ends, that of `settles` is spent, and that of
+    `failures` ends because the target failed.
     `events` are the webhook events in order, each as its kind and, if it is about one target, the target's id.
     """
 
@@ -50,6 +52,7 @@ class GroupChange:
     settles: Sequence[PostTarget] = ()
     failures: Sequence[PostTarget] = ()
     paying_agent_id: str | None = None
+    workspace: Workspace | None = None
     events: Sequence[tuple[str, str | None]] = ()
     audit: Mapping[str, Any] = field(default_factory=dict)
 

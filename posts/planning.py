@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils import timezone
@@ -18,10 +20,11 @@ from config.api.caller import (
     require_access,
     require_scope,
 )
-from config.api.errors import AgentModeForbids, ValidationFailed
+from config.api.errors import AgentModeForbids, ApiError, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url_without_lookup
+from config.db.fixed_select import FixedSelect
 from media.models import MediaAsset
 from posts import selectors
 from posts.attached_media import AttachedMedia, attach_assets, attached_assets_by_id
@@ -30,36 +33,55 @@ from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
 from posts.states import GroupStatus
-from posts.validation import TargetInput, Validation, validate
+from posts.validation import TargetInput, Validation, find_duplicates, validate
 
 WRITE_SCOPES = any_of("posts.draft", "posts.schedule", "posts.publish")
+_accounts = FixedSelect(ConnectedAccount, where=("workspace_id",), where_in="id", join=("workspace",))
 PAST_TOLERANCE = timedelta(seconds=60)
 MAX_SCHEDULE_AHEAD = timedelta(days=366)
 REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
-def plan_new_group(
-    caller: Caller, post: PostWrite, *, dry_run: bool = False, assets: Mapping[str, MediaAsset] | None = None
-) -> GroupChange:
+@dataclass(frozen=True)
+class BatchRows:
+    """What the posts of a batch refer to, read for all of them at once: accounts and media by id, and earlier duplicates."""
+
+    accounts: Mapping[str, ConnectedAccount]
+    assets: Mapping[str, MediaAsset]
+    duplicates: Mapping[tuple[str, str, bool], str]
+
+    @classmethod
+    def read(cls, caller: Caller, workspace_id: str, posts: Sequence[PostWrite]) -> BatchRows:
+        """Read the rows with three queries. Posts that cannot be planned are skipped here."""
+        accounts = find_target_accounts(workspace_id, [target for post in posts for target in post.targets])
+        assets = attached_assets_by_id(workspace_id, (each.media_id for post in posts for each in post.media))
+        inputs: list[TargetInput] = []
+        for post in posts:
+            with suppress(ApiError):
+                media = attach_assets(post.media, assets)
+                inputs += resolve_targets(caller, accounts, post.text, post.targets, post.sandbox, media)
+        return cls(accounts, assets, find_duplicates(inputs))
+
+
+def plan_new_group(caller: Caller, post: PostWrite, *, dry_run: bool = False, batch: BatchRows | None = None) -> GroupChange:
     """Plan a new post group: check the caller's permissions, the accounts, the time and the content.
 
-    The caller of this function checks the spend limits. `assets` are preloaded media assets, for callers that plan several
-    groups. Drafts may have invalid content. Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed,
-    WebhookUrlNotAllowed, AccountNotAllowed, ContentInvalid.
+    The caller of this function checks the spend limits. `batch` is what was read for several groups at once. Drafts may have
+    invalid content. Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed,
+    AccountNotAllowed, ContentInvalid.
     """
     workspace_id = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
-    accounts = find_target_accounts(workspace_id, post.targets)
+    accounts = batch.accounts if batch else find_target_accounts(workspace_id, post.targets)
     if not (dry_run or post.sandbox or _only_sandbox(accounts, post.targets)):
         require_scope(caller, "posts.draft" if post.draft else "posts.schedule" if post.scheduled_at else "posts.publish")
     wanted = GroupStatus.DRAFT if post.draft else GroupStatus.SCHEDULED if post.scheduled_at else GroupStatus.PUBLISHING
     status = initial_status_for_caller(caller, wanted)
     check_schedule(post.scheduled_at)
     check_webhook_url_without_lookup(post.webhook_url)
-    if assets is None:
-        assets = attached_assets_by_id(workspace_id, (each.media_id for each in post.media))
+    assets = batch.assets if batch else attached_assets_by_id(workspace_id, (each.media_id for each in post.media))
     inputs = resolve_targets(caller, accounts, post.text, post.targets, post.sandbox, attach_assets(post.media, assets))
-    validation = validate_content(inputs, draft=post.draft)
+    validation = validate_content(inputs, draft=post.draft, duplicates=batch.duplicates if batch else None)
     group = _build_group(caller, workspace_id, post, status)
     group.sandbox = all(each.sandbox for each in inputs)
     due = post.scheduled_at or timezone.now()
@@ -74,6 +96,7 @@ def plan_new_group(
         validation=validation,
         holds=targets if is_released(group) else (),
         paying_agent_id=caller.agent_id,
+        workspace=next(iter(accounts.values())).workspace,
         events=((f"post.{status}", None),) if status in REPORTED_ON_CREATION else (),
         audit={"status": status, "sandbox": group.sandbox},
     )
@@ -145,7 +168,7 @@ def find_target_accounts(workspace_id: str, targets: Sequence[TargetWrite]) -> d
     Runs one query.
     """
     ids = [target.connected_account_id for target in targets]
-    return ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
+    return {account.id: account for account in _accounts(workspace_id, ids)}
 
 
 def resolve_targets(
@@ -218,12 +241,18 @@ def refuse_agent_needing_approval(caller: Caller) -> None:
         )
 
 
-def validate_content(inputs: Sequence[TargetInput], *, draft: bool = False, group_id: str = "") -> Validation:
+def validate_content(
+    inputs: Sequence[TargetInput],
+    *,
+    draft: bool = False,
+    group_id: str = "",
+    duplicates: Mapping[tuple[str, str, bool], str] | None = None,
+) -> Validation:
     """Validate the content of a planned post group. Raises ContentInvalid for errors; a draft may have errors.
 
-    `group_id` is the id of a stored group, which is not reported as a duplicate of itself.
+    `group_id` is the id of a stored group, which is not reported as a duplicate of itself. `duplicates` are given if found.
     """
-    validation = validate(inputs, group_id=group_id)
+    validation = validate(inputs, group_id=group_id, duplicates=duplicates)
     if not draft and not validation.valid:
         raise ContentInvalid(details=[issue.body() for issue in validation.errors])
     return validation

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db import connection
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Window
 from django.db.models.functions import Coalesce, Left, RowNumber, TruncDate
 from django.utils import timezone
@@ -17,6 +19,7 @@ from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
 from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
+from config.db.fast_read import converters_of, in_list, list_parameter, quoted_column, read_rows
 from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
 from posts.models import PostGroup, PostTarget
@@ -69,6 +72,30 @@ def read_post_group(*, caller: Caller, post_group_id: str) -> tuple[Any, list[An
     return group, [target for target, _ in rows]
 
 
+_CONTENT_COLUMNS = ("account_id", "content_sha256", "sandbox", "group_id", "status", "created_at")
+
+
+@cache
+def _sent_contents_sql() -> str:
+    """Return the SELECT of recent targets with given accounts and contents; made once, because each new post runs it."""
+    target, group = PostTarget._meta, PostGroup._meta
+    columns = {name: quoted_column(target.get_field(name)) for name in _CONTENT_COLUMNS}
+    status, key = quoted_column(group.get_field("status")), quoted_column(group.pk)
+    return (
+        f"SELECT {', '.join([*list(columns.values())[:-1], status])} FROM {target.db_table} "  # noqa: S608
+        f"JOIN {group.db_table} ON {columns['group_id']} = {key} "  # only names from the models
+        f"WHERE {in_list(columns['account_id'])} AND {in_list(columns['content_sha256'])} "
+        f"AND {columns['created_at']} >= %s ORDER BY {columns['created_at']}"
+    )
+
+
+def _sent_contents(accounts: Iterable[str], hashes: Iterable[str], since: datetime) -> Sequence[Sequence[Any]]:
+    """Query the account, content hash, sandbox, group, status and group status of targets with these contents."""
+    made = PostTarget._meta.get_field("created_at").get_db_prep_value(since, connection)
+    converters = converters_of([PostTarget._meta.get_field(name) for name in _CONTENT_COLUMNS[:-1]])
+    return read_rows(_sent_contents_sql(), [list_parameter(accounts), list_parameter(hashes), made], converters)
+
+
 def find_duplicate_posts(
     *, contents: Iterable[tuple[str, str, bool]], ignored_group_id: str = ""
 ) -> dict[tuple[str, str, bool], str]:
@@ -78,15 +105,8 @@ def find_duplicate_posts(
     The group `ignored_group_id` is ignored.
     """
     wanted = set(contents)
-    rows = (
-        PostTarget.objects.filter(
-            account_id__in={account for account, _, _ in wanted},
-            content_sha256__in={content for _, content, _ in wanted},
-            created_at__gte=timezone.now() - SAME_CONTENT_WINDOW,
-        )
-        .order_by("created_at")
-        .values_list("account_id", "content_sha256", "sandbox", "group_id", "status", "group__status")
-    )
+    accounts, hashes = {account for account, _, _ in wanted}, {content for _, content, _ in wanted}
+    rows = _sent_contents(accounts, hashes, timezone.now() - SAME_CONTENT_WINDOW) if wanted else []
     # Filtered in Python: there are few rows, and each further SQL condition makes the query about 10 % slower.
     return {
         (account, content, sandbox): group

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -169,22 +169,28 @@ class Validation:
         }
 
 
-def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validation:
+def validate(
+    targets: Sequence[TargetInput], *, group_id: str = "", duplicates: Mapping[tuple[str, str, bool], str] | None = None
+) -> Validation:
     """Validate each target of a post against what its platform and account accept.
 
-    One query finds duplicates of earlier posts. `group_id` is the group that has this content already; it does not count as
-    sent before. Raises PayloadTooLarge if the validation takes too much CPU time.
+    One query finds duplicates of earlier posts, unless the caller has found them (`duplicates`). `group_id` is the group that
+    has this content already; it does not count as sent before. Raises PayloadTooLarge if the validation takes too much CPU
+    time.
     """
-    earlier = selectors.find_duplicate_posts(
-        contents=[target.duplicate_detection_key for target in targets if target.shown_text or target.media],
-        ignored_group_id=group_id,
-    )
+    earlier = find_duplicates(targets, group_id=group_id) if duplicates is None else duplicates
     checked = []
     for index, target in enumerate(targets):
         check_cpu_time()
         issues = _target_issues(target, f"targets[{index}]", earlier)
         checked.append(TargetValidation(target, target.text_length, issues))
     return Validation(checked)
+
+
+def find_duplicates(targets: Iterable[TargetInput], *, group_id: str = "") -> dict[tuple[str, str, bool], str]:
+    """Return the earlier post group of each content that was sent to its account within the last 24 hours."""
+    contents = [target.duplicate_detection_key for target in targets if target.shown_text or target.media]
+    return selectors.find_duplicate_posts(contents=contents, ignored_group_id=group_id)
 
 
 def _target_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:

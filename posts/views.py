@@ -72,7 +72,7 @@ def _replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]
 _group_operation = functools.partial(
     operation,
     responses={200: PostGroupEnvelope},
-    idempotent="transaction",
+    idempotent="commit",
     replay=_replay_post_group,
     headers=(PLAN_HASH_HEADER,),
 )
@@ -101,7 +101,7 @@ class PostViewSet(OperationViewSet):
         responses={201: PostCreatedSerializer},
         preview=CreatePostPreview,
         preview_status=201,
-        idempotent="transaction",
+        idempotent="commit",
         replay=_replay_post_group,
         headers=(PLAN_HASH_HEADER,),
         errors=("CONTENT_INVALID", "PLAN_CHANGED", *RELEASE_ERRORS),
@@ -117,7 +117,7 @@ class PostViewSet(OperationViewSet):
         responses={201: PostGroupsEnvelope},
         preview=CreateBatchPreview,
         preview_status=201,
-        idempotent="transaction",
+        idempotent="commit",
         replay=_replay_post_groups,
         headers=(PLAN_HASH_HEADER,),
         errors=("CONTENT_INVALID", "PLAN_CHANGED", *RELEASE_ERRORS),
@@ -221,6 +221,7 @@ class PostViewSet(OperationViewSet):
 
     @_group_operation(
         "posts.resolve",
+        idempotent="transaction",
         summary="Say whether an unconfirmed target was published",
         scope="posts.publish",
         body=ResolvePostSerializer,
@@ -247,6 +248,7 @@ def _plan_and_commit(call: Call, post_group_id: str = "", *, status: int = 200) 
         lambda: make_plan(call.caller, post_group_id, call.data, dry_run=call.dry_run),
         dry_run=call.dry_run,
         plan_hash=plan_hash_header(call),
+        answer_writes=lambda plan: call.answer_writes(_reply(plan, status)),
     )
     return preview_reply(plan, call.data) if call.dry_run else _reply(plan, status, wait=wait)
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from billing.services.deleted_workspaces import end_subscriptions_of_deleted_workspaces
-from billing.services.ledger import hold_costs, lock_month_counters, release_holds, settle_holds
+from billing.services.ledger import (
+    AlreadyHeld,
+    hold_writes,
+    lock_month_counters,
+    release_holds,
+    settle_holds,
+    write_with_counters,
+)
 from billing.services.processor_events import process_due_events, receive_event
 from billing.services.reconcile import (
     ReconciliationResult,
@@ -15,11 +22,12 @@ from billing.services.sessions import create_checkout_or_portal_session, create_
 from billing.services.usage_reporting import send_due_usage_reports
 
 __all__ = [
+    "AlreadyHeld",
     "ReconciliationResult",
     "create_checkout_or_portal_session",
     "create_portal_session",
     "end_subscriptions_of_deleted_workspaces",
-    "hold_costs",
+    "hold_writes",
     "lock_month_counters",
     "process_due_events",
     "receive_event",
@@ -29,4 +37,5 @@ __all__ = [
     "release_holds",
     "send_due_usage_reports",
     "settle_holds",
+    "write_with_counters",
 ]

@@ -1,13 +1,14 @@
 """Reserves money for posts before they are published, then spends or releases the money, all in the billing ledger.
 
-Money is held when a post group is scheduled, settled when a target is published, and released when it fails. Each function
-must run inside the transaction that saves the target's state. Counters are always locked in the same order: by month,
+Money is held when a post group is scheduled, settled when a target is published, and released when it fails, always together
+with the write that saves the target's state. Counters are always locked in the same order: by month,
 agents before workspaces, then agents' days, then usage totals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import reduce
 from itertools import groupby
@@ -22,29 +23,53 @@ from billing.caps import Caps, ChargeTotals, MonthlyCaps, utc_day_of, utc_month_
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
 from billing.services.usage_reporting import create_usage_reports_for_charges
+from config.db.writes import Write, add_to_counter, insert_rows, write_together
+from workspaces.models import Workspace
 
 Kind = LedgerEntry.Kind
 MAX_UPDATE_TRIES = 100
 
 
-def hold_costs(
-    *, workspace_id: str, agent_id: str | None, charges: Sequence[PublishingCharge], due: datetime, new: bool = False
-) -> None:
-    """Reserve money in the billing ledger for publishing posts in the month of `due`: for all of the posts or for none.
+class AlreadyHeld(Exception):
+    """Error for a target whose price is already reserved or spent."""
 
-    `new` targets never had a hold before.
 
-    Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded. The caller's
-    transaction must then roll back, because entries and counters may already be written. Raises ValueError if a target
-    is already held or settled.
+@dataclass(frozen=True)
+class CounterIncrease:
+    """An increase of a counter of spending or posts: `first` is the counter before anything was added to it.
+
+    `refuse` raises the error of the cap that the increase exceeds, if it exceeds one.
     """
-    _require_transaction()
-    if not charges:
-        return
-    demand, month, day = ChargeTotals.of(charges), utc_month_of(due), utc_day_of(due)
-    caps = selectors.caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id)
-    rounds = {} if new else _next_rounds([charge.target_id for charge in charges])
-    LedgerEntry.objects.bulk_create(
+
+    first: models.Model
+    key: tuple[str, ...]
+    refuse: Callable[[Any], None]
+
+    def make_possible(self) -> None:
+        """After a failed increase, insert the counter if it is missing. Raises the error of the cap that was exceeded."""
+        rows = type(self.first)._default_manager
+        self.refuse(rows.filter(**{name: getattr(self.first, name) for name in self.key}).first() or self.first)
+        rows.bulk_create([self.first], ignore_conflicts=True)
+
+
+def hold_writes(
+    *,
+    workspace_id: str,
+    agent_id: str | None,
+    charges_by_due: Iterable[tuple[datetime, Sequence[PublishingCharge]]],
+    new: bool = False,
+    workspace: Workspace | None = None,
+) -> list[Write]:
+    """Return the writes that reserve money for posts due at these times in the billing ledger, for `write_with_counters`.
+
+    `new` targets never had a hold before. `workspace` is the row, if the caller has read it. Raises AlreadyHeld.
+    """
+    parts = [(utc_day_of(due), charge) for due, charges in charges_by_due for charge in charges]
+    if not parts:
+        return []
+    caps = selectors.caps_of_workspace_and_agent(workspace_id=workspace_id, agent_id=agent_id, workspace=workspace)
+    rounds = {} if new else _next_rounds([charge.target_id for _, charge in parts])
+    entries = [
         LedgerEntry(
             workspace_id=workspace_id,
             agent_id=agent_id or "",
@@ -54,15 +79,31 @@ def hold_costs(
             kind=Kind.HOLD,
             cents=charge.cents,
             url_posts=charge.url_posts,
-            month=month,
+            month=day.replace(day=1),
             day=day,
         )
-        for charge in charges
-    )
-    for own in caps.months:
-        _hold_month(own, month, demand)
+        for day, charge in parts
+    ]
+    writes = insert_rows(entries)
+    for month, demand in _sums(parts, lambda day: day.replace(day=1)):
+        writes += [_month_write(own, month, demand) for own in caps.months]
     if agent_id is not None:
-        _hold_day(caps, agent_id, day, demand)
+        writes += [_day_write(caps, agent_id, day, demand) for day, demand in _sums(parts, lambda day: day)]
+    return writes
+
+
+def write_with_counters(writes: Sequence[Write]) -> Write | None:
+    """Run writes, among them those of `hold_writes`, together; return None, or the write of another kind that failed.
+
+    Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded, and RuntimeError after
+    MAX_UPDATE_TRIES, which means that a limit and the check of its cap contradict each other.
+    """
+    for _ in range(MAX_UPDATE_TRIES):
+        failed = write_together(writes)
+        if failed is None or not isinstance(failed.subject, CounterIncrease):
+            return failed
+        failed.subject.make_possible()
+    raise RuntimeError("A counter cannot be increased, but no cap refuses it.")
 
 
 def settle_holds(*, target_ids: Iterable[str]) -> None:
@@ -110,61 +151,44 @@ def _require_transaction() -> None:
         raise transaction.TransactionManagementError("Money must be moved inside the transaction of its target.")
 
 
-def _hold_month(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> None:
-    first = MonthCounter(holder_id=caps.holder_id, month=month)
-    rows = MonthCounter.objects.filter(holder_id=caps.holder_id, month=month)
-    allowed = rows.with_capacity_for(
-        cents=demand.cents, limit_cents=caps.limit_cents, url_posts=demand.url_posts, url_post_cap=caps.url_post_cap
-    )
+def _sums(
+    parts: Sequence[tuple[date, PublishingCharge]], period_of: Callable[[date], date]
+) -> Iterator[tuple[date, ChargeTotals]]:
+    """Yield each period of the charges, in order, with their sum. Two writes of one statement may not change one counter."""
+    for period in sorted({period_of(day) for day, _ in parts}):
+        yield period, ChargeTotals.of([charge for day, charge in parts if period_of(day) == period])
+
+
+def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
+    """Return the write that adds a demand to a month's counter. A demand of zero passes even if its cap was lowered."""
+    first, key = MonthCounter(holder_id=caps.holder_id, month=month), ("holder_id", "month")
+    limits: list[tuple[tuple[str, ...], int]] = []
+    if demand.cents and caps.limit_cents is not None:
+        limits.append((("held_cents", "settled_cents"), caps.limit_cents))
+    if demand.url_posts and caps.url_post_cap is not None:
+        limits.append((("url_posts",), caps.url_post_cap))
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
-    _add(amounts, rows, allowed, first, refuse=lambda counter: caps.check_caps_and_payment(counter, demand))
+    increase = CounterIncrease(first, key, lambda counter: caps.check_caps_and_payment(counter, demand))
+    return add_to_counter(first, key, amounts, limits, subject=increase)
 
 
-def _hold_day(caps: Caps, agent_id: str, day: date, demand: ChargeTotals) -> None:
-    rows = DayCounter.objects.filter(agent_id=agent_id, day=day)
-    allowed = rows if caps.posts_per_day is None else rows.filter(targets__lte=caps.posts_per_day - demand.targets)
-    _add(
-        {"targets": demand.targets},
-        rows,
-        allowed,
-        DayCounter(agent_id=agent_id, day=day),
-        refuse=lambda counter: caps.check_day_cap(day, counter.targets, demand),
-    )
+def _day_write(caps: Caps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
+    first, key = DayCounter(agent_id=agent_id, day=day), ("agent_id", "day")
+    limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
+    increase = CounterIncrease(first, key, lambda counter: caps.check_day_cap(day, counter.targets, demand))
+    return add_to_counter(first, key, {"targets": demand.targets}, limits, subject=increase)
 
 
 def _count_usage(key: tuple[Any, ...], **amounts: int) -> None:
-    named = dict(zip(("workspace_id", "month", "agent_id", "platform"), key, strict=True))
-    rows = UsageTotal.objects.filter(**named)
-    _add(amounts, rows, rows, UsageTotal(**named), refuse=lambda _: None)
-
-
-def _add(
-    amounts: dict[str, int],
-    rows: QuerySet[Any],
-    allowed: QuerySet[Any],
-    first: models.Model,
-    *,
-    refuse: Callable[[Any], None],
-) -> None:
-    """Add amounts to a counter of spending or posts by a single database update, unless that would exceed a cap.
-
-    If the update changes nothing, `refuse` checks the counter and raises. It does not raise if the row is missing (then
-    `first` is inserted) or if a concurrent release has made the amounts fit; in both cases the update is repeated. Raises
-    RuntimeError after MAX_UPDATE_TRIES, which means that `allowed` and `refuse` contradict each other.
-    """
-    plus = {name: F(name) + amount for name, amount in amounts.items()}
-    for _ in range(MAX_UPDATE_TRIES):
-        if allowed.update(**plus):
-            return
-        refuse(rows.first() or first)
-        type(first)._default_manager.bulk_create([first], ignore_conflicts=True)
-    raise RuntimeError(f"{first} cannot be updated, but no cap refuses it.")
+    names = ("workspace_id", "month", "agent_id", "platform")
+    first = UsageTotal(**dict(zip(names, key, strict=True)))
+    write_with_counters([add_to_counter(first, names, amounts, subject=CounterIncrease(first, names, lambda _: None))])
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     """Return, for each post that had money reserved before, the number of its next reservation (`round`): 2 or higher.
 
-    Raises ValueError if a target is still held or settled.
+    Raises AlreadyHeld.
     """
     before = (
         LedgerEntry.objects.filter(target_id__in=target_ids, kind__in=[Kind.HOLD, Kind.RELEASE])
@@ -174,7 +198,7 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     rounds = {}
     for target_id, holds, releases in before:
         if holds != releases:
-            raise ValueError(f"{target_id} is already held or settled.")
+            raise AlreadyHeld(f"{target_id} is already held or settled.")
         rounds[target_id] = holds + 1
     return rounds
 

@@ -1,9 +1,10 @@
 """Idempotency-Keys: requests with the same key run once, and repeats get the stored answer for 24 hours.
 
-There are two modes. In `transaction` mode the record, the effect and the answer commit together, so a crash leaves
-everything or nothing, and a second request with the key waits on the record's unique id. `lease` mode is for work that
-uses the network: the record is committed first as running, then completed. When its lease expires because the process
-died, the next request takes over. Only successes are stored: a failed request may be repeated with the same key.
+There are three modes. In `transaction` mode the record, the effect and the answer commit together, so a crash leaves
+everything or nothing, and a second request with the key waits on the record's unique id. `commit` mode does the same for
+services that write all rows at once: the record is one of these rows. `lease` mode is for work that uses the network: the
+record is committed first as running, then completed. When its lease expires because the process died, the next request
+takes over. Only successes are stored: a failed request may be repeated with the same key.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from django.utils import timezone
 
 from config.api.errors import IdempotencyInProgress, ValidationFailed
 from config.api.models import IdempotencyRecord
+from config.db.fixed_select import FixedSelect
+from config.db.writes import Write, insert_or_replace_row
 
 REPLAY_WINDOW = timedelta(hours=24)
 LEASE = timedelta(seconds=90)
 WAIT_SECONDS = 10.0
 POLL_SECONDS = 0.05
 _LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL: lock_timeout ran out
+_record = FixedSelect(IdempotencyRecord, where=("id",))
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,43 @@ def run_or_replay_in_transaction(
     return result
 
 
+def run_or_replay(keyed: KeyedRequest, work: Callable[[], Any]) -> Any:
+    """Run a request whose service writes `answer_write` together with its rows, or return the stored record.
+
+    A request whose key is in use fails at its writes, or earlier because of what the first request has written, and then
+    returns the record of that. So requests with a new key need no query for it. Raises IdempotencyInProgress as
+    `run_or_replay_in_transaction` does.
+    """
+    try:
+        return work()
+    except Exception as error:
+        if record := find_answered_record(keyed):
+            return record
+        if isinstance(error, OperationalError) and getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+            raise IdempotencyInProgress() from error
+        raise
+
+
+def answer_write(keyed: KeyedRequest, answer: StoredAnswer) -> Write:
+    """Return the write of the response to store, whose subject is `keyed`. It fails if another request uses the key."""
+    now = timezone.now()
+    record = IdempotencyRecord(
+        id=keyed.record_id,
+        operation=keyed.operation,
+        fingerprint=keyed.fingerprint,
+        answered_at=now,
+        status=answer.status,
+        body=answer.body,
+        resource_id=answer.resource_id,
+        workspace_id=answer.workspace_id,
+        created_at=now,
+        expires_at=now + REPLAY_WINDOW,
+    )
+    free = "{table}.expires_at <= %s OR ({table}.answered_at IS NULL AND {table}.lease_until <= %s)"
+    at = IdempotencyRecord._meta.get_field("expires_at").get_db_prep_save(now, connection)
+    return insert_or_replace_row(record, replace_if=free, params=[at, at], subject=keyed)
+
+
 def run_under_lease(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
@@ -115,9 +156,8 @@ def run_under_lease(
 
 def find_answered_record(keyed: KeyedRequest) -> IdempotencyRecord | None:
     """Return the unexpired record with the stored response for an Idempotency-Key, or None."""
-    return IdempotencyRecord.objects.filter(
-        pk=keyed.record_id, answered_at__isnull=False, expires_at__gt=timezone.now()
-    ).first()
+    record = _record.first(keyed.record_id)
+    return record if record and record.answered_at and record.expires_at > timezone.now() else None
 
 
 def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyRecord | None:

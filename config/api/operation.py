@@ -38,6 +38,7 @@ from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer_instance
 from config.api.uploads import UploadRules, UploadTempFiles
 from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
+from config.db.writes import Write
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 INPUT_ERRORS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAllowed)
@@ -61,7 +62,7 @@ class Operation:
     body: type[StrictSerializer] | None = None
     query: type[QuerySerializer] = QuerySerializer
     upload: UploadRules | None = None
-    idempotent: Literal["transaction", "lease"] | None = None
+    idempotent: Literal["transaction", "commit", "lease"] | None = None
     lease: timedelta = idempotency.LEASE
     preview: type[Serializer] | None = None
     preview_status: int = 200
@@ -99,7 +100,10 @@ class Operation:
 
 @dataclass
 class Call:
-    """One request to an API operation: its caller and its validated input."""
+    """One request to an API operation: its caller and its validated input.
+
+    `answer_writes` returns the writes that store a reply for the request's Idempotency-Key, if it has one.
+    """
 
     caller: Caller
     operation: Operation
@@ -108,6 +112,7 @@ class Call:
     dry_run: bool
     request: Request
     path: dict[str, str]
+    answer_writes: Callable[[Reply], list[Write]] = lambda reply: []
 
 
 @dataclass
@@ -198,10 +203,14 @@ def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None
     if key is None or call.dry_run:
         return _respond(call, work())
     keyed = _keyed_request(call, key)
-    run: Callable[..., Any] = idempotency.run_or_replay_in_transaction
-    if call.operation.idempotent == "lease":
-        run = functools.partial(idempotency.run_under_lease, lease=call.operation.lease)
-    result = run(keyed, work, functools.partial(_stored_answer, call))
+    stored = functools.partial(_stored_answer, call)
+    if call.operation.idempotent == "commit":
+        call.answer_writes = lambda reply: [idempotency.answer_write(keyed, stored(reply))]
+        result = idempotency.run_or_replay(keyed, work)
+    elif call.operation.idempotent == "lease":
+        result = idempotency.run_under_lease(keyed, work, stored, lease=call.operation.lease)
+    else:
+        result = idempotency.run_or_replay_in_transaction(keyed, work, stored)
     if isinstance(result, IdempotencyRecord):
         return _replay(call, result, request_differs=result.fingerprint != keyed.fingerprint)
     return _respond(call, result)
@@ -241,9 +250,9 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTemp
 
 def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
     """Return an operation's rendered response without the secrets that it declares, for storing with the Idempotency-Key."""
-    reply.body = _render(call, reply.status, reply.data)
     body = reply.replay_data
     if call.operation.replay is None:
+        reply.body = _render(call, reply.status, reply.data)
         body = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
     return idempotency.StoredAnswer(reply.status, body, reply.resource_id, call.caller.workspace_id or "")
 
@@ -256,9 +265,7 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Htt
     body = record.body
     if declared.replay is not None:
         body = _render(call, record.status, declared.replay(call, record))
-    headers = {"Idempotency-Replayed": "true"}
-    if request_differs:
-        headers["Idempotency-Request-Differs"] = "true"
+    headers = {"Idempotency-Replayed": "true", **({"Idempotency-Request-Differs": "true"} if request_differs else {})}
     return _json_response(call, body, status, headers)
 
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from itertools import groupby
-from operator import attrgetter
 from typing import Any
 
 from django.db import models, transaction
 from django.utils import timezone
 
-from auditlog.services import record_entries, record_entry
+from auditlog.services import entry_writes, record_entry
 from billing import selectors as billing
-from billing.caps import SpendCapStatus, utc_day_of
-from billing.services import hold_costs, lock_month_counters, release_holds, settle_holds
-from config.api.errors import Conflict
-from config.jobs.fenced_updates import FencedUpdate, update_rows
+from billing.caps import SpendCapStatus
+from billing.services import AlreadyHeld, hold_writes, lock_month_counters, release_holds, settle_holds, write_with_counters
+from config.api.errors import Conflict, IdempotencyInProgress
+from config.api.idempotency import KeyedRequest
+from config.db.writes import Write, insert_rows
+from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts.attached_media import end_group_media_protection, lock_media_of_groups, protect_group_media_from_deletion
 from posts.errors import PlanChanged, naming_post_in_errors
 from posts.events import build_group_event
-from posts.models import PostGroup, PostTarget
+from posts.models import PostTarget
 from posts.plan import GroupChange, Plan
 from posts.states import FINISHED
-from webhooks.services import store_events_with_deliveries
+from webhooks.services import NewEvent, event_writes, wake_delivery_workers_after_commit
 
 MAX_TRIES = 5
 GROUP_GUARDS = ("content_version", "event_sequence")
@@ -36,13 +35,19 @@ class RowsChanged(Exception):
 
 
 def plan_and_commit(
-    make_plan: Callable[[], Plan], *, dry_run: bool = False, plan_hash: str | None = None, audited: bool = True
+    make_plan: Callable[[], Plan],
+    *,
+    dry_run: bool = False,
+    plan_hash: str | None = None,
+    audited: bool = True,
+    answer_writes: Callable[[Plan], Sequence[Write]] = lambda plan: (),
 ) -> Plan:
     """Make a plan and commit it; if its rows have changed meanwhile, plan again with the new rows.
 
     A dry run checks the spend limits and, if it is `audited`, leaves an audit entry, but writes nothing else. `plan_hash` is
-    the hash that the plan must have. Raises PlanChanged, Conflict (the rows keep changing), the spend errors and the errors
-    of `make_plan`.
+    the hash that the plan must have. `answer_writes` returns the writes that store the answer for an Idempotency-Key. Raises
+    PlanChanged, Conflict (the rows keep changing), IdempotencyInProgress (another request uses the key), the spend errors and
+    the errors of `make_plan`.
     """
     for _ in range(MAX_TRIES):
         plan = make_plan()
@@ -57,7 +62,7 @@ def plan_and_commit(
                 _record_dry_run(plan)
             return plan.with_spend_cap(spend_cap)
         try:
-            commit(plan)
+            commit(plan, answer_writes(plan))
         except RowsChanged:
             if plan.refuses_changes:
                 make_plan()  # raises what now forbids the operation, if anything does
@@ -67,84 +72,112 @@ def plan_and_commit(
     raise Conflict("The group keeps changing.", suggested_action="Send the request again in a moment.")
 
 
-def commit(plan: Plan) -> None:
-    """Write what the plan says, all or nothing. Raises RowsChanged and the spend errors."""
-    with transaction.atomic():
-        _write_rows(plan.changes, batch=plan.batch)
-        record_entries(
-            caller=plan.approved_by or plan.caller,
-            operation=plan.operation,
-            workspace_id=plan.workspace_id,
-            resource_type="post_group",
-            resources={change.after.id: {**change.audit, **plan.audit} for change in plan.changes},
-        )
-        _move_money(plan.changes)
+def commit(plan: Plan, answer_writes: Sequence[Write] = ()) -> None:
+    """Write what the plan says, all or nothing. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
+    entries = entry_writes(
+        caller=plan.approved_by or plan.caller,
+        operation=plan.operation,
+        workspace_id=plan.workspace_id,
+        resource_type="post_group",
+        resources={change.after.id: {**change.audit, **plan.audit} for change in plan.changes},
+    )
+    _commit_changes(plan.changes, [*answer_writes, *entries], batch=plan.batch)
 
 
 def write_unaudited(change: GroupChange) -> None:
     """Write a change that the service makes by itself. Raises RowsChanged."""
-    with transaction.atomic():
-        _write_rows([change])
-        _move_money([change])
+    _commit_changes([change])
 
 
-def _write_rows(changes: Sequence[GroupChange], *, batch: bool = False) -> None:
-    """Write the rows of post groups with their media and events. Locks groups, media and targets in this order."""
+def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (), *, batch: bool = False) -> None:
+    """Write post groups with all that belongs to them, and `further` writes.
+
+    Everything is written together, in one statement on PostgreSQL, unless media are locked, money is moved that was held
+    before, or targets are deleted: these take a transaction. Locks groups, media, targets and counters in this order.
+    """
     for change in changes:
         change.after.event_sequence += len(change.events)
-    _write_groups(changes)
-    if batch:
-        lock_media_of_groups(change.after for change in changes)
-    for index, change in enumerate(changes):
-        with naming_post_in_errors(index) if batch else nullcontext():
-            _protect_media(change)
-    _write_targets(changes)
-    store_events_with_deliveries(
-        [
-            build_group_event(
-                change.after, kind, target_id, sequence=change.after.event_sequence - len(change.events) + place
-            )
-            for change in changes
-            for place, (kind, target_id) in enumerate(change.events, 1)
-        ]
-    )
+    groups, targets, events = _group_writes(changes), _target_writes(changes), _events(changes)
+    rest = [*targets, *event_writes(events)]
+    if not any(map(_needs_transaction, changes)):
+        _write([*further, *groups, *rest, *_hold_writes(changes)])
+    else:
+        with transaction.atomic():
+            _write([*further, *groups])
+            if batch:
+                lock_media_of_groups(change.after for change in changes)
+            for index, change in enumerate(changes):
+                with naming_post_in_errors(index) if batch else nullcontext():
+                    _protect_media(change)
+                _delete_removed_targets(change)
+            _write(rest)
+            for change in changes:
+                _end_holds(change)
+            _write(_hold_writes(changes))
+    wake_delivery_workers_after_commit(events)
     now = timezone.now()
     if any(target.due_at and target.due_at <= now for change in changes for target in change.targets):
         wake_worker_loop_after_commit("publish")
 
 
-def _write_groups(changes: Iterable[GroupChange]) -> None:
+def _needs_transaction(change: GroupChange) -> bool:
+    stored = {target.id for target in change.targets_before}
+    return bool(
+        change.after.media
+        or (change.before and change.before.media)
+        or change.releases
+        or change.settles
+        or change.failures
+        or stored - {target.id for target in change.targets}
+    )
+
+
+def _write(writes: Sequence[Write]) -> None:
+    """Run writes together. Raises RowsChanged, IdempotencyInProgress and the spend errors."""
+    failed = write_with_counters(writes)
+    if failed is not None:
+        raise IdempotencyInProgress() if isinstance(failed.subject, KeyedRequest) else RowsChanged
+
+
+def _group_writes(changes: Iterable[GroupChange]) -> list[Write]:
     new = [change.after for change in changes if change.before is None]
-    if new:
-        PostGroup.objects.bulk_create(new)
-    _update([(change.before, change.after) for change in changes if change.before], GROUP_GUARDS)
+    changed = [(change.before, change.after) for change in changes if change.before]
+    return [*insert_rows(new), *_update_writes(changed, GROUP_GUARDS)]
 
 
-def _write_targets(changes: Sequence[GroupChange]) -> None:
-    """Insert, update and delete the targets of post groups; targets that remain keep their ids."""
+def _target_writes(changes: Sequence[GroupChange]) -> list[Write]:
+    """Return the writes of new and changed targets; targets that remain keep their ids."""
     stored = {target.id: target for change in changes for target in change.targets_before}
     planned = {target.id: target for change in changes for target in change.targets}
-    for removed in stored.keys() - planned.keys():
-        guarded = PostTarget.objects.filter(pk=removed, fence=stored[removed].fence, status=stored[removed].status)
-        if not guarded.delete()[0]:
+    changed = [(stored[pk], target) for pk, target in planned.items() if pk in stored]
+    return [*insert_rows([target for pk, target in planned.items() if pk not in stored]), *_update_writes(changed)]
+
+
+def _delete_removed_targets(change: GroupChange) -> None:
+    remaining = {target.id for target in change.targets}
+    for removed in change.targets_before:
+        guarded = PostTarget.objects.filter(pk=removed.pk, fence=removed.fence, status=removed.status)
+        if removed.pk not in remaining and not guarded.delete()[0]:
             raise RowsChanged
-    _update([(stored[pk], target) for pk, target in planned.items() if pk in stored])
-    new = [target for pk, target in planned.items() if pk not in stored]
-    if new:
-        PostTarget.objects.bulk_create(new)
 
 
-def _update(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] = ()) -> None:
-    """Write the fields in which the second row of each pair differs from the first, the stored one. Raises RowsChanged."""
+def _events(changes: Sequence[GroupChange]) -> list[NewEvent]:
+    return [
+        build_group_event(change.after, kind, target_id, sequence=change.after.event_sequence - len(change.events) + place)
+        for change in changes
+        for place, (kind, target_id) in enumerate(change.events, 1)
+    ]
+
+
+def _update_writes(rows: Sequence[tuple[Any, Any]], unchanged: tuple[str, ...] = ()) -> list[Write]:
+    """Return the writes of the fields in which the second row of each pair differs from the first, the stored one."""
     now = timezone.now()
-    writes = []
+    updates = []
     for before, after in rows:
         if changes := _differences(before, after):
             after.updated_at = now
-            stored = copy.copy(before)  # `update_rows` changes its rows in memory too
-            writes.append(FencedUpdate(stored, {**changes, "updated_at": now}, [before.status], unchanged))
-    if writes and not all(update_rows(writes)):
-        raise RowsChanged
+            updates.append(FencedUpdate(before, {**changes, "updated_at": now}, [before.status], unchanged))
+    return fenced_update_writes(updates)
 
 
 def _differences(before: models.Model, after: models.Model) -> Mapping[str, Any]:
@@ -163,31 +196,34 @@ def _protect_media(change: GroupChange) -> None:
         protect_group_media_from_deletion(after)
 
 
-def _move_money(changes: Sequence[GroupChange]) -> None:
-    """Settle, release and reserve the prices of targets.
+def _end_holds(change: GroupChange) -> None:
+    """Spend or release the prices of targets that were reserved before."""
+    released = _real_ids(change.releases)
+    if released and change.charges:
+        lock_month_counters(
+            target_ids=released, workspace_id=change.after.workspace_id, agent_id=change.paying_agent_id, due=change.due
+        )
+    settle_holds(target_ids=_real_ids(change.settles))
+    release_holds(target_ids=released, failed=False)
+    release_holds(target_ids=_real_ids(change.failures), failed=True)
 
-    Comes last, because concurrent posts of a workspace wait for the lock on its spend counters. Days are in order, so that
-    concurrent batches lock the counters in one order and cannot deadlock.
+
+def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
+    """Return the writes that reserve the prices of targets.
+
+    They come last, because concurrent posts of a workspace wait for the lock on its spend counters.
     """
-    for change in changes:
-        released = _real_ids(change.releases)
-        if released and change.charges:
-            lock_month_counters(
-                target_ids=released, workspace_id=change.after.workspace_id, agent_id=change.paying_agent_id, due=change.due
-            )
-        settle_holds(target_ids=_real_ids(change.settles))
-        release_holds(target_ids=released, failed=False)
-        release_holds(target_ids=_real_ids(change.failures), failed=True)
-    paying = sorted((change for change in changes if change.charges), key=attrgetter("due"))
-    for _, of_day in groupby(paying, key=lambda change: utc_day_of(change.due)):
-        first, *others = of_day
-        hold_costs(
+    first = changes[0]
+    try:
+        return hold_writes(
             workspace_id=first.after.workspace_id,
             agent_id=first.paying_agent_id,
-            charges=[*first.charges, *(charge for change in others for charge in change.charges)],
-            due=first.due,
+            workspace=first.workspace,
+            charges_by_due=[(change.due, change.charges) for change in changes],
             new=first.before is None,
         )
+    except AlreadyHeld as error:  # somebody has released the group meanwhile
+        raise RowsChanged from error
 
 
 def _real_ids(targets: Iterable[PostTarget]) -> list[str]:

@@ -13,7 +13,7 @@ from posts.content import PostWrite
 from posts.errors import naming_post_in_errors
 from posts.models import PostGroup
 from posts.plan import Plan
-from posts.planning import WRITE_SCOPES, find_target_accounts, plan_new_group, resolve_targets
+from posts.planning import WRITE_SCOPES, BatchRows, find_target_accounts, plan_new_group, resolve_targets
 from posts.services.commit import plan_and_commit
 from posts.validation import Validation, validate
 
@@ -76,7 +76,7 @@ def plan_create_batch(
     """Plan a batch of new post groups, with the errors of `create_batch` except the spend errors."""
     chosen = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
-    assets = attached_assets_by_id(chosen, (each.media_id for post in posts for each in post.media))
+    rows = BatchRows.read(caller, chosen, posts)
     changes = []
     for index, post in enumerate(posts):
         with naming_post_in_errors(index):
@@ -84,5 +84,5 @@ def plan_create_batch(
                 raise ValidationFailed.for_field(
                     "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"
                 )
-            changes.append(plan_new_group(caller, replace(post, workspace_id=chosen), dry_run=dry_run, assets=assets))
+            changes.append(plan_new_group(caller, replace(post, workspace_id=chosen), dry_run=dry_run, batch=rows))
     return Plan("posts.create_batch", caller, chosen, changes, batch=True)

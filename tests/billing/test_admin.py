@@ -7,6 +7,7 @@ from django.utils import timezone
 from billing import services
 from billing.models import BillingAlarm, LedgerEntry, UsageReport
 from billing.services.alarms import open_or_update_alarm
+from tests.billing.holds import hold_costs
 from tests.billing.processor_events import send_and_process
 from tests.billing.rows import MARCH, charges, make_agent, make_workspace
 from tests.billing.usage_reports import spend
@@ -31,7 +32,7 @@ def today() -> str:
 def test_operators_find_ledger_rows_by_id_and_cannot_change_them(operator: Client, table: str) -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
     services.settle_holds(target_ids=["tgt_1"])
 
     words = f"{agent.pk} {today()}" if table == "ledgerentry" else agent.pk
@@ -46,7 +47,7 @@ def test_operators_find_ledger_rows_by_id_and_cannot_change_them(operator: Clien
 
 def test_a_ledger_entry_is_read_only(operator: Client) -> None:
     workspace = make_workspace()
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     entry = LedgerEntry.objects.get()
     page = f"/admin/billing/ledgerentry/{entry.pk}/"
 

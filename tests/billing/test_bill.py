@@ -10,6 +10,7 @@ import pytest
 from django.db import transaction
 
 from billing import services
+from tests.billing.holds import hold_costs
 from tests.billing.rows import MARCH, charges
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -33,7 +34,7 @@ def spent(workspace: Workspace) -> Workspace:
     Workspace.objects.update(free_monthly_credit_cents=200)
     with transaction.atomic():
         wanted = [*charges("tgt_1", cents=150), *charges("tgt_2", cents=20)]
-        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=wanted, due=MARCH)
+        hold_costs(workspace_id=workspace.pk, agent_id=None, charges=wanted, due=MARCH)
         services.settle_holds(target_ids=["tgt_1"])
     return workspace
 

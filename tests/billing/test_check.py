@@ -12,6 +12,7 @@ from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, Spe
 from billing.models import DayCounter, LedgerEntry, MonthCounter
 from billing.serializers import SpendCapSerializer
 from config.api.errors import ApiError
+from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, make_agent, make_workspace
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +49,7 @@ def test_a_check_and_a_hold_raise_the_same_error(
     workspace = make_workspace(**{"url_cap": 9} | caps)
     agent = make_agent(workspace, **agent_caps)
     cap = charges("tgt_1", url_posts=1)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=cap, due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=cap, due=MARCH)
     more = charges("tgt_2", "tgt_3", url_posts=1)
 
     def words(call: Callable[..., object]) -> str:
@@ -56,12 +57,12 @@ def test_a_check_and_a_hold_raise_the_same_error(
             call(workspace_id=workspace.pk, agent_id=agent.pk, charges=more, due=MARCH)
         return refusal.value.message
 
-    assert words(selectors.check_charges) == words(services.hold_costs)
+    assert words(selectors.check_charges) == words(hold_costs)
 
 
 def test_a_check_without_charges_returns_the_current_month() -> None:
     workspace = make_workspace(free=30)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
     unchanged = selectors.check_charges(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
 
@@ -82,7 +83,7 @@ def test_a_check_needs_two_queries_and_one_for_a_day_cap(django_assert_num_queri
 
 def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
     workspace = make_workspace(free=30, cap=40)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
     services.settle_holds(target_ids=["tgt_1"])
 
     assert SpendCapSerializer(selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=MARCH)).data == {
@@ -99,8 +100,8 @@ def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
 def test_an_agents_spend_cap_has_no_free_credit() -> None:
     workspace = make_workspace(free=30, cap=40)
     agent = make_agent(workspace, cap=25)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_2"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_2"), due=MARCH)
 
     cap = selectors.agent_spend_cap_status(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
 

@@ -13,6 +13,7 @@ from billing import services
 from billing.models import BillingAlarm, Subscription
 from billing.tasks import end_subscriptions_of_deleted
 from tests import factories
+from tests.billing.holds import hold_costs
 from tests.billing.processor_events import send_and_process
 from tests.billing.rows import MARCH, charges
 from tests.billing.usage_reports import spend
@@ -98,7 +99,7 @@ def test_held_money_delays_the_cancellation_by_up_to_an_hour(
 ) -> None:
     live = processor.subscribe("cus_9")
     with transaction.atomic():
-        services.hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     delete(payer)
     clock.shift(timedelta(minutes=59))
     assert end_subscriptions_of_deleted() == 0

@@ -15,6 +15,7 @@ from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, Spe
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
 from config.api.errors import ApiError
+from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, make_agent, make_workspace
 from workspaces.models import Workspace
 
@@ -101,8 +102,8 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
     }
     targets = {charge.target_id for charge in step.charges}
     if targets & taken:
-        with pytest.raises(ValueError), transaction.atomic():
-            services.hold_costs(**call)
+        with pytest.raises(services.AlreadyHeld), transaction.atomic():
+            hold_costs(**call)
         return set()
     refusal: ApiError | None = None
     try:
@@ -111,9 +112,9 @@ def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set
         refusal = error
     if refusal:
         with pytest.raises(type(refusal)), transaction.atomic():
-            services.hold_costs(**call)
+            hold_costs(**call)
         return set()
-    services.hold_costs(**call)
+    hold_costs(**call)
     assert selectors.workspace_spend_cap_status(workspace_id=workspace.pk, at=call["due"]) == after
     return targets
 

@@ -20,6 +20,7 @@ from billing import selectors, services
 from billing.errors import PaymentMethodRequired, SpendCapExceeded
 from billing.models import MonthCounter, Subscription, UsageReport
 from config.api.errors import ApiError
+from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, make_workspace
 from workspaces.models import Workspace
 
@@ -105,7 +106,7 @@ class Books:
             services.lock_month_counters(target_ids=instead_of or [], **locks)
             services.release_holds(target_ids=instead_of or [], failed=False)
             freed = self.counters().get(due.month, 0)
-            met = error_of(partial(services.hold_costs, **asked))
+            met = error_of(partial(hold_costs, **asked))
             transaction.set_rollback(met is not None)
         assert type(met) is type(refusal)
         assert type(met) is self.expected(freed, cents)

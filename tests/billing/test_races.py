@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from billing import selectors, services
 from billing.errors import SpendCapExceeded
 from billing.models import LedgerEntry
+from tests.billing.holds import hold_costs
 from tests.billing.rows import MARCH, charges, day_of, make_agent, make_workspace, month_of, totals
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,13 +41,11 @@ def test_forty_concurrent_holds_do_not_overspend(month_was_used: bool) -> None:
     workspace = make_workspace(free=15, cap=10)
     if month_was_used:
         with transaction.atomic():
-            services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_0", cents=0), due=MARCH)
+            hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_0", cents=0), due=MARCH)
 
     ends = at_once(
         40,
-        lambda n: services.hold_costs(
-            workspace_id=workspace.pk, agent_id=None, charges=charges(f"tgt_race_{n}", cents=5), due=MARCH
-        ),
+        lambda n: hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges(f"tgt_race_{n}", cents=5), due=MARCH),
     )
 
     assert (ends.count("done"), ends.count("refused")) == (5, 35)
@@ -60,7 +59,7 @@ def test_concurrent_holds_respect_the_caps_of_agent_and_workspace() -> None:
 
     ends = at_once(
         24,
-        lambda n: services.hold_costs(
+        lambda n: hold_costs(
             workspace_id=workspace.pk,
             agent_id=(narrow if n % 2 else wide).pk,
             charges=charges(f"tgt_{n}", cents=5),
@@ -79,7 +78,7 @@ def test_concurrent_holds_respect_the_caps_of_agent_and_workspace() -> None:
 def test_concurrent_settles_and_releases_close_a_hold_once() -> None:
     workspace = make_workspace()
     with transaction.atomic():
-        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
     def end(n: int) -> None:
         if n % 2:
@@ -103,12 +102,12 @@ def test_concurrent_holds_and_releases_do_not_deadlock() -> None:
     with transaction.atomic():
         for n in range(18):
             held = charges(f"tgt_{n}")
-            services.hold_costs(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
+            hold_costs(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
 
     def cross(n: int) -> None:
         if n >= 18:
             held = charges(f"tgt_{n}", f"tgt_{n}b")
-            services.hold_costs(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
+            hold_costs(workspace_id=workspace.pk, agent_id=callers[n % 3], charges=held, due=MARCH)
         elif n % 2:
             services.settle_holds(target_ids=[f"tgt_{n}"])
         else:

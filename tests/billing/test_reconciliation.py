@@ -14,6 +14,7 @@ from billing import services
 from billing.models import BillingAlarm, MonthCounter, Subscription, UsageReport
 from billing.tasks import reconcile_at_night
 from tests import factories
+from tests.billing.holds import hold_costs
 from tests.billing.rows import MARCH, charges, make_workspace
 from tests.billing.usage_reports import SEND, report_on, reports, spend
 from tests.fakes.payment_processor import FakePaymentProcessor
@@ -226,7 +227,7 @@ def test_an_inconclusive_minute_is_left_to_an_operator(
 def test_a_wrong_counter_raises_an_alarm_until_it_is_corrected() -> None:
     workspace = make_workspace()
     with transaction.atomic():
-        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     assert services.reconcile_billing().drifting_months == 0
     MonthCounter.objects.update(settled_cents=1)
 

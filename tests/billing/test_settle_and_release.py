@@ -6,6 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 from billing import selectors, services
 from billing.models import LedgerEntry, MonthCounter
 from billing.selectors import LedgerDrift, MonthTotals
+from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, day_of, make_agent, make_workspace, month_of, totals
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +20,7 @@ def test_settling_turns_held_into_spent_cents() -> None:
     workspace = make_workspace(url_cap=9)
     agent = make_agent(workspace)
     held = charges("tgt_1", "tgt_2", cents=20, url_posts=1)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=held, due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=held, due=MARCH)
 
     services.settle_holds(target_ids=["tgt_1"])
 
@@ -31,7 +32,7 @@ def test_settling_turns_held_into_spent_cents() -> None:
 
 def test_settling_uses_the_price_of_the_hold() -> None:
     workspace = make_workspace()
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=3), due=APRIL)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=3), due=APRIL)
 
     services.settle_holds(target_ids=["tgt_1"])
 
@@ -42,7 +43,7 @@ def test_settling_uses_the_price_of_the_hold() -> None:
 def test_releasing_restores_the_counters(failed: bool, counted: list[tuple[str, str, int, int, int, int]]) -> None:
     workspace = make_workspace(url_cap=9)
     held = charges("tgt_1", url_posts=1)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=MARCH)
 
     services.release_holds(target_ids=["tgt_1"], failed=failed)
 
@@ -54,20 +55,20 @@ def test_releasing_restores_the_counters(failed: bool, counted: list[tuple[str, 
 def test_releasing_restores_the_agents_month_and_day() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace, cap=10, day_cap=1)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
 
     services.release_holds(target_ids=["tgt_1"], failed=True)
 
     assert (month_of(agent), day_of(agent)) == ((0, 0, 0), 0)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_2"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_2"), due=MARCH)
 
 
 def test_release_many_over_months_agents_and_workspaces() -> None:
     workspace, other = make_workspace(), make_workspace()
     agent = make_agent(workspace)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", "tgt_2"), due=MARCH)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_3"), due=APRIL)
-    services.hold_costs(workspace_id=other.pk, agent_id=None, charges=charges("tgt_4", "tgt_5"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", "tgt_2"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_3"), due=APRIL)
+    hold_costs(workspace_id=other.pk, agent_id=None, charges=charges("tgt_4", "tgt_5"), due=MARCH)
 
     services.release_holds(target_ids=["tgt_1", "tgt_3", "tgt_4", "tgt_unknown"], failed=True)
 
@@ -79,7 +80,7 @@ def test_release_many_over_months_agents_and_workspaces() -> None:
 
 def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
     workspace = make_workspace()
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
     services.settle_holds(target_ids=["tgt_1"])
     services.release_holds(target_ids=["tgt_2"], failed=True)
 
@@ -94,9 +95,9 @@ def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
 
 def test_a_released_target_can_be_held_again_in_another_month() -> None:
     workspace = make_workspace()
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     services.release_holds(target_ids=["tgt_1"], failed=True)
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=12), due=APRIL)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=12), due=APRIL)
 
     services.settle_holds(target_ids=["tgt_1"])
 
@@ -107,18 +108,18 @@ def test_a_released_target_can_be_held_again_in_another_month() -> None:
 
 def test_a_settled_target_cannot_be_held_again() -> None:
     workspace = make_workspace()
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     services.settle_holds(target_ids=["tgt_1"])
 
-    with pytest.raises(ValueError, match="tgt_1 is already held or settled"):
-        services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    with pytest.raises(services.AlreadyHeld, match="tgt_1 is already held or settled"):
+        hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
 
 def test_settle_and_release_need_few_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
     four = charges("tgt_1", "tgt_2", "tgt_3", "tgt_4")
-    services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=four, due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=agent.pk, charges=four, due=MARCH)
     services.settle_holds(target_ids=["tgt_1"])
 
     with django_assert_num_queries(6):  # the hold, its ends, the entry, two months, the totals
@@ -131,7 +132,7 @@ def test_settle_and_release_need_few_queries(django_assert_num_queries: DjangoAs
 
 def test_drift_returns_the_month_with_a_wrong_counter() -> None:
     workspace = make_workspace()
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     MonthCounter.objects.update(settled_cents=1)
 
     assert selectors.ledger_drift() == [
@@ -141,7 +142,7 @@ def test_drift_returns_the_month_with_a_wrong_counter() -> None:
 
 def test_drift_finds_counters_without_entries_and_entries_without_counter() -> None:
     workspace = make_workspace()
-    services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     MonthCounter.objects.update(month=APRIL.date().replace(day=1))
 
     assert [(found.month.month, found.counter, found.ledger) for found in selectors.ledger_drift()] == [

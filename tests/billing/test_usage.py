@@ -15,6 +15,7 @@ from agents.models import Agent
 from billing import services
 from config.db.ids import new_id
 from tests import factories
+from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, make_agent
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -44,7 +45,7 @@ def spend(
     """Hold the targets' cost and settle or release each of them."""
     wanted = charges(*targets, cents=cents, url_posts=url_posts, platform=platform)
     with transaction.atomic():
-        services.hold_costs(workspace_id=workspace.pk, agent_id=agent.pk if agent else None, charges=wanted, due=due)
+        hold_costs(workspace_id=workspace.pk, agent_id=agent.pk if agent else None, charges=wanted, due=due)
         if end:
             for target in targets:
                 end(target_ids=[target], **how)

@@ -12,6 +12,7 @@ from pytest_django import Settings
 from billing import services
 from billing.models import BillingAlarm, Subscription, UsageReport
 from billing.worker_loops import UsageReportsLoop
+from tests.billing.holds import hold_costs
 from tests.billing.rows import MARCH, charges
 from tests.billing.usage_reports import SEND, report_on, reports, spend
 from tests.fakes.payment_processor import FakePaymentProcessor
@@ -43,7 +44,7 @@ def test_usage_without_a_paying_subscription_waits_and_raises_an_alarm(
 ) -> None:
     spend(payer, "tgt_1")
     with transaction.atomic():
-        services.hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_2", "tgt_3", cents=6), due=MARCH)
+        hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_2", "tgt_3", cents=6), due=MARCH)
     Subscription.objects.update(status=status)
     with transaction.atomic():
         for target in ("tgt_2", "tgt_3"):

@@ -12,6 +12,7 @@ from pytest_django import Settings
 from billing import services
 from billing.models import BillingAlarm, LedgerEntry, UsageReport
 from tests.at_once import at_once
+from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, make_workspace
 from tests.billing.usage_reports import SEND, report_on, reports, spend
 from tests.fakes.payment_processor import FakePaymentProcessor
@@ -25,7 +26,7 @@ def test_settling_creates_reports_of_usage_beyond_the_free_credit(payer: Workspa
     spend(payer, "tgt_free", cents=0)
     spend(payer, "tgt_april", due=APRIL)
     with transaction.atomic():
-        services.hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_4"), due=MARCH)
+        hold_costs(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_4"), due=MARCH)
         services.release_holds(target_ids=["tgt_4"], failed=True)
 
     assert reports() == [("tgt_2", 2, "pending"), ("tgt_3", 6, "pending")]

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from billing import services
 from billing.models import LedgerEntry, UsageReport
+from tests.billing.holds import hold_costs
 from tests.billing.rows import MARCH, charges
 from workspaces.models import Workspace
 
@@ -20,7 +21,7 @@ def spend(workspace: Workspace, *targets: str, cents: int = 6, due: datetime = M
     for target in targets:
         with transaction.atomic():
             held = charges(target, cents=cents)
-            services.hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=due)
+            hold_costs(workspace_id=workspace.pk, agent_id=None, charges=held, due=due)
             services.settle_holds(target_ids=[target])
 
 

@@ -29,7 +29,8 @@ def emit(workspace: Workspace, url: str | None, **changes: Any) -> Event:
         "url": url,
         "data": {"post_group": {"text": "Grüße 🎈"}},
     }
-    return services.store_events_with_deliveries([services.NewEvent(**{**fields, **changes})])[0]
+    services.store_events_with_deliveries([services.NewEvent(**{**fields, **changes})])
+    return Event.objects.order_by("-id")[0]
 
 
 def make_delivery(workspace: Workspace, url: str) -> Delivery:

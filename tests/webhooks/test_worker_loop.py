@@ -48,7 +48,7 @@ def event_to(workspace: Workspace, url: str, number: int) -> NewEvent:
 
 
 def emit_to(workspace: Workspace, url: str, count: int) -> None:
-    store_events_with_deliveries(event_to(workspace, url, number) for number in range(count))
+    store_events_with_deliveries([event_to(workspace, url, number) for number in range(count)])
 
 
 def test_emitted_events_are_delivered_and_recorded(workspace: Workspace, receiver: Receiver, loop: DeliverLoop) -> None:
@@ -81,7 +81,7 @@ def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
     monkeypatch.setattr(async_client, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
     names = name_server(silent)
     store_events_with_deliveries(
-        event_to(workspace, f"https://h{number}.silent.example.com/", number) for number in range(300)
+        [event_to(workspace, f"https://h{number}.silent.example.com/", number) for number in range(300)]
     )
     share = SENDER_LIMITS[SLOW] // 2
     names.wait_for(share)

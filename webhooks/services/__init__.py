@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from webhooks.services.events import NewEvent, store_events_with_deliveries, store_undelivered_event
+from webhooks.services.events import (
+    NewEvent,
+    event_writes,
+    store_events_with_deliveries,
+    store_undelivered_event,
+    wake_delivery_workers_after_commit,
+)
 from webhooks.services.replays import replay_deliveries_as_operator, replay_delivery
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,

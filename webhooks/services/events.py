@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from config.api import fields
+from config.db.writes import Write, insert_rows, write_together
 from config.jobs import wake_up
 from config.outbound import DestinationNotAllowed, check_url_without_lookup
 from webhooks.models import Delivery, Event
@@ -39,10 +40,10 @@ class NewEvent:
     at: datetime | None = None
 
 
-def store_events_with_deliveries(new_events: Iterable[NewEvent]) -> list[Event]:
-    """Store new webhook events with their deliveries in the caller's transaction, with two SQL statements in total.
+def event_writes(new_events: Iterable[NewEvent]) -> list[Write]:
+    """Return the writes that store new webhook events with their deliveries.
 
-    The workers are woken after the commit.
+    Call `wake_delivery_workers_after_commit` once they have run.
     """
     now = timezone.now()
     events, deliveries = [], []
@@ -53,11 +54,19 @@ def store_events_with_deliveries(new_events: Iterable[NewEvent]) -> list[Event]:
             deliveries.append(
                 Delivery(event=event, workspace_id=new.workspace_id, url=new.url, host=_host_of(new.url), due_at=now)
             )
-    Event.objects.bulk_create(events)
-    if deliveries:
-        Delivery.objects.bulk_create(deliveries)
+    return [*insert_rows(events), *insert_rows(deliveries)]
+
+
+def store_events_with_deliveries(new_events: Sequence[NewEvent]) -> None:
+    """Store new webhook events with their deliveries. The workers are woken after the commit."""
+    write_together(event_writes(new_events))
+    wake_delivery_workers_after_commit(new_events)
+
+
+def wake_delivery_workers_after_commit(new_events: Iterable[NewEvent]) -> None:
+    """Wake up the workers that send webhooks once the stored events are committed, if any of them is to be delivered."""
+    if any(new.url is not None for new in new_events):
         wake_up.wake_worker_loop_after_commit(LOOP_NAME)
-    return events
 
 
 def store_undelivered_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
