@@ -7,19 +7,18 @@ nobody has changed the stored rows since. So a preview cannot differ from what i
 from __future__ import annotations
 
 import copy
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-import rfc8785
 from django.utils import timezone
 
 from billing.caps import SpendCapStatus
 from billing.prices import PublishingCharge
 from config.api.caller import Caller
+from config.api.plan import hash_of_content
 from media.models import MediaAsset
 from posts import selectors
 from posts.models import PostGroup, PostTarget
@@ -123,7 +122,7 @@ class Plan:
     @cached_property
     def hash(self) -> str:
         """Return the plan's hash: `sha256:` and 64 hex digits over the canonical JSON (RFC 8785) of its content."""
-        return self.approved_hash or f"sha256:{hashlib.sha256(rfc8785.dumps(self.content)).hexdigest()}"
+        return self.approved_hash or hash_of_content(self.content)
 
 
 def copy_of_group(group: PostGroup) -> PostGroup:
@@ -165,7 +164,7 @@ def _hashed_group(group: PostGroup, assets: Mapping[str, MediaAsset], moment: st
                 "status": str(target.status),
                 "permalink": target.permalink,
                 "text": target.text,
-                "options": _hashable(target.options),
+                "options": target.options,
                 "sandbox": target.sandbox,
                 "cost_cents": target.cost_cents,
             }
@@ -178,12 +177,3 @@ def _hashed_media(entry: Mapping[str, str], assets: Mapping[str, MediaAsset]) ->
     asset = assets.get(entry["media_id"])
     alt_text = entry.get("alt_text", asset.alt_text if asset else None)
     return {"sha256": asset.sha256 if asset else None, "alt_text": alt_text}
-
-
-def _hashable(value: Any) -> Any:
-    """Return JSON data with integers beyond 2**53 as text: RFC 8785 has no such numbers, but a draft's options may."""
-    if isinstance(value, dict):
-        return {name: _hashable(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_hashable(each) for each in value]
-    return str(value) if type(value) is int and abs(value) >= 2**53 else value

@@ -98,7 +98,6 @@ CommitPlanPreview = dry_run_serializer_class(
     "PlanCommit",
     request=PlannedRequestSerializer,
     would_update=responses.PostGroupSerializer,
-    extra={"plan_hash": serializers.CharField()},
 )
 
 

@@ -84,12 +84,16 @@ class PlanViewSet(OperationViewSet):
         preview=CommitPlanPreview,
         idempotent="lease",
         replay=_replay_commit,
-        errors=("NOT_FOUND", "FORBIDDEN", "PLAN_CHANGED", "PLAN_EXPIRED", *OPERATION_ERRORS),
+        errors=("NOT_FOUND", "FORBIDDEN", "PLAN_EXPIRED", *OPERATION_ERRORS),
     )
     def commit(self, call: Call, plan_id: str) -> Reply | DryRunReply:
         try:
             committed = services.commit_plan(
-                caller=call.caller, plan_id=plan_id, request_of=_request_of_plan, dry_run=call.dry_run
+                caller=call.caller,
+                plan_id=plan_id,
+                request_of=_request_of_plan,
+                dry_run=call.dry_run,
+                plan_hash=call.plan_hash,
             )
         except PlanChanged as error:
             if error.changed_plan:

@@ -16,7 +16,7 @@ from posts.content import PostWrite
 from posts.local_time import local_day_window
 from posts.operations import PLANNED_OPERATIONS
 from posts.plan import Plan
-from posts.plan_replies import PLAN_HASH_HEADER, plan_hash_header, preview_reply
+from posts.plan_replies import preview_reply
 from posts.planning import WRITE_SCOPES
 from posts.post_group_json import format_timestamp, listed_post_json, post_group_json
 from posts.serializers.requests import (
@@ -74,7 +74,6 @@ _group_operation = functools.partial(
     responses={200: PostGroupEnvelope},
     idempotent="commit",
     replay=_replay_post_group,
-    headers=(PLAN_HASH_HEADER,),
 )
 
 
@@ -103,8 +102,7 @@ class PostViewSet(OperationViewSet):
         preview_status=201,
         idempotent="commit",
         replay=_replay_post_group,
-        headers=(PLAN_HASH_HEADER,),
-        errors=("CONTENT_INVALID", "PLAN_CHANGED", *RELEASE_ERRORS),
+        errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
         return _plan_and_commit(call, status=201)
@@ -119,8 +117,7 @@ class PostViewSet(OperationViewSet):
         preview_status=201,
         idempotent="commit",
         replay=_replay_post_groups,
-        headers=(PLAN_HASH_HEADER,),
-        errors=("CONTENT_INVALID", "PLAN_CHANGED", *RELEASE_ERRORS),
+        errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | DryRunReply:
         return _plan_and_commit(call, status=201)
@@ -169,7 +166,7 @@ class PostViewSet(OperationViewSet):
         scope=WRITE_SCOPES,
         body=UpdatePostSerializer,
         preview=UpdatePostPreview,
-        errors=("PLAN_CHANGED", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
+        errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def partial_update(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         return _plan_and_commit(call, post_group_id)
@@ -179,7 +176,7 @@ class PostViewSet(OperationViewSet):
         summary="Cancel a draft or a scheduled post group",
         scope=any_of("posts.schedule", "posts.draft"),
         preview=CancelPostPreview,
-        errors=("PLAN_CHANGED", "ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
+        errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
     def cancel(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         return _plan_and_commit(call, post_group_id)
@@ -190,7 +187,7 @@ class PostViewSet(OperationViewSet):
         scope="posts.publish",
         body=RetryPostSerializer,
         preview=RetryPostPreview,
-        errors=("PLAN_CHANGED", "INVALID_STATE", *RELEASE_ERRORS),
+        errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
     def retry(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         return _plan_and_commit(call, post_group_id)
@@ -202,7 +199,7 @@ class PostViewSet(OperationViewSet):
         scope=REVIEWERS,
         body=ConfirmPostSerializer,
         preview=ConfirmPostPreview,
-        errors=("PLAN_CHANGED", "FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
+        errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
     def confirm(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         return _plan_and_commit(call, post_group_id)
@@ -214,7 +211,7 @@ class PostViewSet(OperationViewSet):
         scope=REVIEWERS,
         body=RejectPostSerializer,
         preview=RejectPostPreview,
-        errors=("PLAN_CHANGED", "FORBIDDEN", "INVALID_STATE"),
+        errors=("FORBIDDEN", "INVALID_STATE"),
     )
     def reject(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         return _plan_and_commit(call, post_group_id)
@@ -226,7 +223,7 @@ class PostViewSet(OperationViewSet):
         scope="posts.publish",
         body=ResolvePostSerializer,
         preview=ResolvePostPreview,
-        errors=("PLAN_CHANGED", "INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
+        errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
     )
     def resolve(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
         plan = services.resolve_post(
@@ -235,7 +232,7 @@ class PostViewSet(OperationViewSet):
             target_id=call.data["target_id"],
             permalink=call.data.get("permalink"),
             dry_run=call.dry_run,
-            plan_hash=plan_hash_header(call),
+            plan_hash=call.plan_hash,
         )
         return preview_reply(plan, call.data) if call.dry_run else _reply(plan, 200)
 
@@ -247,7 +244,7 @@ def _plan_and_commit(call: Call, post_group_id: str = "", *, status: int = 200) 
     plan = plan_and_commit(
         lambda: make_plan(call.caller, post_group_id, call.data, dry_run=call.dry_run),
         dry_run=call.dry_run,
-        plan_hash=plan_hash_header(call),
+        plan_hash=call.plan_hash,
         answer_writes=lambda plan: call.answer_writes(_reply(plan, status)),
     )
     return preview_reply(plan, call.data) if call.dry_run else _reply(plan, status, wait=wait)

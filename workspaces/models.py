@@ -101,6 +101,12 @@ class UserSession(models.Model):
         return f"Session {self.pk} of {self.user_id}"
 
 
+PLANNED_FIELDS = (  # the fields of a workspace in the plans of operations on it
+    *("name", "default_timezone", "free_monthly_credit_cents", "monthly_spend_cap_cents", "monthly_social_url_post_cap"),
+    "commit_pack_id",
+)
+
+
 class Workspace(TimestampedModel):
     """A workspace, which has its own members, data and bill. Amounts of money are in US cents."""
 

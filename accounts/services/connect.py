@@ -22,6 +22,7 @@ from accounts.services.tokens import renewal_time
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
+from config.api.plan import ResourcePlan, check_plan
 from config.api.request_limits import reserve_outbound_thread
 
 NOTHING_ASKED: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -46,6 +47,9 @@ def connect_account_or_begin_oauth(
     chosen, method = _connectable(platform_name, method)
     by_oauth = method == ConnectedAccount.Method.OAUTH
     given = _checked(chosen.oauth_schema if by_oauth else chosen.credentials_schema, credentials)
+    # Which account these credentials belong to, and whether it is connected already, only the platform's answer says.
+    content = {"platform": chosen.name, "method": method, "credentials_given": sorted(given)}
+    check_plan(ResourcePlan("accounts.connect", workspace_id, None, content))
     if dry_run:
         account = ConnectedAccount(workspace_id=workspace_id, platform=chosen.name, method=method)
         account.updated_at = account.created_at

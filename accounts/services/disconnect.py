@@ -14,6 +14,7 @@ from accounts.platforms.registry import adapter_or_simulator
 from accounts.platforms.types import Grant
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist
+from config.api.plan import ResourcePlan, check_plan, fields_of
 from config.api.request_limits import reserve_outbound_thread
 from config.db.encryption import SealedValueError
 
@@ -41,10 +42,14 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
 
 
 def _clear_secrets(caller: Caller, account: ConnectedAccount, *, clears: bool, dry_run: bool) -> ConnectedAccount:
-    account.status = ConnectedAccount.Status.DISCONNECTED
-    for name, empty in CLEARED_FIELDS.items():
-        setattr(account, name, empty)
+    disconnected = ConnectedAccount.Status.DISCONNECTED
     with transaction.atomic():
+        stored = ConnectedAccount.objects.select_for_update(no_key=True).get(pk=account.pk)
+        before = fields_of(stored, "platform", "external_id", "handle", "status")
+        check_plan(ResourcePlan("accounts.disconnect", account.id, before, {**before, "status": disconnected}))
+        account.status = disconnected
+        for name, empty in CLEARED_FIELDS.items():
+            setattr(account, name, empty)
         if clears:
             account.save(update_fields=["status", *CLEARED_FIELDS, "updated_at"])
         record_entry(

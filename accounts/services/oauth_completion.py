@@ -27,6 +27,7 @@ from accounts.services.connection_attempts import (
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
+from config.api.plan import ResourcePlan, check_plan
 
 SCOPE = "accounts.write"
 
@@ -68,8 +69,13 @@ def complete_connection(
     if attempt is None or not attempt.was_begun_by(caller):
         raise OAuthStateInvalid()
     require_access(caller, attempt.workspace_id, SCOPE)
+    require_usable_code(attempt, code)
+    # Only the platform's answer says which accounts the code opens; a choice names one of them.
+    check_plan(
+        ResourcePlan("accounts.complete_connection", attempt.id, None, {"platform": attempt.platform, "choice": choice})
+    )
     if dry_run:
-        return _preview(caller, attempt, code)
+        return _preview(caller, attempt)
     connections = exchange_code(attempt, code)
     if choice is None and len(connections) > 1:
         _record(caller, attempt)
@@ -103,8 +109,7 @@ def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> 
     return returned.attached or _attach(caller, returned.attempt, returned.connections, choice)
 
 
-def _preview(caller: Caller, attempt: ConnectionAttempt, code: str) -> ConnectedAccount:
-    require_usable_code(attempt, code)
+def _preview(caller: Caller, attempt: ConnectionAttempt) -> ConnectedAccount:
     account = ConnectedAccount(
         workspace_id=attempt.workspace_id, platform=attempt.platform, method=ConnectedAccount.Method.OAUTH
     )

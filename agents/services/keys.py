@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from agents import selectors, tokens
@@ -23,6 +23,7 @@ from config.api.caller import (
     require_scope,
 )
 from config.api.errors import Conflict, InvalidState, ScopeMissing, ValidationFailed, missing_or_foreign_id_error
+from config.api.plan import ResourcePlan, check_plan, fields_of
 from workspaces.services import lock_workspace
 
 MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without agent keys
@@ -68,16 +69,20 @@ def create_workspace_api_key(
     require_recent_sign_in(caller)
     if expires_at and expires_at <= timezone.now():
         raise ValidationFailed.for_field("expires_at", "Must be in the future.")
+    networks = list(dict.fromkeys(allowed_networks)) if allowed_networks else None
     with transaction.atomic():
         lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if selectors.active_keys_without_agent_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
             raise Conflict(f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first.")
+        # The default expiry is counted from now, which is no part of a plan.
+        terms = {"name": name, "scopes": list(scopes), "allowed_networks": networks, "expires_at": expires_at}
+        check_plan(ResourcePlan("api_keys.create", workspace_id, None, terms))
         issued = issue_key(
             workspace_id=workspace_id,
             name=name,
             scopes=scopes,
             expires_at=expires_at or default_expiry(),
-            allowed_networks=list(dict.fromkeys(allowed_networks)) if allowed_networks else None,
+            allowed_networks=networks,
             save=not dry_run,
         )
         record_entry(
@@ -96,13 +101,12 @@ def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) ->
 
     Raises NotFound, Forbidden, ReauthenticationRequired.
     """
-    key = selectors.get_manageable_api_key(caller=caller, api_key_id=api_key_id)
+    found = selectors.get_manageable_api_key(caller=caller, api_key_id=api_key_id)
     forbid_agent_callers(caller)
     require_recent_sign_in(caller)
-    key.revoked_at = key.revoked_at or timezone.now()
     with transaction.atomic():
-        if not dry_run:
-            ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=key.revoked_at, updated_at=timezone.now())
+        key = _locked_keys().get(pk=found.pk)
+        _plan_and_revoke("api_keys.revoke", key, dry_run=dry_run)
         record_entry(caller=caller, operation="api_keys.revoke", resource_type="api_key", resource_id=key.id, dry_run=dry_run)
     return key
 
@@ -117,13 +121,10 @@ def revoke_key_as_operator(
     require_operator(caller)
     lookup = {"token_sha256": tokens.token_digest(token)} if token is not None else {"pk": api_key_id}
     with transaction.atomic():
-        key = ApiKey.objects.select_related("agent").select_for_update(of=("self",)).filter(**lookup).first()
+        key = _locked_keys().filter(**lookup).first()
         if key is None:
             raise missing_or_foreign_id_error("id" if token is None else "token", "API key")
-        if key.revoked_at is None:
-            key.revoked_at = timezone.now()
-            if not dry_run:
-                key.save(update_fields=["revoked_at", "updated_at"])
+        _plan_and_revoke("ops.revoke_key", key, dry_run=dry_run)
         record_entry(
             caller=caller,
             operation="ops.revoke_key",
@@ -133,6 +134,21 @@ def revoke_key_as_operator(
             dry_run=dry_run,
         )
     return key
+
+
+def _locked_keys() -> QuerySet[ApiKey]:
+    return ApiKey.objects.select_related("agent").select_for_update(of=("self",))
+
+
+def _plan_and_revoke(operation: str, key: ApiKey, *, dry_run: bool) -> None:
+    """Plan to revoke a locked API key, and save it unless this is a dry run. A revoked key stays as it is."""
+    content = fields_of(key, "agent_id", "name", "held_scopes")
+    revoked = key.revoked_at is not None
+    check_plan(ResourcePlan(operation, key.id, {**content, "revoked": revoked}, {**content, "revoked": True}))
+    if not revoked:
+        key.revoked_at = timezone.now()
+        if not dry_run:
+            key.save(update_fields=["revoked_at", "updated_at"])
 
 
 def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> RotatedKey:
@@ -159,7 +175,13 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
             require_grantable_scopes(caller, agent.scopes)
         if agent.status == Agent.Status.REVOKED:
             raise InvalidState("The agent is revoked and cannot get a new key.")
-        retiring = None if dry_run else _retire(agent, timezone.now())
+        now = timezone.now()
+        # A request that exchanges the claim token has issued its key when this lock is free, or fails afterwards.
+        claim_tokens = list(ClaimToken.objects.select_for_update().filter(agent=agent, burned_at=None))
+        keys = _live_keys(agent, now)
+        before, after = {"api_keys": [key.id for key in keys]}, {"retiring": keys[-1].id if keys else None}
+        check_plan(ResourcePlan("agents.rotate_key", agent.id, before, {**after, **fields_of(agent, "name", "scopes")}))
+        retiring = None if dry_run else _retire(claim_tokens, keys, now)
         issued = issue_key(
             workspace_id=agent.workspace_id,
             name=agent.name,
@@ -179,16 +201,18 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
     return RotatedKey(issued.api_key, issued.token, retiring)
 
 
-def _retire(agent: Agent, now: datetime) -> ApiKey | None:
+def _live_keys(agent: Agent, now: datetime) -> list[ApiKey]:
+    """Return an agent's API keys that still work, the current one last."""
+    live = ApiKey.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), agent=agent, revoked_at=None)
+    return sorted(live, key=lambda key: (key.retiring_since is None, key.pk))
+
+
+def _retire(claim_tokens: Sequence[ClaimToken], keys: Sequence[ApiKey], now: datetime) -> ApiKey | None:
     """Let an agent's current API key expire within 24 hours, because a new key replaces it; returns the current key.
 
-    Ends the agent's claim token and older keys.
-
-    The claim token ends first, so that a concurrent claim has already issued its key or fails.
+    Ends the agent's claim tokens and its older keys.
     """
-    ClaimToken.objects.filter(agent=agent, burned_at=None).update(burned_at=now)
-    live = ApiKey.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), agent=agent, revoked_at=None)
-    keys = sorted(live, key=lambda key: (key.retiring_since is None, key.pk))
+    ClaimToken.objects.filter(pk__in=[token.pk for token in claim_tokens]).update(burned_at=now)
     if not keys:
         return None
     *older, last = keys

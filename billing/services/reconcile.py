@@ -17,6 +17,7 @@ from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscr
 from billing.services.usage_reconciliation import reconcile_usage
 from config.api import request_limits
 from config.api.caller import Caller, require_operator
+from config.api.plan import ResourcePlan, check_plan
 from workspaces.processor_customers import workspaces_with_customer
 
 NIGHT_HOUR = 3  # hour of the day in UTC
@@ -82,10 +83,11 @@ def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> Reconcil
     (not an operator), RateLimited.
     """
     require_operator(caller)
+    workspaces = workspaces_with_customer(deleted=False).count() if has_payment_processor() else 0
+    # What the comparison changes depends on the processor's answers.
+    check_plan(ResourcePlan("ops.reconcile_billing", "", None, {"workspaces": workspaces}))
     if dry_run:
-        result = ReconciliationResult(
-            workspaces=workspaces_with_customer(deleted=False).count() if has_payment_processor() else 0
-        )
+        result = ReconciliationResult(workspaces=workspaces)
     else:
         with request_limits.outbound_threads.hold_thread(caller.actor_id):  # may take longer than the deadline
             result = reconcile_billing()

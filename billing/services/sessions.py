@@ -9,6 +9,7 @@ from billing.plans import available_plans, has_payment_processor
 from billing.processor import CheckoutOrPortalPage
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
+from config.api.plan import ResourcePlan, check_plan
 from config.api.request_limits import reserve_outbound_thread
 from workspaces.models import Workspace
 from workspaces.processor_customers import save_customer_id_if_unset
@@ -27,6 +28,7 @@ def create_checkout_or_portal_session(
         raise ValidationFailed.for_field(
             "plan", f"Must be one of {', '.join(available_plans()) or 'no plans'}.", "unavailable"
         )
+    _check_session_plan("billing.create_checkout_session", workspace, {"plan": plan})
     session = CheckoutOrPortalPage(None, None)
     if not dry_run:
         with reserve_outbound_thread(workspace_id, operator_chosen=True):
@@ -43,6 +45,7 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
     (workspace_id).
     """
     workspace = _require_billing_access(caller, workspace_id)
+    _check_session_plan("billing.create_portal_session", workspace, {})
     session = CheckoutOrPortalPage(None, None)
     if not dry_run:
         with reserve_outbound_thread(workspace_id, operator_chosen=True):
@@ -57,6 +60,12 @@ def _checkout_or_portal(workspace: Workspace, plan: str) -> CheckoutOrPortalPage
     if is_customer and any(state.has_started_and_not_ended for state in processor.subscriptions_of(customer_id)):
         return processor.create_portal_session(workspace.pk, customer_id)
     return processor.create_checkout_session(workspace.pk, customer_id, plan)
+
+
+def _check_session_plan(operation: str, workspace: Workspace, wanted: dict[str, str]) -> None:
+    """Check the plan of a request for a page. Only the processor knows which page it is: it depends on the subscription."""
+    is_customer = bool(workspace.processor_customer_id)
+    check_plan(ResourcePlan(operation, workspace.id, {"customer": is_customer}, {"customer": True, **wanted}))
 
 
 def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:

@@ -158,6 +158,23 @@ class IdempotencyInProgress(ApiError):
     default_headers = {"Retry-After": "1"}
 
 
+class PlanChanged(ApiError):
+    """API error for a write that would do something else than the plan which the caller has seen."""
+
+    status, code = 409, "PLAN_CHANGED"
+    message = "The operation would now do something else than the plan with this hash. Nothing was changed."
+    suggested_action = "Preview the operation again, check what it would do now, and send the new plan_hash."
+
+    def __init__(self, *, details: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(details=details)
+        self.changed_plan: Any = None  # the new stored plan, if a stored one was to be committed
+        self.plan_body: dict[str, Any] | None = None  # the same, as the API shows it
+
+    def envelope(self) -> dict[str, Any]:
+        """Return the JSON body of the API error, with the new plan if there is one."""
+        return super().envelope() | ({} if self.plan_body is None else {"plan": self.plan_body})
+
+
 class PayloadTooLarge(ApiError):
     status, code = 413, "PAYLOAD_TOO_LARGE"
     message = "The body is too large for this operation."

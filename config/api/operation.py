@@ -25,6 +25,7 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, idempotency
 from config.api.caller import AgentMode, Caller, require_access, require_scope
+from config.api.dry_run import DryRunReply, plan_hash_header, render_preview
 from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
@@ -34,6 +35,7 @@ from config.api.operation_input import (
     validated_body,
     validated_query,
 )
+from config.api.plan import RequestedPlan, expecting_plan
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer_instance
 from config.api.uploads import UploadRules, UploadTempFiles
@@ -113,6 +115,12 @@ class Call:
     request: Request
     path: dict[str, str]
     answer_writes: Callable[[Reply], list[Write]] = lambda reply: []
+    plan: RequestedPlan = field(default_factory=RequestedPlan)
+
+    @property
+    def plan_hash(self) -> str | None:
+        """Return the request's Plan-Hash: the hash of the only plan that may be carried out."""
+        return self.plan.expected_hash
 
 
 @dataclass
@@ -131,17 +139,6 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     body: Any = None
     response: HttpResponseBase | None = None
-
-
-@dataclass
-class DryRunReply:
-    """What an operation's view method returns for a dry run: the input, and what it would create, update or delete."""
-
-    request: Any
-    would: Any
-    kind: Literal["would_create", "would_update", "would_delete"]
-    unchecked: list[str] = field(default_factory=list)
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
@@ -177,6 +174,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
                 call.dry_run = pop_dry_run_flag(call)
+                plan_hash = plan_hash_header(declared, request)
                 _require_scope(caller, declared)
                 check_webhook_hosts(webhook_urls, caller)
             except INPUT_ERRORS:
@@ -185,7 +183,8 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 if replayed is None:
                     raise
                 return replayed
-            return _answer(call, functools.partial(method, call, **path), key)
+            with expecting_plan(plan_hash) as call.plan:
+                return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
             if declared.audited_read or declared.method_may_write(request.method or ""):
                 dry_run = call.dry_run if call else asked_for_preview(declared, request, spool)
@@ -271,6 +270,7 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Htt
 
 def _respond(call: Call, result: Reply | DryRunReply) -> HttpResponseBase:
     if isinstance(result, DryRunReply):
+        result.plan_hash = result.plan_hash or call.plan.hash
         return _json_response(call, render_preview(call.operation, result), call.operation.preview_status)
     if result.response is not None:
         return result.response
@@ -290,18 +290,3 @@ def _json_response(call: Call, body: Any, status: int, headers: Mapping[str, str
 def _render(call: Call, status: int, data: Any) -> Any:
     """Return an API operation's result as JSON data, by the serializer that the operation declares for this HTTP status."""
     return shared_serializer_instance(call.operation.responses[status]).to_representation(data)
-
-
-def render_preview(declared: Operation, preview: DryRunReply) -> dict[str, Any]:
-    """Return the JSON data of the answer to a dry run of the operation."""
-    if declared.preview is None:
-        raise TypeError(f"{declared.name} declares no preview.")
-    body = {
-        "dry_run": True,
-        "operation": declared.name,
-        "request": preview.request,
-        preview.kind: preview.would,
-        **({"unchecked": preview.unchecked} if preview.unchecked else {}),
-        **preview.extra,
-    }
-    return dict(shared_serializer_instance(declared.preview).to_representation(body))

@@ -11,6 +11,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiRequest, PolymorphicP
 from rest_framework.serializers import ModelSerializer
 
 from config.api import fields
+from config.api.dry_run import PLAN_HASH_HEADER
 from config.api.operation import Operation, WriteBody
 from config.api.schema_errors import error_codes_of, error_examples, error_response_schemas
 from config.api.schema_examples import add_examples
@@ -184,6 +185,8 @@ class OperationSchema(AutoSchema):
         declared = self.declared
         query = declared.query_serializer
         parameters: list[Any] = [*([query] if query().fields else []), *declared.headers]
+        if declared.preview:
+            parameters.append(PLAN_HASH_HEADER)
         if declared.idempotent:
             parameters.append(
                 OpenApiParameter(

@@ -75,7 +75,8 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     writes = declared.method_may_write(method)
     if declared.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
-        return list(dict.fromkeys([*GENERAL_CODES, *OPERATOR_CODES, *sent, *declared.errors, *ALWAYS_CODES]))
+        previewed = ("PLAN_CHANGED",) if declared.preview else ()
+        return list(dict.fromkeys([*GENERAL_CODES, *OPERATOR_CODES, *sent, *previewed, *declared.errors, *ALWAYS_CODES]))
     codes = [*GENERAL_CODES, *(() if declared.public else BEARER_CODES)]
     if declared.scope:
         codes.append("SCOPE_MISSING")
@@ -85,7 +86,7 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
         codes += WRITE_CODES
         codes += ["METHOD_NOT_ALLOWED"] if method == "GET" else []  # HEAD must not change anything
     if declared.preview:
-        codes.append("AGENT_MODE_FORBIDS")
+        codes += ["AGENT_MODE_FORBIDS", "PLAN_CHANGED"]
     if declared.idempotent:
         codes += ["IDEMPOTENCY_IN_PROGRESS", "NOT_FOUND"]  # a replay is shown only to members of the workspace
     return list(dict.fromkeys([*codes, *declared.errors, *ALWAYS_CODES]))

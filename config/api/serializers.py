@@ -134,6 +134,7 @@ def dry_run_serializer_class(
         "dry_run": serializers.BooleanField(help_text="Always true."),
         "operation": serializers.CharField(help_text="The operation that was previewed, such as `agents.create`."),
         "request": (request or EmptyRequest)(help_text="The input with all defaults resolved."),
+        "plan_hash": serializers.CharField(help_text="Send it as `Plan-Hash`, so that exactly this is done or nothing."),
         **{key: serializer() for key, serializer in would.items()},
         "unchecked": serializers.ListField(
             child=serializers.CharField(), required=False, help_text="Checks that only the real call performs."

@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, require_operator
+from config.api.plan import ResourcePlan, check_plan
 from config.console import status
 from config.db.retention import RetentionRule
 
@@ -80,6 +81,8 @@ def run_retention(
 def run_retention_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
     """Run retention for an operator of the console or /ops, at most 20 s, or count in a dry run; write an audit entry."""
     require_operator(caller)
+    # Rows expire all the time, so a plan with their numbers would soon be out of date.
+    check_plan(ResourcePlan("ops.run_retention", "", None, {"rules": [rule.name for rule in retention_rules()]}))
     result = count_expired_rows_by_rule() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
     record_entry(
         caller=caller,

@@ -31,7 +31,7 @@ def release_quota(workspace_id: str, size: int) -> None:
 
 
 def check_quota(workspace_id: str, size: int) -> None:
-    """Check in a dry run that a file fits into the workspace's media quota. Raises MediaQuotaExceeded."""
+    """Check, without counting it, that a file fits into the workspace's media quota. Raises MediaQuotaExceeded."""
     if settings.MEDIA_QUOTA_BYTES and selectors.used_quota_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
         raise _exceeded(workspace_id, size)
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from auditlog.services import record_entry
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
+from config.api.plan import ResourcePlan, check_plan, fields_of
 from config.api.uploads import CompleteUpload, UploadTempFiles, too_large_error
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from media import inspection, scanning, selectors, storage
@@ -22,6 +23,9 @@ from media.services.quota import check_quota, use_quota
 from media.services.thumbnails import LOOP_NAME
 
 MAX_FILENAME_LENGTH = 255
+PLANNED_FIELDS = (
+    *("sha256", "kind", "mime_type", "size_bytes", "width", "height", "duration_ms", "filename", "alt_text", "scan_status"),
+)
 KINDS_WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
 
 
@@ -48,8 +52,9 @@ def upload_media(
         asset, file = _examine(file)
         asset.workspace_id, asset.alt_text = workspace_id, alt_text
         asset.filename = _display_filename(filename or file.filename, asset.mime_type)
+        check_quota(workspace_id, asset.size_bytes)  # and again where the bytes are counted, because others upload too
+        check_plan(ResourcePlan("media.upload", workspace_id, None, fields_of(asset, *PLANNED_FIELDS)))
         if dry_run:
-            check_quota(workspace_id, asset.size_bytes)
             _record(caller, asset, dry_run=True)
         elif not _share(caller, asset):
             _store(caller, asset, file)

@@ -248,27 +248,21 @@ class PostsOnDaySerializer(SearchedPostsSerializer):
     window = WindowSerializer()
 
 
-def _post_preview(name: str, **parts: Any) -> type[serializers.Serializer]:
-    """Return the serializer class of a dry run of a post operation, which shows the hash of the plan."""
-    plan_hash = serializers.CharField(help_text="Send it as `Plan-Hash`, so that exactly this is done or nothing.")
-    return dry_run_serializer_class(name, extra={"plan_hash": plan_hash, **parts.pop("extra", {})}, **parts)
-
-
-CreatePostPreview = _post_preview(
+CreatePostPreview = dry_run_serializer_class(
     "PostCreate",
     request=CreatePostSerializer,
     would_create=PlannedGroupSerializer,
     extra={"validation": ValidationSerializer(), "spend_cap": SpendCapSerializer()},
 )
-CreateBatchPreview = _post_preview(
+CreateBatchPreview = dry_run_serializer_class(
     "PostBatchCreate",
     request=CreateBatchSerializer,
     would_create=PlannedGroupsSerializer,
     extra={"validations": ValidationSerializer(many=True), "spend_cap": SpendCapSerializer()},
 )
-CancelPostPreview = _post_preview("PostCancel", would_update=PostGroupSerializer)
-RetryPostPreview = _post_preview("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
-UpdatePostPreview = _post_preview("PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer)
-ConfirmPostPreview = _post_preview("PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer)
-RejectPostPreview = _post_preview("PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer)
-ResolvePostPreview = _post_preview("PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer)
+CancelPostPreview = dry_run_serializer_class("PostCancel", would_update=PostGroupSerializer)
+RetryPostPreview = dry_run_serializer_class("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
+UpdatePostPreview = dry_run_serializer_class("PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer)
+ConfirmPostPreview = dry_run_serializer_class("PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer)
+RejectPostPreview = dry_run_serializer_class("PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer)
+ResolvePostPreview = dry_run_serializer_class("PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer)

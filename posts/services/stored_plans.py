@@ -104,13 +104,19 @@ def get_plan(*, caller: Caller, plan_id: str) -> StoredPlan:
 
 
 def commit_plan(
-    *, caller: Caller, plan_id: str, request_of: Callable[[StoredPlan], PlannedRequest], dry_run: bool = False
+    *,
+    caller: Caller,
+    plan_id: str,
+    request_of: Callable[[StoredPlan], PlannedRequest],
+    dry_run: bool = False,
+    plan_hash: str | None = None,
 ) -> CommittedPlan:
     """Commit a stored plan if it would still do exactly what it shows. A repeated call changes nothing.
 
     The plan's maker may commit it, or a person who may confirm posts. A person's commit of an agent's plan is the person's
-    confirmation: the agent's caps and allowlist apply, and the post goes out. Raises NotFound, PlanExpired, PlanChanged
-    (with a new plan), and the errors of the operation.
+    confirmation: the agent's caps and allowlist apply, and the post goes out. `plan_hash` is the hash that the stored plan
+    must have. Raises NotFound, PlanExpired, PlanChanged (with a new plan, if this one no longer fits), and the errors of the
+    operation.
     """
     stored = _plan_of_workspace(caller, plan_id, None, write=True)
     is_maker = stored.maker == caller.idempotency_key_owner
@@ -120,6 +126,8 @@ def commit_plan(
         return CommittedPlan(stored, None)
     if stored.status == "expired":
         raise PlanExpired()
+    if plan_hash not in (None, stored.hash):
+        raise PlanChanged()
     planned = request_of(stored)
     maker = caller if is_maker or stored.agent_id is None else _agent_approved_by(caller, stored.agent_id)
     make_plan = functools.partial(_make_plan_again, stored, planned, maker, caller, dry_run)

@@ -16,6 +16,7 @@ from tests.accounts.conftest import APP_PASSWORD, HANDLE
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Workspace
 
 Connect = Callable[..., Any]
@@ -72,6 +73,7 @@ def test_a_dry_run_checks_the_input_without_calling_the_platform(
     assert answer.status_code == 200
     assert body == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "accounts.connect",
         "request": {"workspace_id": workspace.id, "platform": "bluesky"},
         "unchecked": ["credentials"],

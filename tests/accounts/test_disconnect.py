@@ -137,7 +137,7 @@ def test_a_dry_run_returns_the_account_and_disconnects_nothing(
         answer = api.delete(f"/accounts/{connected.id}?dry_run=true")
 
     body = answer.json()
-    assert (answer.status_code, set(body)) == (200, {"dry_run", "operation", "request", "would_update"})
+    assert (answer.status_code, set(body)) == (200, {"dry_run", "operation", "request", "plan_hash", "would_update"})
     assert (body["dry_run"], body["operation"], body["request"]) == (True, "accounts.disconnect", {})
     assert (body["would_update"]["id"], body["would_update"]["status"]) == (connected.id, "disconnected")
     assert is_unchanged(connected)

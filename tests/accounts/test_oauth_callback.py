@@ -113,6 +113,7 @@ def test_the_openapi_document_has_dry_run_and_idempotency_key() -> None:
         ("choice", "query", False),
         ("dry_run", "query", False),
         ("Idempotency-Key", "header", False),
+        ("Plan-Hash", "header", False),
     }
     assert "WORKSPACE_PAUSED" in described_operation["responses"]["403"]["content"]["application/json"]["examples"]
     assert "requestBody" not in described_operation

@@ -19,6 +19,7 @@ from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -110,6 +111,7 @@ def test_a_dry_run_returns_a_preview_and_creates_no_key(api: ApiClient, workspac
     assert answer.status_code == 200
     assert body == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "api_keys.create",
         "request": shared,
         "would_create": {

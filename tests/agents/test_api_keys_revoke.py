@@ -99,7 +99,7 @@ def test_a_dry_run_returns_a_preview_and_revokes_nothing(api: ApiClient, leaked:
         answer = api.delete(path, {"dry_run": True}) if where == "body" else api.delete(f"{path}?dry_run=true")
 
     body = answer.json()
-    assert (answer.status_code, set(body)) == (200, {"dry_run", "operation", "request", "would_update"})
+    assert (answer.status_code, set(body)) == (200, {"dry_run", "operation", "request", "plan_hash", "would_update"})
     assert (body["dry_run"], body["operation"], body["request"]) == (True, "api_keys.revoke", {})
     assert (body["would_update"]["id"], body["would_update"]["status"]) == (leaked.id, "revoked")
     assert still_works(leaked)

@@ -19,6 +19,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient, ServeNames
 from tests.fakes.name_server import Records
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -108,6 +109,7 @@ def test_a_dry_run_returns_a_preview_and_registers_no_agent(
     assert answer.status_code == 200
     assert body == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "agents.create",
         "request": {**resolved, "owner_user_id": workspace.owner_user_id, **optional},
         "would_create": {**resolved, "status": "active"},

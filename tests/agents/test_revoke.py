@@ -18,6 +18,7 @@ from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -92,7 +93,10 @@ def test_a_dry_run_returns_a_preview_and_revokes_nothing(api: ApiClient, agent: 
 
     body = answer.json()
     shown = body.pop("would_update")
-    assert (answer.status_code, body) == (200, {"dry_run": True, "operation": "agents.revoke", "request": {}})
+    assert (answer.status_code, body) == (
+        200,
+        {"dry_run": True, "plan_hash": ANY_PLAN_HASH, "operation": "agents.revoke", "request": {}},
+    )
     assert (shown["id"], shown["status"]) == (agent.id, "revoked")
     assert robot.get(path).json()["agent"] == {**shown, "status": "active"}
     assert ClaimToken.objects.get().burned_at is None

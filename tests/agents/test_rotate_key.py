@@ -20,6 +20,7 @@ from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -196,6 +197,7 @@ def test_a_dry_run_returns_a_preview_and_issues_no_key(api: ApiClient, agent: Ag
     assert answer.status_code == 200
     assert answer.json() == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "agents.rotate_key",
         "request": {},
         "would_create": key_body(agent, prefix=""),

@@ -15,6 +15,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient, ServeNames
 from tests.fakes.name_server import Records
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
 
 URL = "https://93.184.215.14/hook"
@@ -111,6 +112,7 @@ def test_a_dry_run_returns_a_preview_and_changes_nothing(api: ApiClient, agent: 
         200,
         {
             "dry_run": True,
+            "plan_hash": ANY_PLAN_HASH,
             "operation": "agents.update",
             "request": given,
             "would_update": body_of(agent, NEW_IDENTITY, SETTINGS)["agent"],

@@ -14,6 +14,7 @@ from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.payment_processor import FakePaymentProcessor
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
 
 CHECKOUT, PORTAL = "/billing/checkout-sessions", "/billing/portal-sessions"
@@ -135,6 +136,7 @@ def test_a_dry_run_checks_the_request_without_calling_the_processor(
         200,
         {
             "dry_run": True,
+            "plan_hash": ANY_PLAN_HASH,
             "operation": f"billing.create_{'checkout' if path == CHECKOUT else 'portal'}_session",
             "request": request,
             "would_create": {"id": None, "url": None},

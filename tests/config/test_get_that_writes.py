@@ -13,6 +13,7 @@ from auditlog.models import AuditEntry
 from config.api import fields
 from config.api.errors import Conflict
 from config.api.operation import Call, DryRunReply, Reply, WriteQuery, operation
+from config.api.plan import ResourcePlan, check_plan
 from config.api.serializers import dry_run_serializer_class
 from config.api.views import OperationViewSet
 from tests import factories
@@ -46,6 +47,7 @@ class StampViewSet(OperationViewSet):
     def make(self, call: Call) -> Reply | DryRunReply:
         if call.query["text"] == "bad":
             raise Conflict()
+        check_plan(ResourcePlan("stamps.make", "", None, {"text": call.query["text"]}))
         if call.dry_run:
             return DryRunReply({}, {"number": None}, "would_create")
         self.written.append(call.query["text"])

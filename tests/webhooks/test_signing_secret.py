@@ -16,6 +16,7 @@ from config.api.caller import AgentMode, WorkspaceStatus, system_caller
 from tests.conftest import ApiClient
 from tests.factories import UserFactory, WorkspaceFactory
 from tests.fakes.receiver import Receiver
+from tests.plan_hashes import ANY_PLAN_HASH
 from tests.webhooks.rows import NOON, as_user, emit, with_agent_key, with_key
 from tests.webhooks.sending import deliver_until_idle
 from webhooks import services, signing
@@ -136,6 +137,7 @@ def test_a_dry_run_shows_no_secret_and_rotates_nothing(workspace: Workspace) -> 
     assert response.status_code == 200
     assert response.json() == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "workspaces.rotate_signing_secret",
         "request": {},
         "would_update": {**before, "signing_secret": None},

@@ -15,6 +15,7 @@ from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -79,6 +80,7 @@ def test_a_dry_run_returns_a_preview_and_creates_nothing(
     assert answer.status_code == 200
     assert answer.json() == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "workspaces.create",
         "request": resolved,
         "would_create": {

@@ -21,6 +21,7 @@ from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from webhooks.models import SigningSecret
 from workspaces.models import Member, User, Workspace
 
@@ -112,6 +113,7 @@ def test_a_dry_run_returns_a_preview_and_deletes_nothing(
     assert answer.status_code == 200
     assert answer.json() == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "workspaces.delete",
         "request": {},
         "would_delete": {**before, "status": "deleted", "updated_at": "2027-03-10T12:00:00Z"},

@@ -15,6 +15,7 @@ from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -65,6 +66,7 @@ def test_a_dry_run_returns_a_preview_and_sets_nothing(api: ApiClient, workspace:
     assert answer.status_code == 200
     assert answer.json() == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "workspaces.update_caps",
         "request": {"workspace_id": workspace.id, SPEND: 7},
         "would_update": {**before, SPEND: 7, "updated_at": "2027-03-10T12:00:00Z"},

@@ -18,6 +18,7 @@ from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.plan_hashes import ANY_PLAN_HASH
 from workspaces.models import Member, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -133,6 +134,7 @@ def test_a_dry_run_returns_a_preview_and_deletes_nothing(person: User, where: st
     assert answer.status_code == 200
     assert answer.json() == {
         "dry_run": True,
+        "plan_hash": ANY_PLAN_HASH,
         "operation": "users.delete",
         "request": {},
         "would_delete": {

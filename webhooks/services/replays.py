@@ -13,6 +13,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import AgentMode, Caller, require_operator
 from config.api.errors import AgentModeForbids, InvalidState, ValidationFailed, missing_or_foreign_id_error
+from config.api.plan import ResourcePlan, check_plan, fields_of
 from config.jobs import wake_up
 from webhooks import selectors
 from webhooks.models import Delivery, DeliveryStatus
@@ -47,7 +48,9 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         now = timezone.now()
         if delivery.is_in_flight(now):
             raise InvalidState("An attempt of this delivery is in flight. Try again when it has ended.")
+        before = fields_of(delivery, "event_id", "url", "status", "attempts")
         delivery.reset_for_replay(now)
+        check_plan(ResourcePlan("webhooks.replay", delivery.id, before, {**before, "status": delivery.status}))
         if not dry_run:
             delivery.save()
             wake_up.wake_worker_loop_after_commit(LOOP_NAME)
@@ -78,7 +81,9 @@ def replay_deliveries_as_operator(
         if not Workspace.objects.filter(pk=workspace_id).exists():
             raise missing_or_foreign_id_error("workspace_id", "workspace")
         wanted = Delivery.objects.filter(workspace_id=workspace_id, status=DeliveryStatus.DEAD_LETTER)
-    replayed = _count_by_workspace(wanted) if dry_run else _replay(wanted, caller)
+    idle = dict(_idle(wanted).values_list("pk", "workspace_id")[:MAX_PER_CALL])
+    check_plan(ResourcePlan("ops.replay_deliveries", workspace_id or "", None, {"deliveries": list(idle)}))
+    replayed = Counter(idle.values()) if dry_run else _replay(list(idle), caller)
     total = replayed.total()
     if dry_run or not total:
         _record(caller, replayed or Counter({workspace_id or "": 0}), dry_run=dry_run)
@@ -104,24 +109,19 @@ def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
     return deliveries.filter(Q(lease_until=None) | Q(lease_until__lte=timezone.now())).order_by("pk")
 
 
-def _count_by_workspace(wanted: QuerySet[Delivery]) -> Counter[str]:
-    return Counter(_idle(wanted).values_list("workspace_id", flat=True)[:MAX_PER_CALL])
-
-
-def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
+def _replay(ids: Sequence[str], caller: Caller) -> Counter[str]:
     """Replay webhook deliveries in batches of one transaction each; returns how many were replayed in each workspace."""
     replayed: Counter[str] = Counter()
-    last = ""
-    while replayed.total() < MAX_PER_CALL and (rows := _replay_batch(wanted.filter(pk__gt=last), caller)):
-        replayed.update(row.workspace_id for row in rows)
-        last = rows[-1].pk
+    for start in range(0, len(ids), BATCH_SIZE):
+        batch = Delivery.objects.filter(pk__in=ids[start : start + BATCH_SIZE])
+        replayed.update(row.workspace_id for row in _replay_batch(batch, caller))
     return replayed
 
 
 @transaction.atomic
 def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
     now = timezone.now()
-    rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",))[:BATCH_SIZE])
+    rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",)))
     for row in rows:
         row.reset_for_replay(now)
     Delivery.objects.bulk_update(rows, REPLAY_FIELDS)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import Caller, operator_caller, require_recent_sign_in
 from config.api.errors import Forbidden, missing_or_foreign_id_error
+from config.api.plan import ResourcePlan, check_plan
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.workspaces import mark_workspace_deleted
@@ -73,13 +74,21 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
         if user is None:
             raise missing_or_foreign_id_error(None, "user")
         owned = list(selectors.active_workspaces_owned_by(user=user).select_for_update(no_key=True))
+        joined = Member.objects.filter(user=user).exclude(role=Member.Role.OWNER)
+        before = {
+            "is_active": True,
+            "owned_workspaces": sorted(workspace.id for workspace in owned),
+            "joined_workspaces": sorted(joined.values_list("workspace_id", flat=True)),
+        }
+        after = {"is_active": False, "owned_workspaces": [], "joined_workspaces": []}
+        check_plan(ResourcePlan("users.delete", user.id, before, after))
         if not dry_run:
             _record_deleted_identity(user)
         user.erase()
         if not dry_run:
             user.save()
             end_sessions(user)
-            Member.objects.filter(user=user).exclude(role=Member.Role.OWNER).delete()
+            joined.delete()
             for workspace in owned:
                 mark_workspace_deleted(caller=caller, workspace=workspace)
         record_entry(caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run)

@@ -1,0 +1,93 @@
+"""Plans of operations: what a request would change, as a value with a hash. Dry runs show the hash, and real calls check it.
+
+A service makes its plan, calls `check_plan`, and then writes what the plan says, or nothing in a dry run. Both ways run the
+same code up to the write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import rfc8785
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model
+
+from config.api.errors import PlanChanged
+
+
+@dataclass(frozen=True)
+class ResourcePlan:
+    """What an operation would do to one resource: the content that the resource has now, and the content to come.
+
+    `resource_id` is the resource that changes; of a new resource, the one that it would belong to, and `before` is None.
+    The same request in the same circumstances has the same plan, so it contains no ids of new rows, no current time, no
+    trace ids and not the caller. It contains no credentials either: a hash of a weak secret could be guessed.
+    """
+
+    operation: str
+    resource_id: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any]
+
+    @cached_property
+    def hash(self) -> str:
+        return hash_of_content(json.loads(json.dumps(asdict(self), cls=DjangoJSONEncoder)))
+
+
+@dataclass
+class RequestedPlan:
+    """The plan of the current request: the hash on which its caller insists, if any, and the hash that its plan has."""
+
+    expected_hash: str | None = None
+    hash: str | None = None
+
+
+_requested: ContextVar[RequestedPlan | None] = ContextVar("requested_plan", default=None)
+
+
+@contextlib.contextmanager
+def expecting_plan(plan_hash: str | None) -> Iterator[RequestedPlan]:
+    """Return a context manager in whose block `check_plan` accepts only the plan with this hash; None accepts any plan."""
+    token = _requested.set(requested := RequestedPlan(plan_hash))
+    try:
+        yield requested
+    finally:
+        _requested.reset(token)
+
+
+def check_plan(plan: ResourcePlan) -> None:
+    """Check, before anything is written, that a plan is the one on which the caller of the current request insists.
+
+    The answer to a dry run shows the plan's hash. Outside of API requests, every plan is accepted. Raises PlanChanged.
+    """
+    requested = _requested.get()
+    if requested is not None:
+        requested.hash = plan.hash
+        if requested.expected_hash not in (None, plan.hash):
+            raise PlanChanged()
+
+
+def fields_of(row: Model, *names: str) -> dict[str, Any]:
+    """Return the named fields and properties of a database row, as the content of a plan."""
+    return {name: getattr(row, name) for name in names}
+
+
+def hash_of_content(content: Any) -> str:
+    """Return the hash of a plan's content: `sha256:` and 64 hex digits over its canonical JSON (RFC 8785)."""
+    return f"sha256:{hashlib.sha256(rfc8785.dumps(_hashable(content))).hexdigest()}"
+
+
+def _hashable(value: Any) -> Any:
+    """Return JSON data with integers beyond 2**53 as text: RFC 8785 has no such numbers, but a plan's content may."""
+    if isinstance(value, dict):
+        return {name: _hashable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_hashable(each) for each in value]
+    return str(value) if type(value) is int and abs(value) >= 2**53 else value
