@@ -12,10 +12,9 @@ from accounts.models import ConnectedAccount
 from posts.models import PostGroup
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.plan_hashes import OTHER_HASH
 from tests.posts.calls import group_in
 from tests.posts.rows import TOMORROW, body_for, create, read
-
-OTHER = "sha256:" + "0" * 64
 
 
 def created(answer: Any) -> dict[str, Any]:
@@ -67,14 +66,14 @@ def test_a_post_is_created_as_planned_or_not_at_all(api: ApiClient, account: Con
 
     group = created(api.post("/posts", body_for(account), plan_hash=planned, idempotency_key="k"))
     assert group["plan_hash"] == planned
-    replayed = api.post("/posts", body_for(account), plan_hash=OTHER, idempotency_key="k")
+    replayed = api.post("/posts", body_for(account), plan_hash=OTHER_HASH, idempotency_key="k")
     assert (created(replayed)["id"], replayed["Idempotency-Replayed"]) == (group["id"], "true")
 
 
 def test_the_hash_is_compared_for_dry_runs_too(api: ApiClient, account: ConnectedAccount) -> None:
     body = {**body_for(account), "dry_run": True}
 
-    assert_envelope(api.post("/posts", body, plan_hash=OTHER), 409, "PLAN_CHANGED")
+    assert_envelope(api.post("/posts", body, plan_hash=OTHER_HASH), 409, "PLAN_CHANGED")
 
 
 @pytest.mark.parametrize("value", ["", "x", "sha256:" + "A" * 64, "md5:" + "0" * 64, "sha256:" + "0" * 63])

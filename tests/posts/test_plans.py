@@ -18,6 +18,7 @@ from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
+from tests.plan_hashes import OTHER_HASH
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 from webhooks.models import Event
 from workspaces.models import Member, User, Workspace
@@ -274,3 +275,15 @@ def test_an_owner_who_narrows_the_agent_changes_its_plans(owner: User, agent_cli
     error = assert_envelope(commit(agent, made), 409, "PLAN_CHANGED")
     assert {"field": "ceiling", "code": "changed"}.items() <= error["details"][0].items()
     assert not PostGroup.objects.exists()
+
+
+def test_a_plan_is_committed_only_with_its_own_hash(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    made = plan(api, "posts.create", body_for(account))
+
+    refused = assert_envelope(commit(api, made, plan_hash=OTHER_HASH), 409, "PLAN_CHANGED")
+    assert "plan" not in refused
+    assert state_of(api, made) == made
+    assert not PostGroup.objects.exists()
+
+    assert commit(api, made, plan_hash=made["hash"]).status_code == 201
+    assert commit(api, made, plan_hash=OTHER_HASH)["Idempotency-Replayed"] == "true"
