@@ -23,6 +23,7 @@ from billing.nearly_spent_budgets import WorkspaceBudgetUse, nearly_spent_budget
 from config.notices.models import Notice, NoticeKind
 from config.notices.occurrences import BUDGET_THRESHOLDS
 from posts.models import PostGroup
+from posts.post_group_json import approval_url
 from posts.selectors import groups_with_targets
 from posts.states import RETRYABLE, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
@@ -30,6 +31,7 @@ from workspaces.models import Workspace
 
 MAX_LINES = 10  # of one e-mail; the linked page shows all
 MAX_NAME_LENGTH = 80
+PLAN_HASH_LENGTH = len("sha256:") + 12  # as much of it as a person compares
 STATUS_PHRASES = {
     GroupStatus.FAILED: "failed",
     GroupStatus.PARTIAL: "failed on some of its accounts",
@@ -77,9 +79,10 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         return None
     return _Body(
         f"A post waits for approval in {name}" if number == 1 else f"{number} posts wait for approval in {name}",
-        [_described(group, workspace) for group in groups[:MAX_LINES]],
+        [f"{_described(group, workspace)}{_plan_line(group)}\n  {approval_url(group)}" for group in groups[:MAX_LINES]],
         number,
-        "Nothing is published until somebody approves it. Approve or reject it here:",
+        "Nothing is published until somebody approves it. The page of each post shows what would be published, and the "
+        "whole hash of its plan.\nAll posts that wait for approval:",
         _page(workspace, "approvals"),
     )
 
@@ -192,6 +195,11 @@ def _described(group: PostGroup, workspace: Workspace) -> str:
     names = dict.fromkeys(platform(target.platform).label for target in group.targets.all())
     when = f"for {_time(group.scheduled_at, workspace)}" if group.scheduled_at else "without a time"
     return f"To {', '.join(names)}, {when}, created {_time(group.created_at, workspace)}"
+
+
+def _plan_line(group: PostGroup) -> str:
+    """Return the line with the beginning of the hash of a post's plan; the page of the post shows the whole hash."""
+    return f"\n  Plan {group.plan_hash[:PLAN_HASH_LENGTH]}…" if group.plan_hash else ""
 
 
 def _why(row: Delivery) -> str:

@@ -49,12 +49,15 @@ def bluesky(workspace: Workspace) -> ConnectedAccount:
 def test_a_post_that_waits_for_approval_is_reported(
     workspace: Workspace, bluesky: ConnectedAccount, agent_client: Any
 ) -> None:
-    scheduled(agent_client(default_mode="requires_confirmation"), bluesky)
+    group = scheduled(agent_client(default_mode="requires_confirmation"), bluesky)
     [message] = send_emails()
 
     assert message.subject == "A post waits for approval in Workshop"
     assert message.to == [workspace.owner_user.email]
-    assert "- To Bluesky, for 17 Mar 2027, 12:00 (UTC), created 10 Mar 2027, 13:00 (UTC)\n" in message.body
+    assert (
+        "- To Bluesky, for 17 Mar 2027, 12:00 (UTC), created 10 Mar 2027, 13:00 (UTC)\n"
+        f"  Plan {group['plan_hash'][:19]}…\n  {group['approval_url']}\n"
+    ) in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/approvals\n" in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/settings/notices\n" in message.body
     assert "Nobody may read" not in message.body
