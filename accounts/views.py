@@ -22,6 +22,7 @@ from accounts.serializers.capabilities import AccountCapabilitiesSerializer, Ser
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
+from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 
 
@@ -43,12 +44,11 @@ class AccountViewSet(OperationViewSet):
         "access; the connection is completed in the browser that comes back, or by GET /accounts/oauth/callback. Some "
         "platforms ask for something before the grant, such as `kind` (a member's profile, or pages): it goes into "
         "`credentials`, as the platform's `credentials_schema` says in GET /capabilities.",
-        scope="accounts.write",
-        body=ConnectSerializer,
+        access=Access("accounts.write"),
+        body=Body(ConnectSerializer),
         responses={200: ConnectAnswer},
         preview=ConnectPreview,
-        idempotent="lease",
-        replay=_connected_before,
+        idempotency=Idempotency("lease", replay=_connected_before),
         errors=("CREDENTIALS_REJECTED", "CONNECTION_UNAVAILABLE", "PLATFORM_ERROR"),
     )
     def connect(self, call: Call) -> Reply | DryRunReply:
@@ -69,7 +69,7 @@ class AccountViewSet(OperationViewSet):
     @operation(
         "accounts.list",
         summary="List the connected accounts of a workspace",
-        scope="accounts.read",
+        access=Access("accounts.read"),
         query=AccountsQuery,
         responses={200: AccountPage},
     )
@@ -79,7 +79,7 @@ class AccountViewSet(OperationViewSet):
     @operation(
         "accounts.status",
         summary="Ask the platform whether an account still works",
-        scope="accounts.read",
+        access=Access("accounts.read"),
         responses={200: AccountEnvelope},
         errors=("PLATFORM_ERROR",),
     )
@@ -89,7 +89,7 @@ class AccountViewSet(OperationViewSet):
     @operation(
         "accounts.capabilities",
         summary="What an account's platform takes",
-        scope="accounts.read",
+        access=Access("accounts.read"),
         responses={200: AccountCapabilitiesSerializer},
     )
     def capabilities(self, call: Call, account_id: str) -> Reply:
@@ -102,10 +102,10 @@ class AccountViewSet(OperationViewSet):
     @operation(
         "accounts.disconnect",
         summary="Disconnect an account",
-        scope="accounts.write",
+        access=Access("accounts.write"),
         responses={200: AccountEnvelope},
         preview=DisconnectPreview,
-        idempotent="lease",
+        idempotency=Idempotency("lease"),
         errors=("ACCOUNT_NOT_ALLOWED",),
     )
     def destroy(self, call: Call, account_id: str) -> Reply | DryRunReply:
@@ -123,11 +123,11 @@ class OAuthCallbackViewSet(OperationViewSet):
         summary="Complete a connection that was granted at the platform",
         description="For whoever began it, with the state and the platform's code. Where the grant opens several accounts, "
         "the answer lists them as choices, and the same call with a `choice` attaches one.",
-        scope="accounts.write",
+        access=Access("accounts.write"),
         query=OAuthCallbackQuery,
         responses={200: CompleteConnectionAnswer},
         preview=CompleteConnectionPreview,
-        idempotent="lease",
+        idempotency=Idempotency("lease"),
         errors=("OAUTH_STATE_INVALID", "CREDENTIALS_REJECTED", "CONNECTION_UNAVAILABLE", "PLATFORM_ERROR"),
     )
     def complete(self, call: Call) -> Reply | DryRunReply:

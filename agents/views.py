@@ -30,6 +30,7 @@ from auditlog.serializers import AgentLogsQuery, LogPage
 from auditlog.views import logs_reply
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
+from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 
 
@@ -53,12 +54,11 @@ class AgentViewSet(OperationViewSet):
     @operation(
         "agents.create",
         summary="Register an agent and issue its one-time claim token",
-        scope="api_keys.write",
-        body=CreateAgentSerializer,
+        access=Access("api_keys.write"),
+        body=Body(CreateAgentSerializer),
         responses={201: AgentCreatedSerializer},
         preview=CreateAgentPreview,
-        idempotent="transaction",
-        secrets=("claim_token",),
+        idempotency=Idempotency("transaction", secrets=("claim_token",)),
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "CONFLICT", "WEBHOOK_URL_NOT_ALLOWED"),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
@@ -85,11 +85,11 @@ class AgentViewSet(OperationViewSet):
         "rate_limit_per_minute, posts_per_day_cap, monthly_spend_cap_cents, monthly_social_url_post_cap, webhook_url. "
         "The caller must hold each added scope. A higher mode, a wider or removed allowlist, a higher or "
         "removed cap and a higher rate need every scope of the agent.",
-        scope="api_keys.write",
-        body=UpdateAgentSerializer,
+        access=Access("api_keys.write"),
+        body=Body(UpdateAgentSerializer),
         responses={200: AgentEnvelope},
         preview=UpdateAgentPreview,
-        idempotent="transaction",
+        idempotency=Idempotency("transaction"),
         errors=("FORBIDDEN", "NOT_FOUND", "INVALID_STATE", "WEBHOOK_URL_NOT_ALLOWED"),
     )
     def partial_update(self, call: Call, agent_id: str) -> Reply | DryRunReply:
@@ -102,10 +102,10 @@ class AgentViewSet(OperationViewSet):
         "agents.revoke",
         summary="Revoke an agent",
         description="Its keys stop at once. Revoking a revoked agent returns it again.",
-        scope="api_keys.write",
+        access=Access("api_keys.write"),
         responses={200: RevokedAgentEnvelope},
         preview=RevokeAgentPreview,
-        idempotent="transaction",
+        idempotency=Idempotency("transaction"),
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "NOT_FOUND"),
     )
     def destroy(self, call: Call, agent_id: str) -> Reply | DryRunReply:
@@ -121,8 +121,7 @@ class AgentViewSet(OperationViewSet):
         "An agent may rotate its own key without any scope; others need api_keys.write and every scope of the agent.",
         responses={200: KeyRotatedSerializer},
         preview=RotateKeyPreview,
-        idempotent="transaction",
-        secrets=("token",),
+        idempotency=Idempotency("transaction", secrets=("token",)),
         errors=("REAUTHENTICATION_REQUIRED", "SCOPE_MISSING", "FORBIDDEN", "NOT_FOUND", "INVALID_STATE"),
     )
     def rotate_key(self, call: Call, agent_id: str) -> Reply | DryRunReply:
@@ -135,12 +134,10 @@ class AgentViewSet(OperationViewSet):
     @operation(
         "agents.claim",
         summary="Exchange a claim token for the agent's API key",
-        body=ClaimSerializer,
+        body=Body(ClaimSerializer),
         responses={200: AgentClaimedSerializer},
-        idempotent="transaction",
-        idempotency_actor=_claim,
-        secrets=("token",),
-        claim_token=True,
+        idempotency=Idempotency("transaction", actor=_claim, secrets=("token",)),
+        access=Access(claim_token=True),
         errors=("CLAIM_TOKEN_INVALID", "CLAIM_TOKEN_USED", "CLAIM_TOKEN_EXPIRED"),
     )
     def claim(self, call: Call) -> Reply:
@@ -151,7 +148,7 @@ class AgentViewSet(OperationViewSet):
     @operation(
         "agents.logs",
         summary="Read what an agent did or tried, newest first",
-        scope="logs.read",
+        access=Access("logs.read"),
         query=AgentLogsQuery,
         responses={200: LogPage},
         media_types=("text/csv",),
@@ -166,7 +163,7 @@ class ApiKeyViewSet(OperationViewSet):
     @operation(
         "api_keys.list",
         summary="List the API keys of a workspace and its agents",
-        scope="api_keys.write",
+        access=Access("api_keys.write"),
         query=ApiKeysQuery,
         responses={200: ApiKeyPage},
         errors=("FORBIDDEN", "NOT_FOUND"),
@@ -177,13 +174,11 @@ class ApiKeyViewSet(OperationViewSet):
     @operation(
         "api_keys.create",
         summary="Create a workspace API key",
-        scope="api_keys.write",
-        body=CreateApiKeySerializer,
+        access=Access("api_keys.write"),
+        body=Body(CreateApiKeySerializer),
         responses={201: KeyIssuedSerializer},
         preview=CreateApiKeyPreview,
-        idempotent="transaction",
-        replay_status=200,
-        secrets=("token",),
+        idempotency=Idempotency("transaction", replay_status=200, secrets=("token",)),
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "CONFLICT"),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
@@ -195,10 +190,10 @@ class ApiKeyViewSet(OperationViewSet):
     @operation(
         "api_keys.revoke",
         summary="Revoke an API key",
-        scope="api_keys.write",
+        access=Access("api_keys.write"),
         responses={200: ApiKeyEnvelope},
         preview=RevokeApiKeyPreview,
-        idempotent="transaction",
+        idempotency=Idempotency("transaction"),
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN"),
     )
     def destroy(self, call: Call, api_key_id: str) -> Reply | DryRunReply:

@@ -7,6 +7,7 @@ from auditlog.csv_export import stream_rows_as_csv
 from auditlog.serializers import LogPage, LogsQuery
 from config.api.operation import Call, Reply, operation
 from config.api.paging import page_body, paginate
+from config.api.policies import Access
 from config.api.views import OperationViewSet
 
 
@@ -14,7 +15,7 @@ class LogViewSet(OperationViewSet):
     @operation(
         "logs.list",
         summary="Read a workspace's audit log, newest first",
-        scope="logs.read",
+        access=Access("logs.read"),
         query=LogsQuery,
         responses={200: LogPage},
         media_types=("text/csv",),

@@ -20,6 +20,7 @@ from billing.serializers import (
     UsageSerializer,
 )
 from config.api.operation import Call, DryRunReply, Reply, operation
+from config.api.policies import Access, Body
 from config.api.views import OperationViewSet
 
 
@@ -27,7 +28,7 @@ class UsageViewSet(OperationViewSet):
     @operation(
         "usage.get",
         summary="Read a workspace's usage and spend cap in a month",
-        scope="usage.read",
+        access=Access("usage.read"),
         query=UsageQuery,
         responses={200: UsageSerializer},
         errors=("NOT_FOUND",),
@@ -47,7 +48,7 @@ class AgentUsageViewSet(OperationViewSet):
     @operation(
         "agents.usage",
         summary="Read an agent's usage and its own spend cap in a month",
-        scope="usage.read",
+        access=Access("usage.read"),
         query=PeriodQuery,
         responses={200: AgentUsageSerializer},
         errors=("NOT_FOUND",),
@@ -60,7 +61,7 @@ class BillingViewSet(OperationViewSet):
     @operation(
         "billing.get",
         summary="Read a workspace's projected bill in a month",
-        scope="usage.read",
+        access=Access("usage.read"),
         query=BillingQuery,
         responses={200: BillingSerializer},
         errors=("NOT_FOUND",),
@@ -80,7 +81,7 @@ class BillingViewSet(OperationViewSet):
         "billing.create_checkout_session",
         summary="Open a page where a workspace subscribes to a plan",
         description="A workspace that has a subscription gets a portal session instead.",
-        body=CreateCheckoutSessionSerializer,
+        body=Body(CreateCheckoutSessionSerializer),
         responses={200: SessionEnvelope},
         preview=CheckoutSessionPreview,
         errors=("USER_SESSION_REQUIRED", "FORBIDDEN", "BILLING_UNAVAILABLE"),
@@ -94,7 +95,7 @@ class BillingViewSet(OperationViewSet):
     @operation(
         "billing.create_portal_session",
         summary="Open a page where a workspace's payment methods, invoices and subscription are managed",
-        body=CreatePortalSessionSerializer,
+        body=Body(CreatePortalSessionSerializer),
         responses={200: SessionEnvelope},
         preview=PortalSessionPreview,
         errors=("USER_SESSION_REQUIRED", "FORBIDDEN", "BILLING_UNAVAILABLE"),
@@ -111,8 +112,8 @@ class ProcessorWebhookViewSet(OperationViewSet):
         "billing.receive_event",
         summary="Receive an event of the payment processor",
         description="The processor's own header `Stripe-Signature` may be used instead of `Processor-Signature`.",
-        public=True,
-        raw_body=True,
+        access=Access(public=True),
+        body=Body(raw=True),
         headers=(
             OpenApiParameter(
                 "Processor-Signature",

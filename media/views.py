@@ -8,6 +8,7 @@ from typing import Any
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
+from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from media import selectors, services
 from media.models import MediaAsset
@@ -38,14 +39,12 @@ class MediaViewSet(OperationViewSet):
             "The type is detected from the content. The file is scanned and the location where it was recorded is removed "
             "before it is stored. `platforms` says which platforms accept it."
         ),
-        scope="media.upload",
-        body=UploadSerializer,
-        upload=UPLOAD,
+        access=Access("media.upload"),
+        body=Body(UploadSerializer, upload=UPLOAD),
         responses={201: MediaEnvelope},
         preview=UploadMediaPreview,
-        idempotent="lease",
-        lease=timedelta(minutes=5),  # to fetch, scan and store a long video
-        replay=replayed_upload_response,
+        # The lease is long enough to fetch, scan and store a long video.
+        idempotency=Idempotency("lease", lease=timedelta(minutes=5), replay=replayed_upload_response),
         errors=(
             "FORBIDDEN",
             "MEDIA_TYPE_NOT_ALLOWED",
@@ -65,7 +64,7 @@ class MediaViewSet(OperationViewSet):
     @operation(
         "media.list",
         summary="List the media assets of a workspace, newest first",
-        scope=selectors.LIST_SCOPES,
+        access=Access(selectors.LIST_SCOPES),
         query=MediaQuery,
         responses={200: MediaPage},
         errors=("NOT_FOUND",),
@@ -77,10 +76,10 @@ class MediaViewSet(OperationViewSet):
         "media.delete",
         summary="Delete a media asset",
         description="Its URLs stop working at once. An asset used by an unfinished post cannot be deleted.",
-        scope="media.upload",
+        access=Access("media.upload"),
         responses={200: MediaEnvelope},
         preview=DeleteMediaPreview,
-        idempotent="transaction",
+        idempotency=Idempotency("transaction"),
         errors=("FORBIDDEN", "NOT_FOUND", "MEDIA_IN_USE"),
     )
     def destroy(self, call: Call, media_id: str) -> Reply | DryRunReply:

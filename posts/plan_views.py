@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Operation, Reply, operation, render_preview
+from config.api.policies import Access, Body, Idempotency
 from config.api.serializers import shared_serializer_instance
 from config.api.views import OperationViewSet
 from posts import selectors, services
@@ -54,11 +55,10 @@ class PlanViewSet(OperationViewSet):
         summary="Plan an operation on posts, to commit it later",
         description="Nothing is reserved, charged or published. The plan can be committed within an hour, by its maker or by "
         "a person who may confirm posts.",
-        scope=WRITE_SCOPES,
-        body=CreatePlanSerializer,
+        access=Access(WRITE_SCOPES),
+        body=Body(CreatePlanSerializer),
         responses={201: PlanEnvelope},
-        idempotent="transaction",
-        replay=_replay_plan,
+        idempotency=Idempotency("transaction", replay=_replay_plan),
         errors=("NOT_FOUND", *OPERATION_ERRORS),
     )
     def create(self, call: Call) -> Reply:
@@ -69,7 +69,7 @@ class PlanViewSet(OperationViewSet):
         plan = services.create_plan(caller=call.caller, planned=planned)
         return Reply({"plan": plan}, 201, plan.id)
 
-    @operation("plans.get", summary="Read a plan", scope="posts.read", responses={200: PlanEnvelope})
+    @operation("plans.get", summary="Read a plan", access=Access("posts.read"), responses={200: PlanEnvelope})
     def retrieve(self, call: Call, plan_id: str) -> Reply:
         return Reply({"plan": services.get_plan(caller=call.caller, plan_id=plan_id)})
 
@@ -78,12 +78,11 @@ class PlanViewSet(OperationViewSet):
         summary="Do what a plan says, or nothing",
         description="The answer is that of the operation. If it would now do anything else than the plan says, the answer is "
         "409 PLAN_CHANGED with a new plan. A person's commit of an agent's plan approves it.",
-        scope=WRITE_SCOPES,
-        body=CommitPlanSerializer,
+        access=Access(WRITE_SCOPES),
+        body=Body(CommitPlanSerializer),
         responses={200: PostGroupEnvelope, 201: CommittedPlanSerializer},
         preview=CommitPlanPreview,
-        idempotent="lease",
-        replay=_replay_commit,
+        idempotency=Idempotency("lease", replay=_replay_commit),
         errors=("NOT_FOUND", "FORBIDDEN", "PLAN_EXPIRED", *OPERATION_ERRORS),
     )
     def commit(self, call: Call, plan_id: str) -> Reply | DryRunReply:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import Page, page_body
+from config.api.policies import Access, Body, Idempotency
 from config.api.scopes import any_of
 from config.api.views import OperationViewSet
 from posts import selectors, services
@@ -72,8 +73,7 @@ def _replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]
 _group_operation = functools.partial(
     operation,
     responses={200: PostGroupEnvelope},
-    idempotent="commit",
-    replay=_replay_post_group,
+    idempotency=Idempotency("commit", replay=_replay_post_group),
 )
 
 
@@ -81,8 +81,8 @@ class PostViewSet(OperationViewSet):
     @operation(
         "posts.validate",
         summary="Check content against its targets' platforms",
-        scope=ANY_POSTS_SCOPE,
-        body=ValidatePostSerializer,
+        access=Access(ANY_POSTS_SCOPE),
+        body=Body(ValidatePostSerializer),
         responses={200: ValidationSerializer},
         writes=False,
         errors=("ACCOUNT_NOT_ALLOWED",),
@@ -95,13 +95,12 @@ class PostViewSet(OperationViewSet):
         summary="Draft, schedule, publish or preview a post group",
         description="The scope is posts.draft for drafts, posts.schedule with `scheduled_at`, posts.publish otherwise; "
         "dry runs and sandbox posts (`sandbox: true`, or only sandbox accounts as targets) need any of them.",
-        scope=WRITE_SCOPES,
-        body=CreatePostSerializer,
+        access=Access(WRITE_SCOPES),
+        body=Body(CreatePostSerializer),
         responses={201: PostCreatedSerializer},
         preview=CreatePostPreview,
         preview_status=201,
-        idempotent="commit",
-        replay=_replay_post_group,
+        idempotency=Idempotency("commit", replay=_replay_post_group),
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
@@ -110,13 +109,12 @@ class PostViewSet(OperationViewSet):
     @operation(
         "posts.create_batch",
         summary="Create up to 100 post groups, all or none",
-        scope=WRITE_SCOPES,
-        body=CreateBatchSerializer,
+        access=Access(WRITE_SCOPES),
+        body=Body(CreateBatchSerializer),
         responses={201: PostGroupsEnvelope},
         preview=CreateBatchPreview,
         preview_status=201,
-        idempotent="commit",
-        replay=_replay_post_groups,
+        idempotency=Idempotency("commit", replay=_replay_post_groups),
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | DryRunReply:
@@ -125,7 +123,7 @@ class PostViewSet(OperationViewSet):
     @operation(
         "posts.list",
         summary="List the posts of a local calendar day",
-        scope="posts.read",
+        access=Access("posts.read"),
         query=PostsOnDayQuery,
         responses={200: PostsOnDaySerializer},
     )
@@ -140,7 +138,7 @@ class PostViewSet(OperationViewSet):
     @operation(
         "posts.search",
         summary="Search post groups",
-        scope="posts.read",
+        access=Access("posts.read"),
         query=SearchPostsQuery,
         responses={200: SearchedPostsSerializer},
     )
@@ -152,7 +150,7 @@ class PostViewSet(OperationViewSet):
     @operation(
         "posts.get",
         summary="Read a post group with the status of each target",
-        scope="posts.read",
+        access=Access("posts.read"),
         responses={200: PostGroupEnvelope},
     )
     def retrieve(self, call: Call, post_group_id: str) -> Reply:
@@ -163,8 +161,8 @@ class PostViewSet(OperationViewSet):
         "posts.update",
         summary="Edit a draft, a scheduled group, or a group awaiting confirmation",
         description="Raises content_version. An edit by an agent that needs confirmation sends the group back for approval.",
-        scope=WRITE_SCOPES,
-        body=UpdatePostSerializer,
+        access=Access(WRITE_SCOPES),
+        body=Body(UpdatePostSerializer),
         preview=UpdatePostPreview,
         errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
@@ -174,7 +172,7 @@ class PostViewSet(OperationViewSet):
     @_group_operation(
         "posts.cancel",
         summary="Cancel a draft or a scheduled post group",
-        scope=any_of("posts.schedule", "posts.draft"),
+        access=Access(any_of("posts.schedule", "posts.draft")),
         preview=CancelPostPreview,
         errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
@@ -184,8 +182,8 @@ class PostViewSet(OperationViewSet):
     @_group_operation(
         "posts.retry",
         summary="Retry the failed targets of a post group",
-        scope="posts.publish",
-        body=RetryPostSerializer,
+        access=Access("posts.publish"),
+        body=Body(RetryPostSerializer),
         preview=RetryPostPreview,
         errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
@@ -196,8 +194,8 @@ class PostViewSet(OperationViewSet):
         "posts.confirm",
         summary="Approve a draft or a group awaiting confirmation",
         description="For a signed-in owner or admin, or a workspace key; never for an agent.",
-        scope=REVIEWERS,
-        body=ConfirmPostSerializer,
+        access=Access(REVIEWERS),
+        body=Body(ConfirmPostSerializer),
         preview=ConfirmPostPreview,
         errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
@@ -208,8 +206,8 @@ class PostViewSet(OperationViewSet):
         "posts.reject",
         summary="Reject a group awaiting confirmation",
         description="For a signed-in owner or admin, or a workspace key; never for an agent.",
-        scope=REVIEWERS,
-        body=RejectPostSerializer,
+        access=Access(REVIEWERS),
+        body=Body(RejectPostSerializer),
         preview=RejectPostPreview,
         errors=("FORBIDDEN", "INVALID_STATE"),
     )
@@ -218,10 +216,10 @@ class PostViewSet(OperationViewSet):
 
     @_group_operation(
         "posts.resolve",
-        idempotent="transaction",
+        idempotency=Idempotency("transaction", replay=_replay_post_group),
         summary="Say whether an unconfirmed target was published",
-        scope="posts.publish",
-        body=ResolvePostSerializer,
+        access=Access("posts.publish"),
+        body=Body(ResolvePostSerializer),
         preview=ResolvePostPreview,
         errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
+from config.api.policies import Access, Idempotency
 from config.api.views import OperationViewSet
 from webhooks import selectors, services, signing
 from webhooks.serializers import (
@@ -21,7 +22,7 @@ class WorkspaceSigningSecretViewSet(OperationViewSet):
         "workspaces.get_signing_secret",
         summary="Read the secret that signs a workspace's deliveries",
         description="For people and workspace keys, never for an agent. Each read is recorded in the audit log.",
-        scope="api_keys.write",
+        access=Access("api_keys.write"),
         responses={200: SigningSecretSerializer},
         writes=False,
         audited_read=True,
@@ -35,11 +36,10 @@ class WorkspaceSigningSecretViewSet(OperationViewSet):
         "workspaces.rotate_signing_secret",
         summary="Replace the secret that signs a workspace's deliveries",
         description="For 24 hours deliveries have two `v1` signatures, the new secret's first.",
-        scope="api_keys.write",
+        access=Access("api_keys.write"),
         responses={200: SigningSecretSerializer},
         preview=RotateSigningSecretPreview,
-        idempotent="transaction",
-        secrets=("signing_secret",),
+        idempotency=Idempotency("transaction", secrets=("signing_secret",)),
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def rotate(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
@@ -54,7 +54,7 @@ class DeliveryViewSet(OperationViewSet):
     @operation(
         "webhooks.list",
         summary="List a workspace's deliveries, newest first",
-        scope="posts.read",
+        access=Access("posts.read"),
         query=DeliveriesQuery,
         responses={200: DeliveryPage},
         errors=("NOT_FOUND",),
@@ -66,10 +66,10 @@ class DeliveryViewSet(OperationViewSet):
         "webhooks.replay",
         summary="Send a delivery again",
         description="Sends the same body with the same delivery id and a new signature.",
-        scope="posts.publish",
+        access=Access("posts.publish"),
         responses={200: DeliveryEnvelope},
         preview=ReplayDeliveryPreview,
-        idempotent="transaction",
+        idempotency=Idempotency("transaction"),
         errors=("NOT_FOUND", "INVALID_STATE", "AGENT_MODE_FORBIDS"),
     )
     def replay(self, call: Call, delivery_id: str) -> Reply | DryRunReply:

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
+from config.api.policies import Access, Body, Idempotency
 from config.api.views import OperationViewSet
 from workspaces import selectors, services
 from workspaces.serializers import (
@@ -33,7 +34,10 @@ def _owner(call: Call) -> str:
 
 class WorkspaceViewSet(OperationViewSet):
     @operation(
-        "workspaces.list", summary="List the workspaces of an owner", query=WorkspacesQuery, responses={200: WorkspacePage}
+        "workspaces.list",
+        summary="List the workspaces of an owner",
+        query=WorkspacesQuery,
+        responses={200: WorkspacePage},
     )
     def list(self, call: Call) -> Reply:
         return Reply(page_body("workspaces", selectors.visible_workspaces_owned_by(caller=call.caller, **call.query)))
@@ -41,12 +45,11 @@ class WorkspaceViewSet(OperationViewSet):
     @operation(
         "workspaces.create",
         summary="Create a workspace",
-        scope="api_keys.write",
-        body=CreateWorkspaceSerializer,
+        access=Access("api_keys.write"),
+        body=Body(CreateWorkspaceSerializer),
         responses={201: WorkspaceEnvelope},
         preview=CreateWorkspacePreview,
-        idempotent="transaction",
-        idempotency_actor=_owner,
+        idempotency=Idempotency("transaction", actor=_owner),
         errors=("FORBIDDEN", "WORKSPACE_PAUSED", "CONFLICT"),
     )
     def create(self, call: Call) -> Reply | DryRunReply:
@@ -59,11 +62,11 @@ class WorkspaceViewSet(OperationViewSet):
         "workspaces.update_caps",
         summary="Change a workspace's monthly caps",
         description="A cap may be lower than what is already spent; it then stops further spending.",
-        scope="api_keys.write",
-        body=UpdateCapsSerializer,
+        access=Access("api_keys.write"),
+        body=Body(UpdateCapsSerializer),
         responses={200: WorkspaceEnvelope},
         preview=UpdateCapsPreview,
-        idempotent="transaction",
+        idempotency=Idempotency("transaction"),
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def partial_update(self, call: Call, workspace_id: str) -> Reply | DryRunReply:
@@ -77,7 +80,7 @@ class WorkspaceViewSet(OperationViewSet):
         summary="Delete a workspace",
         description="Its keys and agents stop at once. Its tokens and secrets are destroyed and its unfinished posts "
         "cancelled within two minutes.",
-        scope="api_keys.write",
+        access=Access("api_keys.write"),
         responses={200: WorkspaceEnvelope},
         preview=DeleteWorkspacePreview,
         errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "NOT_FOUND"),
@@ -91,7 +94,7 @@ class WorkspaceViewSet(OperationViewSet):
     @operation(
         "workspaces.export",
         summary="Export a workspace",
-        scope="api_keys.write",
+        access=Access("api_keys.write"),
         responses={200: WorkspaceExportSerializer},
         audited_read=True,
         errors=("FORBIDDEN", "NOT_FOUND"),

@@ -11,8 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.http import HttpResponse
@@ -36,9 +35,9 @@ from config.api.operation_input import (
     validated_query,
 )
 from config.api.plan import RequestedPlan, expecting_plan
-from config.api.scopes import AnyOf
+from config.api.policies import Access, Body, Idempotency
 from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer_instance
-from config.api.uploads import UploadRules, UploadTempFiles
+from config.api.uploads import UploadTempFiles
 from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
 from config.db.writes import Write
 
@@ -50,36 +49,23 @@ INPUT_ERRORS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAl
 class Operation:
     """The declaration of an API operation: what was given to the @operation decorator.
 
-    `public`: no bearer token is needed; the caller is anonymous. `operator`: only ADMIN_TOKEN is accepted.
-    `raw_body`: any JSON object, which the service parses. `headers`: request headers that it reads.
-    `media_types`: answers besides JSON (`Reply.response`). `upload`: it takes a file, as multipart/form-data or in JSON.
-    `lease`: how long a request in lease mode may run before a repeated request takes it over.
+    `headers`: request headers that it reads. `media_types`: answers besides JSON (`Reply.response`).
     `audited_read`: a sensitive read that leaves an audit entry. The service records successes, this module refusals.
     """
 
     name: str
     summary: str
     responses: dict[int, type[BaseSerializer]]
-    scope: str | AnyOf | None = None
-    body: type[StrictSerializer] | None = None
+    access: Access = field(default_factory=Access)
+    body: Body = field(default_factory=Body)
     query: type[QuerySerializer] = QuerySerializer
-    upload: UploadRules | None = None
-    idempotent: Literal["transaction", "commit", "lease"] | None = None
-    lease: timedelta = idempotency.LEASE
+    idempotency: Idempotency = field(default_factory=Idempotency)
     preview: type[Serializer] | None = None
     preview_status: int = 200
     writes: bool = True
     audited_read: bool = False
-    claim_token: bool = False
-    public: bool = False
-    operator: bool = False
-    raw_body: bool = False
     headers: tuple[OpenApiParameter, ...] = ()
     media_types: tuple[str, ...] = ()
-    idempotency_actor: Callable[[Call], str] | None = None
-    replay: Callable[[Call, IdempotencyRecord], Any] | None = None
-    replay_status: int | None = None
-    secrets: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     description: str = ""
 
@@ -89,7 +75,7 @@ class Operation:
 
     @property
     def body_serializer(self) -> type[StrictSerializer]:
-        return self.body or (WriteBody if self.preview else StrictSerializer)
+        return self.body.serializer or (WriteBody if self.preview else StrictSerializer)
 
     @property
     def query_serializer(self) -> type[QuerySerializer]:
@@ -97,7 +83,7 @@ class Operation:
 
     def method_may_write(self, method: str) -> bool:
         """Return whether requests to an API operation by this HTTP method count as writes; False for public operations."""
-        return self.writes and not self.public and (method not in SAFE_METHODS or self.preview is not None)
+        return self.writes and not self.access.public and (method not in SAFE_METHODS or self.preview is not None)
 
 
 @dataclass
@@ -144,7 +130,7 @@ class Reply:
 def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
     """Decorate a view's method `(self, call, **path) -> Reply | Preview` as an API operation, such as `posts.create`."""
     declaration = Operation(name, **declared)
-    if declaration.body and not declaration.body.__doc__:
+    if declaration.body.serializer and not declaration.body.serializer.__doc__:
         raise TypeError(f"{name}: the serializer of its body needs a docstring.")
 
     def decorate(method: Method) -> Method:
@@ -159,14 +145,14 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
 
 
 def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> HttpResponseBase:
-    caller = Caller("nobody", "nobody") if declared.public else cast(Caller, request.user)
+    caller = Caller("nobody", "nobody") if declared.access.public else cast(Caller, request.user)
     call: Call | None = None
-    with UploadTempFiles(declared.upload.most_bytes if declared.upload else None) as spool:
+    with UploadTempFiles(declared.body.upload.most_bytes if declared.body.upload else None) as spool:
         try:
             if any("\0" in value for value in path.values()):  # PostgreSQL text cannot contain NUL
                 raise errors.NotFound()
-            key = idempotency.checked_key(request.META.get("HTTP_IDEMPOTENCY_KEY")) if declared.idempotent else None
-            if declared.upload:
+            key = idempotency.checked_key(request.META.get("HTTP_IDEMPOTENCY_KEY")) if declared.idempotency.mode else None
+            if declared.body.upload:
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
             raw = parsed_body(declared, request, spool)
             try:
@@ -195,19 +181,19 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
 def _require_scope(caller: Caller, declared: Operation) -> None:
     """Check that the calling API key or agent has an operation's scope before it runs; users are checked later."""
     if not caller.is_user and caller.kind != "claim":
-        require_scope(caller, declared.scope)
+        require_scope(caller, declared.access.scope)
 
 
 def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None) -> HttpResponseBase:
     if key is None or call.dry_run:
         return _respond(call, work())
     keyed = _keyed_request(call, key)
-    stored = functools.partial(_stored_answer, call)
-    if call.operation.idempotent == "commit":
+    policy, stored = call.operation.idempotency, functools.partial(_stored_answer, call)
+    if policy.mode == "commit":
         call.answer_writes = lambda reply: [idempotency.answer_write(keyed, stored(reply))]
         result = idempotency.run_or_replay(keyed, work)
-    elif call.operation.idempotent == "lease":
-        result = idempotency.run_under_lease(keyed, work, stored, lease=call.operation.lease)
+    elif policy.mode == "lease":
+        result = idempotency.run_under_lease(keyed, work, stored, lease=policy.lease)
     else:
         result = idempotency.run_or_replay_in_transaction(keyed, work, stored)
     if isinstance(result, IdempotencyRecord):
@@ -219,8 +205,8 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
     # A user has no workspace before the service grants access to one: the resource in the path is used instead.
     workspace_id = call.caller.workspace_id or "/".join(call.path.values()) or str(call.data.get("workspace_id", ""))
     actor = call.caller.idempotency_key_owner
-    if call.operation.idempotency_actor is not None:
-        workspace_id, actor = "", call.operation.idempotency_actor(call)
+    if call.operation.idempotency.actor is not None:
+        workspace_id, actor = "", call.operation.idempotency.actor(call)
     return idempotency.build_keyed_request(
         workspace_id=workspace_id,
         actor=actor,
@@ -250,9 +236,9 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTemp
 def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
     """Return an operation's rendered response without the secrets that it declares, for storing with the Idempotency-Key."""
     body = reply.replay_data
-    if call.operation.replay is None:
+    if call.operation.idempotency.replay is None:
         reply.body = _render(call, reply.status, reply.data)
-        body = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
+        body = {name: None if name in call.operation.idempotency.secrets else value for name, value in reply.body.items()}
     return idempotency.StoredAnswer(reply.status, body, reply.resource_id, call.caller.workspace_id or "")
 
 
@@ -260,10 +246,10 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Htt
     declared = call.operation
     if call.caller.is_user and record.workspace_id:  # a key belongs to one workspace; a person may have left it since
         require_access(call.caller, record.workspace_id, None, write=False)
-    status = declared.replay_status or record.status
+    status = declared.idempotency.replay_status or record.status
     body = record.body
-    if declared.replay is not None:
-        body = _render(call, record.status, declared.replay(call, record))
+    if declared.idempotency.replay is not None:
+        body = _render(call, record.status, declared.idempotency.replay(call, record))
     headers = {"Idempotency-Replayed": "true", **({"Idempotency-Request-Differs": "true"} if request_differs else {})}
     return _json_response(call, body, status, headers)
 

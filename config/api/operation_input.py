@@ -27,9 +27,9 @@ def parsed_body(declared: Operation, request: Request, spool: UploadTempFiles) -
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
     """
-    if request.method in SAFE_METHODS or declared.raw_body:
+    if request.method in SAFE_METHODS or declared.body.raw:
         return NO_BODY
-    if declared.upload:
+    if declared.body.upload:
         return read_upload_fields(request._request, spool)
     return request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
 
@@ -38,9 +38,9 @@ def validated_body(declared: Operation, raw: Any, spool: UploadTempFiles) -> dic
     """Return the validated body of a request to an operation; {} if the operation reads none."""
     if raw is NO_BODY:
         return {}
-    if not declared.upload:
+    if not declared.body.upload:
         return _checked(declared.body_serializer, raw)
-    serializer_class = declared.upload.form if spool.is_form else declared.body_serializer
+    serializer_class = declared.body.upload.form if spool.is_form else declared.body_serializer
     serializer = serializer_class(data=raw, context={"spool": spool})
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
@@ -75,7 +75,7 @@ def asked_for_preview(declared: Operation, request: Request, spool: UploadTempFi
     """Read from an operation's possibly invalid input, as far as it can be parsed, whether it asks for a dry run."""
     if request.query_params.get("dry_run") == "true":
         return True
-    if declared.upload:
+    if declared.body.upload:
         return spool.fields.get("dry_run") in (True, "true", "True")
     try:
         return isinstance(request.data, dict) and request.data.get("dry_run") is True

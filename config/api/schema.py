@@ -134,7 +134,7 @@ class OperationSchema(AutoSchema):
 
     def get_description(self) -> str:  # type: ignore[override]
         text = [self.declared.description] if self.declared.description else []
-        scope = self.declared.scope
+        scope = self.declared.access.scope
         if scope:
             text.append(f"Scope: {' or '.join(scope) if isinstance(scope, AnyOf) else scope}.")
         return "\n\n".join(text)
@@ -146,11 +146,11 @@ class OperationSchema(AutoSchema):
 
     def get_auth(self) -> list[dict[str, list[str]]]:
         super().get_auth()  # registers the security scheme in the document
-        if self.declared.public:
+        if self.declared.access.public:
             return []
-        if self.declared.operator:
+        if self.declared.access.operator:
             return [{"adminToken": []}]
-        scope = self.declared.scope
+        scope = self.declared.access.scope
         if isinstance(scope, AnyOf):
             return [{"bearerAuth": [one]} for one in scope]
         return [{"bearerAuth": [scope] if scope else []}]
@@ -161,12 +161,12 @@ class OperationSchema(AutoSchema):
         A POST that supports dry runs and declares no body has one for `dry_run`. An upload has one serializer for each
         content type.
         """
-        if self.declared.raw_body:
+        if self.declared.body.raw:
             return OpenApiTypes.OBJECT
-        if self.declared.upload:
-            return self._get_upload_serializers(self.declared.upload)
+        if self.declared.body.upload:
+            return self._get_upload_serializers(self.declared.body.upload)
         previewed = self.declared.preview and self.method == "POST"
-        return self.declared.body or (WriteBody if previewed else None)
+        return self.declared.body.serializer or (WriteBody if previewed else None)
 
     def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
         """Describe an upload's request body in the OpenAPI schema: by one serializer for multipart and one for JSON."""
@@ -187,7 +187,7 @@ class OperationSchema(AutoSchema):
         parameters: list[Any] = [*([query] if query().fields else []), *declared.headers]
         if declared.preview:
             parameters.append(PLAN_HASH_HEADER)
-        if declared.idempotent:
+        if declared.idempotency.mode:
             parameters.append(
                 OpenApiParameter(
                     "Idempotency-Key",
@@ -208,9 +208,9 @@ class OperationSchema(AutoSchema):
 
     def _get_request_body(self, direction: str = "request") -> Any:
         body = super()._get_request_body(direction)
-        if not body or self.declared.raw_body:
+        if not body or self.declared.body.raw:
             return body
-        if self.declared.upload:
+        if self.declared.body.upload:
             return {**body, "required": True}
         if not any(field.required for field in self.get_request_serializer()().fields.values()):
             body["required"] = False
@@ -223,14 +223,14 @@ class OperationSchema(AutoSchema):
         if declared.preview:
             preview = self.resolve_serializer(declared.preview, "response").ref
             self._add_preview(bodies, declared, preview)
-        if declared.replay_status and str(declared.replay_status) not in bodies:
-            bodies[str(declared.replay_status)] = bodies[str(min(declared.responses))]
+        if declared.idempotency.replay_status and str(declared.idempotency.replay_status) not in bodies:
+            bodies[str(declared.idempotency.replay_status)] = bodies[str(min(declared.responses))]
         for media_type in declared.media_types:
             bodies[str(min(declared.responses))]["content"][media_type] = {"schema": {"type": "string"}}
         headers = {
             **TRACE_HEADER_SCHEMA,
-            **({} if declared.public else RATE_LIMIT_HEADER_SCHEMAS),
-            **(REPLAY_HEADER_SCHEMAS if declared.idempotent else {}),
+            **({} if declared.access.public else RATE_LIMIT_HEADER_SCHEMAS),
+            **(REPLAY_HEADER_SCHEMAS if declared.idempotency.mode else {}),
         }
         for body in bodies.values():
             body["headers"] = headers
@@ -240,7 +240,7 @@ class OperationSchema(AutoSchema):
 
     def _add_preview(self, bodies: dict[str, Any], declared: Operation, preview: dict[str, Any]) -> None:
         status = str(declared.preview_status)
-        if declared.replay_status == declared.preview_status:
+        if declared.idempotency.replay_status == declared.preview_status:
             first = bodies[str(min(declared.responses))]["content"]["application/json"]["schema"]
             bodies.setdefault(status, self._json(first, ""))
         if status in bodies:

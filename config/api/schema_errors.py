@@ -73,12 +73,12 @@ _EXAMPLE_DETAILS = {
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     """Return the error codes, each once, that requests to an API operation by this HTTP method can get."""
     writes = declared.method_may_write(method)
-    if declared.operator:
+    if declared.access.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
         previewed = ("PLAN_CHANGED",) if declared.preview else ()
         return list(dict.fromkeys([*GENERAL_CODES, *OPERATOR_CODES, *sent, *previewed, *declared.errors, *ALWAYS_CODES]))
-    codes = [*GENERAL_CODES, *(() if declared.public else BEARER_CODES)]
-    if declared.scope:
+    codes = [*GENERAL_CODES, *(() if declared.access.public else BEARER_CODES)]
+    if declared.access.scope:
         codes.append("SCOPE_MISSING")
     if "{" in path or "workspace_id" in declared.query().fields:
         codes.append("NOT_FOUND")
@@ -87,7 +87,7 @@ def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
         codes += ["METHOD_NOT_ALLOWED"] if method == "GET" else []  # HEAD must not change anything
     if declared.preview:
         codes += ["AGENT_MODE_FORBIDS", "PLAN_CHANGED"]
-    if declared.idempotent:
+    if declared.idempotency.mode:
         codes += ["IDEMPOTENCY_IN_PROGRESS", "NOT_FOUND"]  # a replay is shown only to members of the workspace
     return list(dict.fromkeys([*codes, *declared.errors, *ALWAYS_CODES]))
 

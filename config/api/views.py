@@ -52,9 +52,9 @@ class OperationViewSet(ViewSet):
     def _is_public(self) -> bool:
         """Return whether this viewset answers the request without a token, because its operation is public."""
         if self.declared:
-            return self.declared.public
+            return self.declared.access.public
         operations = [getattr(getattr(self, action), "operation", None) for action in self.action_map.values()]
-        return all(operation and operation.public for operation in operations)
+        return all(operation and operation.access.public for operation in operations)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         """Choose JSON for errors if the client accepts only another media type that the API operation can return."""
@@ -68,7 +68,7 @@ class OperationViewSet(ViewSet):
         if caller is None:
             raise Unauthenticated()
         set_trace_actor(caller)
-        if caller.kind == "claim" and not (self.declared and self.declared.claim_token):
+        if caller.kind == "claim" and not (self.declared and self.declared.access.claim_token):
             raise Unauthenticated("A claim token can only be used for POST /agents/claim.")
         notes = getattr(request.META["wsgi.input"], "notes", {})  # a request that the server runs twice counts once
         if "rate_limit" not in notes:

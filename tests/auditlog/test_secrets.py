@@ -45,7 +45,7 @@ def recorded(operation: str) -> list[tuple[str, str | None]]:
 
 
 def test_the_list_of_secret_operations_is_complete() -> None:
-    assert {route.operation.name for route in routes() if route.operation.secrets} == {*CALLS, CLAIM}
+    assert {route.operation.name for route in routes() if route.operation.idempotency.secrets} == {*CALLS, CLAIM}
 
 
 @pytest.mark.parametrize("operation", CALLS)

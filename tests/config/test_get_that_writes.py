@@ -14,6 +14,7 @@ from config.api import fields
 from config.api.errors import Conflict
 from config.api.operation import Call, DryRunReply, Reply, WriteQuery, operation
 from config.api.plan import ResourcePlan, check_plan
+from config.api.policies import Access, Idempotency
 from config.api.serializers import dry_run_serializer_class
 from config.api.views import OperationViewSet
 from tests import factories
@@ -38,11 +39,11 @@ class StampViewSet(OperationViewSet):
     @operation(
         "stamps.make",
         summary="Stamp",
-        scope="posts.read",
+        access=Access("posts.read"),
         query=StampQuery,
         responses={200: StampSerializer},
         preview=dry_run_serializer_class("Stamp", would_create=StampSerializer),
-        idempotent="lease",
+        idempotency=Idempotency("lease"),
     )
     def make(self, call: Call) -> Reply | DryRunReply:
         if call.query["text"] == "bad":

@@ -13,7 +13,7 @@ from tests.contract.routes import Route, routes
 from tests.people import as_user
 from workspaces.models import User, Workspace
 
-OPERATORS = [route for route in routes() if route.operation.operator]
+OPERATORS = [route for route in routes() if route.operation.access.operator]
 every_route = pytest.mark.parametrize("route", OPERATORS, ids=str)
 
 

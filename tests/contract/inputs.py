@@ -59,9 +59,9 @@ def query_of(route: Route, ids: Ids) -> dict[str, Any]:
 
 
 def body_of(route: Route, ids: Ids) -> dict[str, Any]:
-    if route.operation.body is None:
+    if route.operation.body.serializer is None:
         return {}
-    return {**_least(route.operation.body(), ids), **EITHER.get(route.operation.name, {})}
+    return {**_least(route.operation.body.serializer(), ids), **EITHER.get(route.operation.name, {})}
 
 
 def prefixes_in(route: Route) -> set[str]:

@@ -16,7 +16,7 @@ from tests.contract.routes import Route, routes
 from tests.webhooks.rows import make_delivery
 from workspaces.models import Workspace
 
-ROUTES = [route for route in routes() if prefixes_in(route) and not route.operation.operator]
+ROUTES = [route for route in routes() if prefixes_in(route) and not route.operation.access.operator]
 
 
 @pytest.fixture

@@ -17,16 +17,16 @@ every_row = pytest.mark.parametrize("row", OPERATIONS, ids=[row.name for row in 
 def declared(route: Route) -> Row:
     """Return an operation's declaration as a row of the table."""
     operation = route.operation
-    scopes = operation.scope or ()
+    scopes = operation.access.scope or ()
     return Row(
         route.method,
         route.path,
         operation.name,
         tuple(scopes) if isinstance(scopes, tuple) else (scopes,),
-        operation.idempotent or "",
+        operation.idempotency.mode or "",
         max(operation.responses),
         operation.preview is not None,
-        operation.operator,
+        operation.access.operator,
     )
 
 

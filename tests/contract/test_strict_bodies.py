@@ -23,11 +23,11 @@ every_route = pytest.mark.parametrize("route", ROUTES, ids=str)
 
 def admitted(caller: ApiClient, route: Route) -> ApiClient:
     """Return the caller, or an operator for operator operations."""
-    return as_operator() if route.operation.operator else caller
+    return as_operator() if route.operation.access.operator else caller
 
 
 @pytest.mark.parametrize(
-    "route", [route for route in ROUTES if route.method not in SAFE_METHODS and not route.operation.raw_body], ids=str
+    "route", [route for route in ROUTES if route.method not in SAFE_METHODS and not route.operation.body.raw], ids=str
 )
 def test_an_unknown_field_of_the_body_is_refused(api: ApiClient, route: Route) -> None:
     answer = admitted(api, route).request(route.method, path_of(route, Ids()), {"surprise": 1})
@@ -43,7 +43,7 @@ def test_an_unknown_query_parameter_is_refused(api: ApiClient, route: Route) -> 
     assert {"field": "surprise", **UNKNOWN} in assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
 
 
-@pytest.mark.parametrize("route", [route for route in ROUTES if not route.operation.public], ids=str)
+@pytest.mark.parametrize("route", [route for route in ROUTES if not route.operation.access.public], ids=str)
 def test_requests_without_a_token_are_refused(db: None, route: Route) -> None:
     for token in (None, "sps_key_" + "0" * 49, tokens.new_token(tokens.WORKSPACE_KEY_PREFIX)):
         answer = ApiClient(token).request(route.method, path_of(route, Ids()), {"surprise": 1})

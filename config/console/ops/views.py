@@ -11,6 +11,7 @@ from agents.services import revoke_key_as_operator
 from billing.services import reconcile_for_operator
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import page_body
+from config.api.policies import Access, Body
 from config.api.views import OperationViewSet
 from config.console import status
 from config.console.ops.authentication import OperatorAuthentication
@@ -49,7 +50,12 @@ class OperatorsViewSet(OperationViewSet):
 
 
 class StatusViewSet(OperatorsViewSet):
-    @operation("ops.status", summary="Read the status of the service", operator=True, responses={200: StatusSerializer})
+    @operation(
+        "ops.status",
+        summary="Read the status of the service",
+        access=Access(operator=True),
+        responses={200: StatusSerializer},
+    )
     def retrieve(self, call: Call) -> Reply:
         found = status.service_status()
         alarms = found["billing_alarms"][:MAX_ALARMS]
@@ -60,7 +66,7 @@ class WorkspacesViewSet(OperatorsViewSet):
     @operation(
         "ops.list_workspaces",
         summary="Find workspaces, including deleted ones, newest first",
-        operator=True,
+        access=Access(operator=True),
         query=OperatorsWorkspacesQuery,
         responses={200: OperatorsWorkspacePage},
     )
@@ -71,7 +77,7 @@ class WorkspacesViewSet(OperatorsViewSet):
         "ops.pause_workspace",
         summary="Pause a workspace",
         description="A paused workspace can only be read, and its scheduled posts wait. Only an operator can resume it.",
-        operator=True,
+        access=Access(operator=True),
         responses={200: OperatorsWorkspaceEnvelope},
         preview=PauseWorkspacePreview,
     )
@@ -83,7 +89,7 @@ class WorkspacesViewSet(OperatorsViewSet):
         "ops.resume_workspace",
         summary="End the operators' pause of a workspace",
         description="It stays paused if its owner paused it too.",
-        operator=True,
+        access=Access(operator=True),
         responses={200: OperatorsWorkspaceEnvelope},
         preview=PauseWorkspacePreview,
     )
@@ -96,7 +102,7 @@ class DeliveriesViewSet(OperatorsViewSet):
     @operation(
         "ops.list_deliveries",
         summary="List deliveries of all workspaces by their status, newest first",
-        operator=True,
+        access=Access(operator=True),
         query=OperatorsDeliveriesQuery,
         responses={200: OperatorsDeliveryPage},
     )
@@ -108,8 +114,8 @@ class DeliveriesViewSet(OperatorsViewSet):
         summary="Send many deliveries again",
         description="The deliveries with these ids, or all dead letters of a workspace, with the same bodies and ids "
         "and new signatures.",
-        operator=True,
-        body=ReplayDeliveriesSerializer,
+        access=Access(operator=True),
+        body=Body(ReplayDeliveriesSerializer),
         responses={200: ReplaysSerializer},
         preview=ReplayDeliveriesPreview,
     )
@@ -123,7 +129,7 @@ class RetentionViewSet(OperatorsViewSet):
         "ops.run_retention",
         summary="Delete expired rows, or count them in a dry run",
         description="The same as the hourly run, but it stops after 20 seconds.",
-        operator=True,
+        access=Access(operator=True),
         responses={200: RetainedSerializer},
         preview=RunRetentionPreview,
     )
@@ -137,7 +143,7 @@ class BillingViewSet(OperatorsViewSet):
         "ops.reconcile_billing",
         summary="Compare subscriptions and usage with the payment processor, and check the ledger",
         description="Runs the nightly check now. `manage.py reconcile_billing` does the same and shows its progress.",
-        operator=True,
+        access=Access(operator=True),
         responses={200: ReconciledEnvelope},
         preview=ReconcileBillingPreview,
     )
@@ -153,8 +159,8 @@ class ApiKeysViewSet(OperatorsViewSet):
         "ops.revoke_key",
         summary="Stop an API key at once, by its token or its id",
         description="For a key that has leaked. The token is not stored.",
-        operator=True,
-        body=RevokeKeySerializer,
+        access=Access(operator=True),
+        body=Body(RevokeKeySerializer),
         responses={200: RevokedKeyEnvelope},
         preview=RevokeKeyPreview,
     )
