@@ -101,12 +101,12 @@ class Call:
     request: Request
     path: dict[str, str]
     answer_writes: Callable[[Reply], list[Write]] = lambda reply: []
-    plan: RequestedPlan = field(default_factory=RequestedPlan)
+    requested: RequestedPlan = field(default_factory=RequestedPlan)
 
     @property
     def plan_hash(self) -> str | None:
         """Return the request's Plan-Hash: the hash of the only plan that may be carried out."""
-        return self.plan.expected_hash
+        return self.requested.expected_hash
 
 
 @dataclass
@@ -169,7 +169,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 if replayed is None:
                     raise
                 return replayed
-            with expecting_plan(plan_hash) as call.plan:
+            with expecting_plan(plan_hash) as call.requested:
                 return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
             if declared.audited_read or declared.method_may_write(request.method or ""):
@@ -256,7 +256,8 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Htt
 
 def _respond(call: Call, result: Reply | DryRunReply) -> HttpResponseBase:
     if isinstance(result, DryRunReply):
-        result.plan_hash = result.plan_hash or call.plan.hash
+        if call.requested.plan is not None:
+            result.plan_hash = call.requested.plan.hash
         return _json_response(call, render_preview(call.operation, result), call.operation.preview_status)
     if result.response is not None:
         return result.response

@@ -43,10 +43,10 @@ class ResourcePlan:
 
 @dataclass
 class RequestedPlan:
-    """The plan of the current request: the hash on which its caller insists, if any, and the hash that its plan has."""
+    """The plan of the current request, once its service has made it, and the hash on which the caller insists, if any."""
 
     expected_hash: str | None = None
-    hash: str | None = None
+    plan: ResourcePlan | None = None
 
 
 _requested: ContextVar[RequestedPlan | None] = ContextVar("requested_plan", default=None)
@@ -69,8 +69,8 @@ def check_plan(plan: ResourcePlan) -> None:
     """
     requested = _requested.get()
     if requested is not None:
-        requested.hash = plan.hash
-        if requested.expected_hash not in (None, plan.hash):
+        requested.plan = plan
+        if requested.expected_hash is not None and requested.expected_hash != plan.hash:
             raise PlanChanged()
 
 
