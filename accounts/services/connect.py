@@ -41,7 +41,7 @@ def connect_account_or_begin_oauth(
 
     The platform checks the credentials first; it is called outside any transaction. Connecting an account a second time
     updates the existing account under the same id. Raises ScopeMissing, ValidationFailed (platform, method, credentials),
-    ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused, RateLimited.
+    ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused, RateLimited, PlanChanged.
     """
     require_access(caller, workspace_id, "accounts.write", body_field="workspace_id")
     chosen, method = _connectable(platform_name, method)

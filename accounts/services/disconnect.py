@@ -26,7 +26,7 @@ CLEARED_FIELDS = dict.fromkeys(("credentials", "tokens", "token_expires_at", "re
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
     """Disconnect an account: delete its stored secrets, and revoke them if the platform supports revocation.
 
-    Raises NotFound, ScopeMissing, AccountNotAllowed, WorkspacePaused, RateLimited (then nothing is changed).
+    Raises NotFound, ScopeMissing, AccountNotAllowed, WorkspacePaused, RateLimited (then nothing is changed), PlanChanged.
     """
     account = selectors.get_accessible_account(caller=caller, account_id=account_id, scope="accounts.write", write=True)
     check_account_allowlist(caller, [account.id])

@@ -61,7 +61,7 @@ def complete_connection(
     Choices are returned if the login has several accounts and `choice` is None. A dry run calls no platform, uses nothing up
     and returns an unsaved account without an identity. Raises ScopeMissing, Forbidden, NotFound (the caller lost access to
     the workspace), WorkspacePaused, OAuthStateInvalid (also for the state of another caller), ValidationFailed (choice),
-    CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited.
+    CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited, PlanChanged.
     """
     if caller.workspace_id:
         require_access(caller, caller.workspace_id, SCOPE)

@@ -46,7 +46,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     `fields` are values for fields of the Agent model; `owner_user_id`, `name`, `scopes` and `default_mode` are required.
     Raises ScopeMissing (also for a granted scope that the caller lacks), Forbidden (an agent), ReauthenticationRequired,
     ValidationFailed (owner_user_id, rate_limit_per_minute), WebhookUrlNotAllowed, Conflict (MAX_LIVE_AGENTS),
-    WorkspacePaused.
+    WorkspacePaused, PlanChanged.
     """
     require_access(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agent_callers(caller)
@@ -117,7 +117,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
     that lets the agent do more needs all scopes of the agent.
 
     Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), ValidationFailed
-    (rate_limit_per_minute), WebhookUrlNotAllowed, WorkspacePaused.
+    (rate_limit_per_minute), WebhookUrlNotAllowed, WorkspacePaused, PlanChanged.
     """
     agent = selectors.get_accessible_agent(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
     forbid_agent_callers(caller)
@@ -147,7 +147,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
 def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Agent:
     """Revoke an agent permanently, with its API keys and its claim token. If the agent is already revoked, nothing changes.
 
-    Raises ScopeMissing, NotFound, Forbidden (an agent), ReauthenticationRequired, WorkspacePaused.
+    Raises ScopeMissing, NotFound, Forbidden (an agent), ReauthenticationRequired, WorkspacePaused, PlanChanged.
     """
     found = selectors.get_accessible_agent(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
     forbid_agent_callers(caller)

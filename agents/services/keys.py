@@ -61,7 +61,7 @@ def create_workspace_api_key(
     `allowed_networks`: as `parse_network` returns them; without them the key may be used from anywhere.
 
     Raises ScopeMissing, Forbidden (an agent), ReauthenticationRequired, ValidationFailed, Conflict
-    (MAX_LIVE_KEYS), WorkspacePaused.
+    (MAX_LIVE_KEYS), WorkspacePaused, PlanChanged.
     """
     require_access(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agent_callers(caller)
@@ -99,7 +99,7 @@ def create_workspace_api_key(
 def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) -> ApiKey:
     """Revoke an API key, which then stops working at once. If the key is already revoked, nothing changes.
 
-    Raises NotFound, Forbidden, ReauthenticationRequired.
+    Raises NotFound, Forbidden, ReauthenticationRequired, PlanChanged.
     """
     found = selectors.get_manageable_api_key(caller=caller, api_key_id=api_key_id)
     forbid_agent_callers(caller)
@@ -116,7 +116,7 @@ def revoke_key_as_operator(
 ) -> ApiKey:
     """Revoke an API key, found by token or id, as an operator of the service. A revoked key stays as it is.
 
-    Raises Forbidden (not an operator), ValidationFailed on `token` or `id` if the key does not exist.
+    Raises Forbidden (not an operator), ValidationFailed on `token` or `id` if the key does not exist, PlanChanged.
     """
     require_operator(caller)
     lookup = {"token_sha256": tokens.token_digest(token)} if token is not None else {"pk": api_key_id}
@@ -157,7 +157,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
     The agent's claim token stops working, so this also serves an agent that was never claimed. An agent may rotate its
     own key without any scope; others need api_keys.write and, because they get the token, every scope of the agent.
     Raises NotFound, ScopeMissing, Forbidden (an agent, for another), ReauthenticationRequired, InvalidState (revoked),
-    WorkspacePaused.
+    WorkspacePaused, PlanChanged.
     """
     itself = caller.agent_id is not None and caller.agent_id == agent_id
     if not itself and not caller.is_user:

@@ -80,7 +80,7 @@ def reconcile_for_operator(*, caller: Caller, dry_run: bool = False) -> Reconcil
     """Compare billing with the payment processor for an operator. A dry run only counts the workspaces to compare.
 
     `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
-    (not an operator), RateLimited.
+    (not an operator), RateLimited, PlanChanged.
     """
     require_operator(caller)
     workspaces = workspaces_with_customer(deleted=False).count() if has_payment_processor() else 0

@@ -21,7 +21,7 @@ def create_checkout_or_portal_session(
     """Create a checkout page for the plan at the payment processor; a portal page if a subscription is already running.
 
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
-    (workspace_id, plan).
+    (workspace_id, plan), PlanChanged.
     """
     workspace = _require_billing_access(caller, workspace_id)
     if plan not in available_plans():
@@ -42,7 +42,7 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
 
     A workspace that is no customer there becomes one. A dry run creates nothing and returns a page without id and URL.
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
-    (workspace_id).
+    (workspace_id), PlanChanged.
     """
     workspace = _require_billing_access(caller, workspace_id)
     _check_session_plan("billing.create_portal_session", workspace, {})

@@ -79,7 +79,7 @@ def run_retention(
 
 
 def run_retention_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
-    """Run retention for an operator of the console or /ops, at most 20 s, or count in a dry run; write an audit entry."""
+    """Run retention for an operator, for at most 20 s, or count in a dry run. Raises Forbidden, PlanChanged."""
     require_operator(caller)
     # Rows expire all the time, so a plan with their numbers would soon be out of date.
     check_plan(ResourcePlan("ops.run_retention", "", None, {"rules": [rule.name for rule in retention_rules()]}))

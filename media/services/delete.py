@@ -30,7 +30,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
     """Delete a media asset that no unfinished post uses.
 
     Its links stop working, and its file is removed after the commit. Raises ScopeMissing, NotFound (also if already deleted),
-    WorkspacePaused, MediaInUse.
+    WorkspacePaused, MediaInUse, PlanChanged.
     """
     found = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     with transaction.atomic():

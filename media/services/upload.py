@@ -43,7 +43,7 @@ def upload_media(
 
     Nothing is stored before the scanner has approved it. A dry run makes all checks and stores nothing. Raises ScopeMissing,
     ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed, PayloadTooLarge, MediaMalwareDetected,
-    MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url), ServiceUnavailable.
+    MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url), ServiceUnavailable, PlanChanged.
     """
     workspace_id = requested_or_own_workspace_id(caller, workspace_id)
     require_access(caller, workspace_id, "media.upload", body_field="workspace_id")

@@ -37,7 +37,7 @@ class ReplayCounts:
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
     """Send a webhook delivery of any status again: at once, with the same body and id, and with a new retry schedule.
 
-    Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight).
+    Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight), PlanChanged.
     """
     found = selectors.get_delivery(caller=caller, delivery_id=delivery_id, scope="posts.publish", write=True)
     # Agents that are limited to dry runs may preview a replay.
@@ -72,7 +72,7 @@ def replay_deliveries_as_operator(
     """Replay webhook deliveries for an operator: those with the given ids, or those that failed for good in a workspace.
 
     At most MAX_PER_CALL deliveries of a workspace (its dead letters) are replayed in one call. Raises Forbidden (not an
-    operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`.
+    operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`, PlanChanged.
     """
     require_operator(caller)
     if ids is not None:

@@ -45,7 +45,7 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
     """Replace the webhook signing secret and return the new secret, or None in a dry run.
 
     The old secret signs for 24 more hours. Only the workspace's owner or a workspace key may do it. Raises ScopeMissing,
-    NotFound, Forbidden, WorkspacePaused.
+    NotFound, Forbidden, WorkspacePaused, PlanChanged.
     """
     require_access(caller, workspace_id, "api_keys.write")
     if caller.agent_id or (caller.is_user and caller.role != "owner"):

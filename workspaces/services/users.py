@@ -65,7 +65,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
     """Delete the calling user: erase name, e-mail and identity, and end sessions, tokens and memberships.
 
     Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.
-    Raises UserSessionRequired for keys, NotFound for another's id, ReauthenticationRequired.
+    Raises UserSessionRequired for keys, NotFound for another's id, ReauthenticationRequired, PlanChanged.
     """
     found = selectors.require_own_user(caller=caller, user_id=user_id)
     require_recent_sign_in(caller)

@@ -52,7 +52,7 @@ def create_workspace(
 
     `fields`: name, default_timezone, free_monthly_credit_cents, monthly_spend_cap_cents, monthly_social_url_post_cap,
     commit_pack_id. The caller is the future owner, or a workspace key of a workspace with the same owner.
-    Raises Forbidden for another owner, ScopeMissing, ValidationFailed, Conflict (the owner has too many).
+    Raises Forbidden for another owner, ScopeMissing, ValidationFailed, Conflict (the owner has too many), PlanChanged.
     """
     require_workspace_creator(caller, owner_user_id)
     if fields.setdefault("free_monthly_credit_cents", default_free_monthly_credit_cents()) > settings.MAX_FREE_CREDIT_CENTS:
@@ -137,7 +137,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
     """Change the workspace's monthly spend cap, its monthly cap on posts with a URL, or both.
 
     A cap that is not given does not change. A cap may be lower than what is already spent; it then stops further spending.
-    Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused, PlanChanged.
     """
     workspace = selectors.workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
@@ -165,7 +165,7 @@ def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False
 
     Periodic tasks of the other apps then destroy its secrets, cancel its posts and release held money. Allowed for the
     owner and workspace keys. Raises ScopeMissing, NotFound (also if it is already deleted), Forbidden, WorkspacePaused,
-    ReauthenticationRequired.
+    ReauthenticationRequired, PlanChanged.
     """
     workspace = selectors.workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=True
@@ -199,7 +199,7 @@ def pause_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False)
     """Pause the workspace, on behalf of its owner or of the operators. These two pauses are independent of each other.
 
     A pause that already exists keeps its time. Allowed for operators and the signed-in owner. Raises NotFound,
-    UserSessionRequired (a key), Forbidden.
+    UserSessionRequired (a key), Forbidden, PlanChanged.
     """
     return _switch_pause(caller, workspace_id, pausing=True, dry_run=dry_run)
 
