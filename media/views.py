@@ -23,8 +23,8 @@ from media.serializers import (
 )
 
 
-def replayed_upload_response(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Return the response to a media upload request repeated with its Idempotency-Key: the media asset as it is now.
+def media_response_for_repeated_upload(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """Return the response to an upload request that repeats an earlier Idempotency-Key: the media asset as it is now.
 
     The URLs of the first response may have expired.
     """
@@ -44,7 +44,7 @@ class MediaViewSet(OperationViewSet):
         responses={201: MediaEnvelope},
         preview=UploadMediaPreview,
         # The lease is long enough to fetch, scan and store a long video.
-        idempotency=Idempotency("lease", lease=timedelta(minutes=5), replay=replayed_upload_response),
+        idempotency=Idempotency("lease", lease=timedelta(minutes=5), replay=media_response_for_repeated_upload),
         errors=(
             "FORBIDDEN",
             "MEDIA_TYPE_NOT_ALLOWED",

@@ -13,7 +13,7 @@ from media.inspection.pdf import check_uploaded_pdf
 from media.inspection.sniffing import detect_mime_type
 from media.inspection.types import InspectedFile
 from media.inspection.video import check_uploaded_video
-from media.inspection.video_geolocation import remove_geolocation_from_video
+from media.inspection.video_geolocation import overwrite_geolocation_in_video
 
 __all__ = ["InspectedFile", "detect_and_check_file", "detect_mime_type", "remove_geolocation"]
 
@@ -33,13 +33,14 @@ def detect_and_check_file(path: Path) -> InspectedFile:
 def remove_geolocation(path: Path, mime_type: str) -> bool:
     """Remove the geolocation metadata from an inspected media file; returns whether the file was changed.
 
-    Pixels and video samples are not encoded again. An image is written again with the old orientation and colour profile.
-    In a video, the metadata are overwritten in place, so that its length and offsets do not change.
+    A JPEG or WebP image with geolocation loses all its EXIF, XMP and IPTC metadata except the orientation. Colour profiles
+    are preserved. Pixels and video samples are not encoded again. In a video, the metadata are overwritten in place, so that
+    its length and offsets do not change.
     """
     if mime_type == "application/pdf":
         return False
     return (
         remove_geolocation_from_image(path, mime_type)
         if mime_type.startswith("image/")
-        else remove_geolocation_from_video(path, mime_type)
+        else overwrite_geolocation_in_video(path, mime_type)
     )

@@ -2,7 +2,8 @@
 
 An image with geolocation anywhere loses all its EXIF, XMP and IPTC, because a thumbnail or a camera maker's note may repeat
 the location; only the orientation is written again. A JPEG also loses pictures and videos after its end, whose own metadata
-would include the location. Colour profiles are preserved.
+would include the location. A PNG loses its EXIF and the text chunks with geolocation, and a GIF the extension blocks (XMP or
+comments) with geolocation, but no others. Colour profiles are preserved.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _MAX_TEXT = 1024 * 1024  # decompressed size of a text chunk; Pillow reads no lo
 
 def remove_geolocation_from_image(path: Path, mime_type: str) -> bool:
     """Remove the geolocation metadata from an inspected image by rewriting its file; returns whether there were any."""
-    cleaned = _CLEANERS[mime_type](path.read_bytes())
+    cleaned = _REMOVERS[mime_type](path.read_bytes())
     if cleaned is not None:
         path.write_bytes(cleaned)
     return cleaned is not None
 
 
-def _clean_jpeg(content: bytes) -> bytes | None:
+def _jpeg_without_geolocation(content: bytes) -> bytes | None:
     parts = list(jpeg.segments(content))
     end = parts[-1].end
     first_scan = next(part.start for part in parts if part.marker == jpeg.SOS)
@@ -80,7 +81,7 @@ def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
     return part.marker == jpeg.APP14 or not jpeg.is_metadata_marker(part.marker)
 
 
-def _clean_png(content: bytes) -> bytes | None:
+def _png_without_geolocation(content: bytes) -> bytes | None:
     parts = list(png.chunks(content))
     tail = content[parts[-1].end :]
     removed, deadline = set(), CpuTimeLimit()
@@ -129,7 +130,7 @@ def _png_chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def _clean_webp(content: bytes) -> bytes | None:
+def _webp_without_geolocation(content: bytes) -> bytes | None:
     end = webp.file_end(content)
     parts = list(webp.chunks(content, 12, end))
     about = {part for part in parts if part.kind in (b"EXIF", b"XMP ")}
@@ -149,7 +150,7 @@ def _clean_webp(content: bytes) -> bytes | None:
     return webp.build_webp_file(b"".join(output))
 
 
-def _clean_gif(content: bytes) -> bytes | None:
+def _gif_without_geolocation(content: bytes) -> bytes | None:
     """Remove geolocation from a GIF image: return it without that metadata (XMP or comments), or None if it has none."""
     parts = list(gif.blocks(content))
     removed = {part for part in parts if part.kind == gif.EXTENSION and contains_geolocation(content[part.start : part.end])}
@@ -160,9 +161,9 @@ def _clean_gif(content: bytes) -> bytes | None:
     return content[: parts[0].start] + b"".join(output)
 
 
-_CLEANERS: dict[str, Callable[[bytes], bytes | None]] = {
-    "image/jpeg": _clean_jpeg,
-    "image/png": _clean_png,
-    "image/webp": _clean_webp,
-    "image/gif": _clean_gif,
+_REMOVERS: dict[str, Callable[[bytes], bytes | None]] = {
+    "image/jpeg": _jpeg_without_geolocation,
+    "image/png": _png_without_geolocation,
+    "image/webp": _webp_without_geolocation,
+    "image/gif": _gif_without_geolocation,
 }

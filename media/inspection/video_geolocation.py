@@ -45,7 +45,7 @@ class _Edit(NamedTuple):
     mark: bytes = b""
 
 
-def remove_geolocation_from_video(path: Path, mime_type: str) -> bool:
+def overwrite_geolocation_in_video(path: Path, mime_type: str) -> bool:
     """Overwrite the geolocation metadata inside an inspected video file; returns whether there were any.
 
     Raises MediaTypeNotAllowed if the metadata overlap so much that a small file would cause hours of writing.

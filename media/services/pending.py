@@ -31,7 +31,7 @@ def store_and_count_pending_file(path: Path, key: str, *, workspace_id: str, cou
     try:
         storage.store_file(path, key)
     except BaseException:  # the file may have been stored nevertheless
-        mark_pending_file_abandoned(key)
+        abandon_pending_file(key)
         raise
 
 
@@ -45,10 +45,10 @@ def delete_adopted_pending_row(key: str) -> None:
 
 
 @transaction.atomic
-def mark_pending_file_abandoned(key: str) -> bool:
-    """Mark a pending media file as abandoned, so that no media asset can take it over, and release its quota.
+def abandon_pending_file(key: str) -> bool:
+    """Abandon a pending media file, so that no media asset can take it over, and release its quota.
 
-    Returns False if its row is gone.
+    The file stays in the storage. Returns False if its row is gone.
     """
     row = PendingFile.objects.select_for_update().filter(storage_key=key).first()
     if row is None:
@@ -67,7 +67,7 @@ def remove_pending_file_if_unused(key: str) -> bool:
     """
     try:
         # Without a row, an asset has adopted the file or the purge removed it.
-        if not mark_pending_file_abandoned(key) and selectors.is_file_of_asset(key):
+        if not abandon_pending_file(key) and selectors.is_file_of_asset(key):
             return False
         with guarded_storage_call():
             storage.remove_file(key)
