@@ -91,7 +91,7 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
     )
     if agent:
         caller.kind, caller.actor_id, caller.mode = "agent", agent.id, agent.default_mode
-        caller.rate_limit_per_minute = agent.effective_rate_limit
+        caller.rate_limit_per_minute = agent.capped_rate_limit_per_minute
         caller.account_allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
     return caller, key
 

@@ -51,10 +51,10 @@ class Agent(TimestampedModel):
         return f"{self.name} ({self.id})"
 
     @property
-    def effective_rate_limit(self) -> int | None:
-        """Return this agent row's own limit on API requests per minute; None means the service's default limit.
+    def capped_rate_limit_per_minute(self) -> int | None:
+        """Return the agent's own limit on API requests per minute, at most MAX_RATE_LIMIT_PER_MINUTE; None if it has none.
 
-        The highest number is MAX_RATE_LIMIT_PER_MINUTE.
+        The service's default limit then applies.
         """
         own = self.rate_limit_per_minute
         return None if own is None else min(own, settings.MAX_RATE_LIMIT_PER_MINUTE)

@@ -42,7 +42,7 @@ class AgentSettingsSerializer(serializers.ModelSerializer):
     """The API representation of an agent's settings, such as its caps and webhook URL, but not its scopes and mode."""
 
     account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
-    rate_limit_per_minute = serializers.IntegerField(source="effective_rate_limit", allow_null=True)
+    rate_limit_per_minute = serializers.IntegerField(source="capped_rate_limit_per_minute", allow_null=True)
 
     class Meta:
         model = Agent

@@ -160,6 +160,8 @@ class AgentViewSet(OperationViewSet):
 
 
 class ApiKeyViewSet(OperationViewSet):
+    """API views that list the API keys of a workspace and its agents, create workspace keys, and revoke keys."""
+
     @operation(
         "api_keys.list",
         summary="List the API keys of a workspace and its agents",

@@ -72,7 +72,7 @@ class UsageTotalsSerializer(serializers.Serializer):
     by_platform = PlatformUsageSerializer(many=True)
 
 
-class MonthSerializer(serializers.Serializer):
+class WorkspaceMonthSerializer(serializers.Serializer):
     """The workspace and UTC month of usage or a bill in API responses. `period_end` is the start of the next month."""
 
     workspace_id = serializers.CharField()
@@ -80,7 +80,7 @@ class MonthSerializer(serializers.Serializer):
     period_end = serializers.DateTimeField(source="period.end")
 
 
-class UsageSerializer(MonthSerializer):
+class UsageSerializer(WorkspaceMonthSerializer):
     """The API representation of a workspace's usage in a month."""
 
     totals = UsageTotalsSerializer()
@@ -113,7 +113,7 @@ class SubscriptionSerializer(serializers.Serializer):
     status = serializers.CharField(help_text="As the payment processor names it.")
 
 
-class BillingSerializer(MonthSerializer):
+class BillingSerializer(WorkspaceMonthSerializer):
     """The API representation of a workspace's bill for a month."""
 
     mode = serializers.ChoiceField(choices=BILLING_MODES)

@@ -108,6 +108,8 @@ class BillingViewSet(OperationViewSet):
 
 
 class ProcessorWebhookViewSet(OperationViewSet):
+    """The API view that verifies and stores the webhook events that the payment processor sends."""
+
     @operation(
         "billing.receive_event",
         summary="Receive an event of the payment processor",

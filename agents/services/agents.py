@@ -190,7 +190,7 @@ def _increases_permission(agent: Agent, name: str, value: Any) -> bool:
     if name == "account_allowlist":
         return before is not None and (value is None or not set(value) <= set(before))
     if name == "rate_limit_per_minute":
-        return _requests_per_minute(value) > _requests_per_minute(agent.effective_rate_limit)
+        return _requests_per_minute(value) > _requests_per_minute(agent.capped_rate_limit_per_minute)
     return name in CAP_FIELDS and before is not None and (value is None or value > before)
 
 

@@ -127,7 +127,7 @@ def _initial_values(agent: Agent) -> dict[str, Any]:
     cents = agent.monthly_spend_cap_cents
     return {
         **{name: getattr(agent, name) for name in (*names, *caps)},
-        "rate_limit_per_minute": agent.effective_rate_limit,
+        "rate_limit_per_minute": agent.capped_rate_limit_per_minute,
         "monthly_spend": None if cents is None else f"{Decimal(cents) / 100:.2f}",
         "accounts_from": ALL_ACCOUNTS if agent.account_allowlist is None else CHOSEN_ACCOUNTS,
         "accounts": agent.account_allowlist or [],
