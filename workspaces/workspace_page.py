@@ -127,7 +127,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
             page = WorkspacePage(request, caller, Workspace.objects.get(pk=workspace_id))
             request.workspace_page = page  # type: ignore[attr-defined]  # for the navigation
             if request.method == "POST":
-                saved_form.discard_form(request)
+                saved_form.remove_saved_form(request)
             with timezone.override(page.zone):
                 try:
                     return _with_files(page, view, named) if files else view(page, **named)

@@ -101,7 +101,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @login_required
 def saved_form_page(request: HttpRequest) -> HttpResponse:
     """Dashboard page after signing in again: show the form that was saved before, with a button to submit it."""
-    form = saved_form.load_form(request)
+    form = saved_form.load_saved_form(request)
     if form is None:
         return redirect("dashboard")
     if not is_recent_sign_in(authenticated_at(request)):

@@ -29,12 +29,12 @@ def save_form_in_session(request: HttpRequest, *, operation: str, came_from: str
         request.session[SESSION_KEY] = asdict(SavedForm(request.path, operation, came_from, fields))
 
 
-def load_form(request: HttpRequest) -> SavedForm | None:
+def load_saved_form(request: HttpRequest) -> SavedForm | None:
     """Return the form that was saved in the session before a new sign-in; None if no form was saved."""
     fields = request.session.get(SESSION_KEY)
     return SavedForm(**fields) if fields else None
 
 
-def discard_form(request: HttpRequest) -> None:
+def remove_saved_form(request: HttpRequest) -> None:
     """Remove the saved form from the user's session, because the user has now submitted it or another form."""
     request.session.pop(SESSION_KEY, None)
