@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from accounts.dashboard.words import capabilities_in_words
+from accounts.dashboard.capabilities_in_words import capabilities_in_words
 from accounts.platforms.base import Platform
 from accounts.platforms.operator_setup import OAUTH, PlatformApplication
 from accounts.platforms.registry import platforms

@@ -22,13 +22,13 @@ AUTHENTICATION_SETTINGS: dict[str, Any] = {
         {"NAME": f"{_VALIDATION}.CommonPasswordValidator"},
         {"NAME": f"{_VALIDATION}.NumericPasswordValidator"},
     ],
-    # django-axes. config/console/operators/limits.py adds limits that it does not have.
-    "AXES_HANDLER": "config.console.operators.limits.SignInLimits",
+    # django-axes. config/console/operators/wrong_password_limits.py adds limits that it does not have.
+    "AXES_HANDLER": "config.console.operators.wrong_password_limits.SignInLimits",
     "AXES_LOCKOUT_PARAMETERS": [["username", "ip_address"]],  # the pair: nobody can lock a name for everybody
     "AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT": False,
     "AXES_ONLY_ADMIN_SITE": True,  # sign-ins at the identity provider are neither counted nor locked
-    "AXES_LOCKOUT_CALLABLE": "config.console.operators.limits.locked_out_page",
-    "AXES_CLIENT_IP_CALLABLE": "config.console.operators.limits.sign_in_limit_address",
+    "AXES_LOCKOUT_CALLABLE": "config.console.operators.wrong_password_limits.locked_out_page",
+    "AXES_CLIENT_IP_CALLABLE": "config.console.operators.wrong_password_limits.sign_in_limit_address",
     "AXES_DISABLE_ACCESS_LOG": True,
     "AXES_VERBOSE": False,
 }

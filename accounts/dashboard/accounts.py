@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpResponse
 
 from accounts import selectors, services
-from accounts.dashboard.words import capabilities_in_words
+from accounts.dashboard.capabilities_in_words import capabilities_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import platform, platforms

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.dashboard.words import capabilities_in_words
+from accounts.dashboard.capabilities_in_words import capabilities_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS, platform, platforms
 from auditlog.models import AuditEntry
