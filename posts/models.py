@@ -201,8 +201,8 @@ class PostTarget(DueRow, TimestampedModel):
         return self.group.text if self.text is None else self.text
 
     @property
-    def publishing_progress(self) -> Progress:
-        """Return the publishing progress stored in this post target's row, and which publishing step follows."""
+    def stored_progress(self) -> Progress:
+        """Return the publishing progress that is stored in this post target's row, as the adapters' type Progress."""
         return Progress.from_stored(self.phase, self.progress)
 
     @property

@@ -58,7 +58,7 @@ class Attempt:
         return cls(
             target,
             writer,
-            target.publishing_progress if target.phase else START,
+            target.stored_progress if target.phase else START,
             number=target.round_attempts,
             total=target.attempts,
             maybe_sent=target.maybe_out,

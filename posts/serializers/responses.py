@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
@@ -138,7 +139,8 @@ class PostCreatedSerializer(serializers.Serializer):
         return {"sandbox": True, **shown} if shown["post_group"]["sandbox"] else shown
 
 
-class PollSerializer(serializers.Serializer):
+@extend_schema_serializer(component_name="Poll")
+class ValidatedPollSerializer(serializers.Serializer):
     """The poll of a validated post as the platform will show it; the post's text is the question."""
 
     choices = serializers.ListField(child=serializers.CharField())
@@ -157,7 +159,7 @@ class TargetValidationSerializer(serializers.Serializer):
         allow_null=True,
         help_text="The page for which this service makes a link card; null without a card.",
     )
-    poll = PollSerializer(
+    poll = ValidatedPollSerializer(
         source="target.poll", allow_null=True, help_text="The poll in the option `poll`; null without a poll."
     )
     issues = IssueSerializer(many=True)

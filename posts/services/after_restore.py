@@ -72,7 +72,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     while claimed := claim_due(_possibly_published(targets_with_related_rows(), stopped_at), limit=BATCH_SIZE, lease=LEASE):
         for target in claimed:
             start_trace(target.group.trace_id)
-            done_so_far = target.publishing_progress
+            done_so_far = target.stored_progress
             state = TargetState(
                 "at_most_once", publishes=True, published=done_so_far.published, segments=len(done_so_far.segments)
             )

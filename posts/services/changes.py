@@ -33,7 +33,7 @@ def cancel_target(target: PostTarget) -> None:
     target.status = TargetStatus.CANCELLED
     if target.maybe_out:
         target.status = TargetStatus.UNCONFIRMED
-        target.error = problem_json(unconfirmed_problem(len(target.publishing_progress.segments), RETRY_CANCELLED))
+        target.error = problem_json(unconfirmed_problem(len(target.stored_progress.segments), RETRY_CANCELLED))
 
 
 def is_unstarted(target: PostTarget) -> bool:

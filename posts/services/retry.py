@@ -119,7 +119,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
     """
     doubtful = target.status == TargetStatus.UNCONFIRMED
     is_searched = doubtful and not _is_at_most_once(target)
-    if not (is_searched or (doubtful and target.publishing_progress.segments)):
+    if not (is_searched or (doubtful and target.stored_progress.segments)):
         target.phase, target.progress = "", {}
     stop_target(target)
     target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
