@@ -76,7 +76,7 @@ class ConnectedAccount(TimestampedModel):
         """Return a connected account's id, server limits and OAuth scopes, on which the limits for its posts depend."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
-    def grant(self) -> Grant:
+    def decrypted_grant(self) -> Grant:
         """Return the decrypted credentials and OAuth tokens of the account. Raises SealedValueError if decryption fails."""
         return Grant(self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits)
 

@@ -37,7 +37,7 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
         return account
     adapter = adapter_or_simulator(account.platform, sandbox=account.sandbox)
     try:
-        grant = account.grant()
+        grant = account.decrypted_grant()
     except SealedValueError as error:
         return _mark_undecryptable(account, error)
     try:

@@ -86,7 +86,7 @@ def disconnect_accounts_of_deleted_workspaces(*, limit: int = 200) -> int:
 def _decrypted_grant(account: ConnectedAccount) -> Grant | None:
     """Return an account's decrypted secrets, with which its access is revoked; None if decryption fails."""
     try:
-        return account.grant()
+        return account.decrypted_grant()
     except SealedValueError as error:
         logger.error("%s cannot be revoked at its platform: %s", account.id, error)
         return None

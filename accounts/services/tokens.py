@@ -54,8 +54,8 @@ def renew_or_await_tokens(*, account_id: str, stale: Grant, checks: int = CHECKS
     """
     while True:
         account = _connected(account_id)
-        if account.grant() != stale:
-            return account.grant()
+        if account.decrypted_grant() != stale:
+            return account.decrypted_grant()
         lease = _take_lease(account)
         if lease is not None:
             return _renew(account, stale, lease, marks=True)
@@ -73,7 +73,7 @@ def renew_tokens_unless_in_progress(*, account_id: str, stale: Grant) -> bool:
     account's status: the old token may still work), Transient.
     """
     account = _connected(account_id)
-    lease = _take_lease(account) if account.grant() == stale else None
+    lease = _take_lease(account) if account.decrypted_grant() == stale else None
     if lease is not None:
         _renew(account, stale, lease, marks=False)
     return lease is not None
@@ -89,7 +89,7 @@ def _connected(account_id: str) -> ConnectedAccount:
 def mark_needs_reauth_unless_renewed(*, account_id: str, stale: Grant) -> None:
     """Set an active account to needs_reauth if it still has the secrets that failed (`stale`)."""
     account = ConnectedAccount.objects.get(pk=account_id)
-    if account.grant() == stale:
+    if account.decrypted_grant() == stale:
         ConnectedAccount.objects.filter(
             pk=account_id, status=ConnectedAccount.Status.ACTIVE, updated_at=account.updated_at
         ).update(status=ConnectedAccount.Status.NEEDS_REAUTH, updated_at=timezone.now())
@@ -175,7 +175,7 @@ def _renew_due(account: ConnectedAccount) -> bool:
 
     Raises PlatformError, SealedValueError.
     """
-    grant = account.grant()
+    grant = account.decrypted_grant()
     try:
         return renew_tokens_unless_in_progress(account_id=account.id, stale=grant)
     except AccountDisconnected:

@@ -48,6 +48,7 @@ class EncryptedJSONField(models.TextField):
         return value if value is None or isinstance(value, Sealed) else self.seal(str(model_instance.pk), value)
 
     def get_prep_value(self, value: Any) -> str | None:
+        """Return the value for the database unchanged; raises TypeError for a value that is not sealed (encrypted)."""
         if value is not None and not isinstance(value, Sealed):
             raise TypeError(f"{self.name} takes a sealed value here: use field.seal(pk, value).")
         return value

@@ -141,7 +141,7 @@ class BufferedThreadWorker(ThreadWorker):
             self._watch(conn, selectors.EVENT_READ, self._on_readable)
 
     def _receive_body(self, conn: Connection, holder: str) -> None:
-        """Let the gunicorn worker receive the needed request body, unless its sender has too many uploads running."""
+        """Begin to receive the body of a request whose view asked for it; refuse it if the sender has too many uploads."""
         body, conn.admitted = conn.body, True
         if body is None:
             return self._drop(conn)

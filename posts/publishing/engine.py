@@ -95,7 +95,7 @@ def begin_attempts(targets: Sequence[PostTarget], writer: DatabaseWriter) -> lis
 def continue_attempt(attempt: Attempt) -> None:
     """Publish a post until it is finished or has to wait; errors are logged, not raised."""
     with _logged_errors(attempt.target, attempt.writer):
-        _record(attempt, attempt.stop or _take_steps(attempt))
+        _save_decision(attempt, attempt.stop or _take_steps(attempt))
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def _prepare(attempt: Attempt) -> None:
     in_doubt = attempt.state.in_doubt
     attempt.count()
     try:
-        attempt.grant = attempt.target.account.grant()
+        attempt.grant = attempt.target.account.decrypted_grant()
         attempt.media = adapter_media_files(attempt.target.group)
     except SealedValueError as fault:
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
@@ -246,8 +246,8 @@ def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
     return stop_decision_if_forbidden(attempt, untried=step.sends_again and state.attempt == 1)
 
 
-def _record(attempt: Attempt, decision: Decision) -> None:
-    """Record what the publishing engine decided about a post; retry while the database is down.
+def _save_decision(attempt: Attempt, decision: Decision) -> None:
+    """Save the decision that ends or continues a publishing attempt; retry while the database is down.
 
     If the claim was lost or the post is another target's, store what is true instead.
     """

@@ -155,7 +155,7 @@ def test_connecting_again_updates_the_account_with_the_same_id(
         assert shown["updated_at"] == "2027-03-10T12:00:00Z"
 
     [renewed] = ConnectedAccount.objects.all()
-    assert renewed.grant().tokens["refresh"] != connected.grant().tokens["refresh"]
+    assert renewed.decrypted_grant().tokens["refresh"] != connected.decrypted_grant().tokens["refresh"]
     assert renewed.created_at == connected.created_at
     assert pds.sessions_created == 4
 

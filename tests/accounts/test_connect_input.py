@@ -94,11 +94,11 @@ def test_secrets_appear_in_no_table_no_answer_and_no_log(
     caplog.set_level(logging.DEBUG)
     said = [connect(api, idempotency_key="one"), connect(api, idempotency_key="one")]
     account = ConnectedAccount.objects.get()
-    first = account.grant().tokens
+    first = account.decrypted_grant().tokens
     pds.expire_access_tokens()
     said += [api.get(f"/accounts/{account.id}/status"), api.get(f"/accounts?workspace_id={workspace.id}")]
     account.refresh_from_db()
-    second = account.grant().tokens
+    second = account.decrypted_grant().tokens
     secrets = [APP_PASSWORD, *(tokens[kind] for tokens in (first, second) for kind in ("access", "refresh"))]
     in_tables = everything_stored()
     said.append(api.delete(f"/accounts/{account.id}"))

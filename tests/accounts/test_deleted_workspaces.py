@@ -19,7 +19,7 @@ DELETE_SESSION = "com.atproto.server.deleteSession"
 
 def test_secrets_are_deleted_and_the_session_is_ended_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     other = factories.AccountFactory(credentials={"password": "x"}, tokens={"access": "y"})
-    refresh_token = connected.grant().tokens["refresh"]
+    refresh_token = connected.decrypted_grant().tokens["refresh"]
     assert disconnect_deleted_workspaces() == 0
     Workspace.objects.filter(pk=connected.workspace_id).update(status="deleted")
 

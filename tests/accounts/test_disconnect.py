@@ -38,7 +38,7 @@ def is_unchanged(account: ConnectedAccount) -> bool:
 def test_disconnecting_deletes_the_secrets_and_ends_the_session(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
-    refresh_token = connected.grant().tokens["refresh"]
+    refresh_token = connected.decrypted_grant().tokens["refresh"]
     with time_machine.travel(NOON, tick=False):
         answer = disconnect(api, connected)
 
@@ -101,7 +101,7 @@ def test_an_unreachable_platform_does_not_prevent_the_disconnection(
         pds.drop_next(DELETE_SESSION)
     else:
         with FakeBluesky() as gone:
-            connected.credentials = {**connected.grant().credentials, "service": gone.url}
+            connected.credentials = {**connected.decrypted_grant().credentials, "service": gone.url}
         connected.save()
 
     assert disconnect(api, connected).json()["account"]["status"] == "disconnected"

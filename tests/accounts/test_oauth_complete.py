@@ -53,7 +53,7 @@ def test_the_code_connects_the_account(api: ApiClient, workspace: Workspace, pro
             "updated_at": "2027-03-10T12:00:00Z",
         }
     }
-    assert set(account.grant().tokens.values()) == provider.live_tokens
+    assert set(account.decrypted_grant().tokens.values()) == provider.live_tokens
     assert api.get(f"/accounts/{account.id}/status").json()["account"]["status"] == "active"
 
 
@@ -88,13 +88,13 @@ def test_connecting_again_updates_the_account_with_the_same_id(
     shown = complete(api, granted(api, workspace, provider)).json()["account"]
 
     assert (shown["id"], shown["status"]) == (oauth_account.id, "active")
-    assert ConnectedAccount.objects.get().grant() != oauth_account.grant()
+    assert ConnectedAccount.objects.get().decrypted_grant() != oauth_account.decrypted_grant()
 
 
 def test_disconnecting_revokes_and_deletes_the_grant(
     api: ApiClient, provider: FakeOAuthPlatform, oauth_account: ConnectedAccount
 ) -> None:
-    refresh_token = oauth_account.grant().tokens["refresh_token"]
+    refresh_token = oauth_account.decrypted_grant().tokens["refresh_token"]
 
     assert api.delete(f"/accounts/{oauth_account.id}").json()["account"]["status"] == "disconnected"
 

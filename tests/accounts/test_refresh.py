@@ -39,7 +39,7 @@ def test_ten_concurrent_workers_make_one_refresh_and_all_get_the_new_tokens(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
 ) -> None:
     """The refresh token is good once: a second refresh would end the grant."""
-    stale, before = oauth_account.grant(), len(provider.requests)
+    stale, before = oauth_account.decrypted_grant(), len(provider.requests)
     release = provider.hold_next(RENEW)
 
     def meanwhile(n: int) -> Any:
@@ -51,16 +51,16 @@ def test_ten_concurrent_workers_make_one_refresh_and_all_get_the_new_tokens(
     outcomes = at_once(11, meanwhile)[:10]
 
     account = ConnectedAccount.objects.get()
-    assert outcomes == [account.grant()] * 10
+    assert outcomes == [account.decrypted_grant()] * 10
     assert provider.requests_to(RENEW) == 1
-    assert set(account.grant().tokens.values()) <= provider.live_tokens
+    assert set(account.decrypted_grant().tokens.values()) <= provider.live_tokens
     assert stale.tokens["refresh_token"] not in provider.live_tokens
     assert (account.status, account.refresh_lease_until) == ("active", None)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_does_not_wait_gets_a_transient_error(connected: ConnectedAccount, pds: FakeBluesky) -> None:
-    stale, before = connected.grant(), len(pds.requests)
+    stale, before = connected.decrypted_grant(), len(pds.requests)
     release = pds.hold_next(REFRESH_SESSION)
 
     def meanwhile(n: int) -> Any:
@@ -84,7 +84,7 @@ def test_a_worker_that_does_not_wait_gets_a_transient_error(connected: Connected
 def test_a_worker_that_waited_for_a_refused_refresh_does_not_repeat_it(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
 ) -> None:
-    stale, before = oauth_account.grant(), len(provider.requests)
+    stale, before = oauth_account.decrypted_grant(), len(provider.requests)
     provider.end_refresh()
     release = provider.hold_next(RENEW)
 
@@ -100,7 +100,7 @@ def test_a_worker_that_waited_for_a_refused_refresh_does_not_repeat_it(
 
 
 def test_tokens_renewed_by_another_worker_are_used_without_a_call(connected: ConnectedAccount, pds: FakeBluesky) -> None:
-    stale = connected.grant()
+    stale = connected.decrypted_grant()
     renewed = services.renew_or_await_tokens(account_id=connected.id, stale=stale)
 
     assert services.renew_or_await_tokens(account_id=connected.id, stale=stale) == renewed
@@ -108,7 +108,7 @@ def test_tokens_renewed_by_another_worker_are_used_without_a_call(connected: Con
 
 
 def test_the_lease_of_a_dead_worker_expires(connected: ConnectedAccount, pds: FakeBluesky) -> None:
-    stale = connected.grant()
+    stale = connected.decrypted_grant()
     ConnectedAccount.objects.update(refresh_lease_until=timezone.now() + timedelta(seconds=90))
     assert refresh(connected, stale, checks=0) == "RenewalInProgress"
     assert pds.requests_to(REFRESH_SESSION) == 0
@@ -119,7 +119,7 @@ def test_the_lease_of_a_dead_worker_expires(connected: ConnectedAccount, pds: Fa
 
 
 def test_a_failed_refresh_can_be_repeated_at_once(connected: ConnectedAccount, pds: FakeBluesky) -> None:
-    stale = connected.grant()
+    stale = connected.decrypted_grant()
     pds.fail_next(REFRESH_SESSION)
 
     assert refresh(connected, stale) == "Transient"
@@ -128,7 +128,7 @@ def test_a_failed_refresh_can_be_repeated_at_once(connected: ConnectedAccount, p
 
 
 def test_a_refused_refresh_sets_needs_reauth_and_is_not_repeated(connected: ConnectedAccount, pds: FakeBluesky) -> None:
-    stale = connected.grant()
+    stale = connected.decrypted_grant()
     pds.take_down(connected.external_id)
 
     assert refresh(connected, stale) == "AccountDisconnected"
@@ -144,7 +144,7 @@ def test_a_refused_refresh_sets_needs_reauth_and_is_not_repeated(connected: Conn
 def test_tokens_of_a_concurrent_reconnection_are_not_overwritten(
     api: ApiClient, connect: Callable[..., Any], connected: ConnectedAccount, pds: FakeBluesky
 ) -> None:
-    stale, before = connected.grant(), len(pds.requests)
+    stale, before = connected.decrypted_grant(), len(pds.requests)
     release = pds.hold_next(REFRESH_SESSION)
 
     def meanwhile(n: int) -> Any:
@@ -153,20 +153,20 @@ def test_tokens_of_a_concurrent_reconnection_are_not_overwritten(
         pds.wait_for(before + 1)
         try:
             connect(api)
-            return ConnectedAccount.objects.get().grant()
+            return ConnectedAccount.objects.get().decrypted_grant()
         finally:
             release.set()
 
     refreshed, reconnected = at_once(2, meanwhile)
 
     assert isinstance(refreshed, Grant)
-    assert ConnectedAccount.objects.get().grant() == reconnected != refreshed
+    assert ConnectedAccount.objects.get().decrypted_grant() == reconnected != refreshed
 
 
 def test_a_refusal_of_old_tokens_does_not_change_a_reconnected_account(
     api: ApiClient, connect: Callable[..., Any], connected: ConnectedAccount
 ) -> None:
-    stale = connected.grant()
+    stale = connected.decrypted_grant()
     connect(api)
 
     services.mark_needs_reauth_unless_renewed(account_id=connected.id, stale=stale)
@@ -177,12 +177,14 @@ def test_a_refusal_of_old_tokens_does_not_change_a_reconnected_account(
 def test_a_refresh_token_is_never_replaced_by_an_empty_one(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
 ) -> None:
-    stale = oauth_account.grant()
+    stale = oauth_account.decrypted_grant()
     provider.keep_refresh_token()
 
     for _ in range(2):
-        renewed = services.renew_or_await_tokens(account_id=oauth_account.id, stale=ConnectedAccount.objects.get().grant())
-        assert renewed == ConnectedAccount.objects.get().grant()
+        renewed = services.renew_or_await_tokens(
+            account_id=oauth_account.id, stale=ConnectedAccount.objects.get().decrypted_grant()
+        )
+        assert renewed == ConnectedAccount.objects.get().decrypted_grant()
         assert renewed.tokens["refresh_token"] == stale.tokens["refresh_token"]
         assert renewed.tokens["access_token"] != stale.tokens["access_token"]
 
@@ -194,7 +196,7 @@ def test_the_expiry_of_the_new_tokens_is_stored(
     provider.issue_for(seconds)
 
     with time_machine.travel(NOON, tick=False):
-        renewed = services.renew_or_await_tokens(account_id=oauth_account.id, stale=oauth_account.grant())
+        renewed = services.renew_or_await_tokens(account_id=oauth_account.id, stale=oauth_account.decrypted_grant())
 
     assert (renewed.expires_at, ConnectedAccount.objects.get().token_expires_at) == (expires_at, expires_at)
 
@@ -203,7 +205,7 @@ def test_a_lost_answer_of_a_platform_that_rotates_tokens_ends_the_grant(
     oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
 ) -> None:
     """The new pair was lost on the way; that the account needs its owner is said only once the platform says so."""
-    stale = oauth_account.grant()
+    stale = oauth_account.decrypted_grant()
     provider.drop_next(RENEW, after_accept=True)
 
     assert refresh(oauth_account, stale) == "Transient"
@@ -217,14 +219,14 @@ def test_a_wrong_client_secret_does_not_change_the_account(
 ) -> None:
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "PINTEREST_CLIENT_SECRET": "wrong"}
 
-    assert refresh(oauth_account, oauth_account.grant()) == "Transient"
+    assert refresh(oauth_account, oauth_account.decrypted_grant()) == "Transient"
     assert ConnectedAccount.objects.get().status == "active"
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(settings.SQLITE, reason="SQLite has no connection that could be cut")
 def test_new_tokens_are_stored_after_a_database_outage(oauth_account: ConnectedAccount, provider: FakeOAuthPlatform) -> None:
-    stale, before = oauth_account.grant(), len(provider.requests)
+    stale, before = oauth_account.decrypted_grant(), len(provider.requests)
     release, backends = provider.hold_next(RENEW), Queue[int]()
 
     def meanwhile(n: int) -> Any:
@@ -240,4 +242,4 @@ def test_new_tokens_are_stored_after_a_database_outage(oauth_account: ConnectedA
 
     renewed, _ = at_once(2, meanwhile)
 
-    assert renewed == ConnectedAccount.objects.get().grant() != stale
+    assert renewed == ConnectedAccount.objects.get().decrypted_grant() != stale

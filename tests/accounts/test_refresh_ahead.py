@@ -42,7 +42,7 @@ def expiring(clock: time_machine.Traveller, oauth_account: ConnectedAccount) -> 
 def copy_of(account: ConnectedAccount, **fields: Any) -> ConnectedAccount:
     """Create another account with the same tokens; keyword arguments replace its fields."""
     same = {name: getattr(account, name) for name in ("workspace", "platform", "token_expires_at", "refresh_at")}
-    tokens = fields.pop("tokens", None) or dict(account.grant().tokens)
+    tokens = fields.pop("tokens", None) or dict(account.decrypted_grant().tokens)
     return factories.AccountFactory.create(**{**same, "sandbox": False, "tokens": tokens, **fields})
 
 
@@ -56,7 +56,7 @@ def test_tokens_are_renewed_when_a_fifth_of_their_lifetime_is_left(
     assert refresh_tokens_ahead() == 0
 
     account = ConnectedAccount.objects.get()
-    assert account.grant() != expiring.grant()
+    assert account.decrypted_grant() != expiring.decrypted_grant()
     assert account.token_expires_at == NOON + AHEAD + timedelta(hours=2)
     assert account.refresh_at == NOON + 2 * AHEAD
     assert provider.requests_to(RENEW) == 1

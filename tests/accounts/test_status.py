@@ -56,7 +56,7 @@ def test_an_expired_session_is_refreshed_and_stored(api: ApiClient, connected: C
     assert shown == ["active", "active"]
     assert (pds.refreshes, pds.requests_to(REFRESH_SESSION), pds.sessions_created) == (1, 1, 1)
     renewed = ConnectedAccount.objects.get()
-    assert renewed.grant().tokens["refresh"] != connected.grant().tokens["refresh"]
+    assert renewed.decrypted_grant().tokens["refresh"] != connected.decrypted_grant().tokens["refresh"]
     assert renewed.credentials == connected.credentials
 
 
@@ -136,7 +136,7 @@ def test_an_account_deleted_during_the_refresh_becomes_needs_reauth(
 def test_a_revoked_app_password_sets_needs_reauth(api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky) -> None:
     pds.expire_access_tokens()
     pds.expire_refresh_tokens()
-    connected.credentials = {**connected.grant().credentials, "app_password": "revoked"}
+    connected.credentials = {**connected.decrypted_grant().credentials, "app_password": "revoked"}
     connected.save()
 
     assert status_of(api, connected).json()["account"]["status"] == "needs_reauth"

@@ -97,13 +97,13 @@ def test_the_email_describes_the_outcome_of_a_post(
 def test_an_account_is_reported_each_time_it_has_to_be_reconnected(
     workspace: Workspace, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.decrypted_grant())
     [message] = send_emails()
     clock.shift(timedelta(days=1))
     still = send_emails()
     ConnectedAccount.objects.update(status="active")
     bluesky.refresh_from_db()
-    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.decrypted_grant())
 
     assert message.subject == "An account of Workshop has to be reconnected"
     assert "- Bluesky: alice.test\n" in message.body
@@ -192,7 +192,7 @@ def test_nothing_in_the_sandbox_is_reported(
         create(api, real_account(workspace), text="[sandbox:unknown]", sandbox=True)
         run_until_idle()
         deliver_until_idle()
-    mark_needs_reauth_unless_renewed(account_id=account.id, stale=account.grant())
+    mark_needs_reauth_unless_renewed(account_id=account.id, stale=account.decrypted_grant())
 
     assert send_emails() == []
 

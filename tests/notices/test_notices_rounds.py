@@ -104,7 +104,7 @@ def test_each_workspace_and_kind_has_its_own_email(workspace: Workspace, api: Ap
     elsewhere = real_account(other)
     for group in (scheduled(api, bluesky), scheduled(ApiClient(factories.workspace_key(other)), elsewhere)):
         ended(group, "failed")
-    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.decrypted_grant())
 
     assert {(*message.to, message.subject) for message in send_emails()} == {
         (workspace.owner_user.email, "A post of Workshop failed"),
@@ -134,11 +134,11 @@ def test_an_occurrence_committed_late_is_reported(
 def test_an_error_in_one_workspace_does_not_delay_the_others(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.decrypted_grant())
     ConnectedAccount.objects.update(platform="gone")
     clock.shift(timedelta(seconds=1))
     other = real_account(factories.WorkspaceFactory.create(name="Other"))
-    mark_needs_reauth_unless_renewed(account_id=other.id, stale=other.grant())
+    mark_needs_reauth_unless_renewed(account_id=other.id, stale=other.decrypted_grant())
     sent = subjects()
     ConnectedAccount.objects.update(platform="bluesky")
     clock.shift(LATER)
@@ -199,7 +199,7 @@ def test_only_active_members_with_a_verified_address_get_notices(
 def test_notices_are_deleted_after_ninety_days(
     workspace: Workspace, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
-    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.grant())
+    mark_needs_reauth_unless_renewed(account_id=bluesky.id, stale=bluesky.decrypted_grant())
     assert len(send_emails()) == 1
     clock.shift(timedelta(days=91))
     run_retention()

@@ -54,7 +54,7 @@ class XError(ApiError):
 
     @property
     def is_about_media(self) -> bool:
-        """Return whether this error response of X's API refuses a post because of its media, such as media that are gone."""
+        """Return whether X refuses a post because of its media, for example because the uploaded media have expired."""
         return self.status == 400 and ("media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower())
 
 

@@ -39,7 +39,7 @@ def do(target: PostTarget) -> Progress | Published:
     """Take the step that was begun; the result is not stored."""
     attempt = Attempt.of_claimed(target, DatabaseWriter())
     attempt.media = adapter_media_files(target.group)
-    return attempt.adapter.publish(target.account.grant(), attempt.content, attempt.progress)
+    return attempt.adapter.publish(target.account.decrypted_grant(), attempt.content, attempt.progress)
 
 
 def take_first_step(target: PostTarget) -> None:

@@ -12,7 +12,7 @@ SECRET = ("token", "secret", "password", "access", "refresh", "webhook_url")
 
 def secrets_of(account: ConnectedAccount) -> list[str]:
     """What opens the account: tokens, passwords, secrets of applications, addresses that hold one."""
-    grant = account.grant()
+    grant = account.decrypted_grant()
     named = {**grant.credentials, **grant.tokens}
     return [value for name, value in named.items() if isinstance(value, str) and any(word in name for word in SECRET)]
 
@@ -39,7 +39,7 @@ def test_an_account_is_connected_known_again_and_disconnected(api: ApiClient, wo
 
     # Disconnecting ends the access where that can be done, and forgets it everywhere.
     account.refresh_from_db()
-    grant = account.grant()
+    grant = account.decrypted_grant()
     assert world.is_open(grant)
     assert api.delete(f"/accounts/{account.id}").json()["account"]["status"] == "disconnected"
     assert world.is_open(grant) is not world.ends_access

@@ -32,7 +32,7 @@ def test_ten_workers_renew_the_tokens_once_and_all_publish(world: World, account
     """The first call is held until others have come to wait: where refresh tokens are good once, a second one would cost
     the grant."""
     clock.shift(world.renewable_after)
-    stale, before, calls = account.grant(), len(world.server.requests), world.server.requests_to(world.renew)
+    stale, before, calls = account.decrypted_grant(), len(world.server.requests), world.server.requests_to(world.renew)
     release = world.server.hold_next(world.renew)
 
     def work(n: int) -> Any:
