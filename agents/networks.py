@@ -13,7 +13,7 @@ MAX_ALLOWED_NETWORKS = 20  # maximum number of networks in one key's list
 IPV4_PREFIX_LENGTH, IPV6_PREFIX_LENGTH = (24, 48)  # prefix lengths of `seen_networks`
 
 
-def parse_network(text: str) -> str:
+def normalize_network(text: str) -> str:
     """Parse a network from which an API key may be used, such as `192.0.2.0/24`, and return its canonical text.
 
     Raises ValueError with a text for users.

@@ -63,7 +63,7 @@ def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str 
     return paginate(keys, limit=limit, cursor=cursor)
 
 
-def find_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
+def get_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:
     """Return the row of an agent's claim token, even of a used one. Raises ClaimTokenUnknown if the caller may not see it.
 
     A user may send any claim token, because its holder could also send it as the bearer token.

@@ -8,7 +8,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
-from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
+from agents.networks import MAX_ALLOWED_NETWORKS, normalize_network
 from config.api import fields
 from config.api.caller import AgentMode
 from config.api.operation import WriteBody
@@ -186,7 +186,7 @@ class NetworkField(fields.Text):
 
     def to_internal_value(self, data: Any) -> str:
         try:
-            return parse_network(super().to_internal_value(data))
+            return normalize_network(super().to_internal_value(data))
         except ValueError as error:
             raise serializers.ValidationError(str(error), code="invalid") from error
 

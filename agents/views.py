@@ -36,7 +36,7 @@ from config.api.views import OperationViewSet
 
 def _claim(call: Call) -> str:
     """Return the owner of the Idempotency-Key in a request with an agent's claim token: the token itself, not the caller."""
-    claim = selectors.find_claim_token(caller=call.caller, claim_token=str(call.data.get("claim_token")))
+    claim = selectors.get_claim_token(caller=call.caller, claim_token=str(call.data.get("claim_token")))
     return f"claim:{claim.token_sha256}"
 
 

@@ -218,7 +218,7 @@ def report_usage(event: MeterEvent) -> UsageReportReceipt:
     return UsageReportReceipt(UsageReportOutcome.RECORDED)
 
 
-def find_meter() -> str | None:
+def fetch_meter_id() -> str | None:
     """Return the id of the payment processor's active usage meter named STRIPE_METER_EVENT; None if there is none."""
     with _processor_client() as client:
         for meter in client.v1.billing.meters.list({"status": "active", "limit": 100}).auto_paging_iter():

@@ -185,7 +185,7 @@ class MonthTotals(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LedgerDrift:
+class WrongMonthCounter:
     """A difference that the query of month counters and ledger entries found, for one workspace or agent and month."""
 
     holder_id: str
@@ -194,7 +194,7 @@ class LedgerDrift:
     ledger: MonthTotals
 
 
-def ledger_drift() -> list[LedgerDrift]:
+def find_wrong_month_counters() -> list[WrongMonthCounter]:
     """Query every month counter that differs from the sum of its ledger entries; an empty list means that all agree.
 
     Counters and entries are read in several statements, so while money moves only a difference found twice is real.
@@ -206,7 +206,7 @@ def ledger_drift() -> list[LedgerDrift]:
     entered = _ledger_by("workspace_id") | _ledger_by("agent_id")
     none = MonthTotals()
     return [
-        LedgerDrift(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
+        WrongMonthCounter(*key, counter=counted.get(key, none), ledger=entered.get(key, none))
         for key in sorted(counted.keys() | entered.keys())
         if counted.get(key, none) != entered.get(key, none)
     ]

@@ -66,7 +66,7 @@ def used_quota_bytes(workspace_id: str) -> int:
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
-def unfinished_posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
+def ids_of_unfinished_posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
     """Query the ids of the unfinished posts (post groups) that use a media asset, newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from config.jobs.worker_loop import WorkerLoop
-from media.services.thumbnails import LOOP_NAME, claim_thumbnail, make_thumbnail
+from media.services.thumbnails import LOOP_NAME, claim_asset_for_thumbnail, make_thumbnail
 
 
 class ThumbnailLoop(WorkerLoop):
@@ -12,7 +12,7 @@ class ThumbnailLoop(WorkerLoop):
     name = LOOP_NAME
 
     def run_once(self) -> bool:
-        asset = claim_thumbnail()
+        asset = claim_asset_for_thumbnail()
         if asset is None:
             return False
         make_thumbnail(asset)

@@ -56,7 +56,7 @@ def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | N
     return until if until and until > timezone.now() else None
 
 
-def list_all_deliveries(
+def list_deliveries_as_operator(
     *, caller: Caller, status: str, limit: int, cursor: str | None = None, workspace_id: str | None = None
 ) -> Page[Delivery]:
     """Return a page of the webhook deliveries of one or all workspaces, for operators. Raises Forbidden for other callers."""

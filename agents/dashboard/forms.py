@@ -11,7 +11,7 @@ from django import forms
 from django.conf import settings
 from django.utils.html import format_html
 
-from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
+from agents.networks import MAX_ALLOWED_NETWORKS, normalize_network
 from config.api.caller import AgentMode
 
 DEFAULT_SCOPES = ("posts.read", "posts.draft", "posts.schedule", "posts.publish", "media.upload", "accounts.read")
@@ -94,7 +94,7 @@ class ApiKeyForm(forms.Form):
         networks, problems = [], []
         for text in typed:
             try:
-                networks.append(parse_network(text))
+                networks.append(normalize_network(text))
             except ValueError as error:
                 problems.append(f"{text}: {error}")
         if problems:

@@ -6,7 +6,7 @@ from agents.services.agents import AgentWithClaimToken, create_agent, exchange_c
 from agents.services.key_networks import record_new_key_network, require_allowed_network
 from agents.services.keys import (
     IssuedKey,
-    RotatedKey,
+    KeyRotation,
     create_workspace_api_key,
     issue_key,
     revoke_api_key,

@@ -86,7 +86,7 @@ def exchange_claim_token_for_key(*, caller: Caller, claim_token: str) -> IssuedK
 
     Raises ClaimTokenUnknown, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
     """
-    claim = selectors.find_claim_token(caller=caller, claim_token=claim_token)
+    claim = selectors.get_claim_token(caller=caller, claim_token=claim_token)
     if claim.agent.workspace.status == WorkspaceStatus.PAUSED:
         raise WorkspacePaused()
     now = timezone.now()

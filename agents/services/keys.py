@@ -38,7 +38,7 @@ class IssuedKey:
 
 
 @dataclass(frozen=True)
-class RotatedKey:
+class KeyRotation:
     """The result of an agent's key rotation: the new API key, its token (None in a dry run), and the previous key."""
 
     api_key: ApiKey
@@ -58,7 +58,7 @@ def create_workspace_api_key(
 ) -> IssuedKey:
     """Create an API key of the workspace. If `expires_at` is not given, the key expires after API_KEY_DEFAULT_DAYS.
 
-    `allowed_networks`: as `parse_network` returns them; without them the key may be used from anywhere.
+    `allowed_networks`: as `normalize_network` returns them; without them the key may be used from anywhere.
 
     Raises ScopeMissing, Forbidden (an agent), ReauthenticationRequired, ValidationFailed, Conflict
     (MAX_LIVE_KEYS), WorkspacePaused, PlanChanged.
@@ -151,7 +151,7 @@ def _plan_and_revoke(operation: str, key: ApiKey, *, dry_run: bool) -> None:
             key.save(update_fields=["revoked_at", "updated_at"])
 
 
-def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> RotatedKey:
+def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRotation:
     """Issue a new API key to an agent. The previous key works for 24 more hours; all older keys stop working at once.
 
     The agent's claim token stops working, so this also serves an agent that was never claimed. An agent may rotate its
@@ -198,7 +198,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Rotat
             dry_run=dry_run,
             metadata={} if dry_run else {"api_key_id": issued.api_key.id},
         )
-    return RotatedKey(issued.api_key, issued.token, retiring)
+    return KeyRotation(issued.api_key, issued.token, retiring)
 
 
 def _live_keys(agent: Agent, now: datetime) -> list[ApiKey]:

@@ -132,8 +132,8 @@ def compare_counters_with_ledger(progress: Progress = _no_progress) -> int:
 
     Only a difference that is found twice counts, because money may move between the statements of one comparison.
     """
-    first = selectors.ledger_drift()
-    second = selectors.ledger_drift() if first else []
+    first = selectors.find_wrong_month_counters()
+    second = selectors.find_wrong_month_counters() if first else []
     different = {f"{drift.holder_id} {drift.month:%Y-%m}": drift for drift in first if drift in second}
     for subject, drift in different.items():
         detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."

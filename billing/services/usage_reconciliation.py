@@ -33,7 +33,7 @@ def reconcile_usage(progress: Callable[[str], None] = lambda line: None) -> int:
     customers = sorted(set(window.values_list("customer_id", flat=True)))
     if not customers:
         return 0
-    meter_id = processor.find_meter()
+    meter_id = processor.fetch_meter_id()
     if meter_id is None:
         open_or_update_alarm(Kind.USAGE_SUM, "", "The processor has no active meter for STRIPE_METER_EVENT.")
         return len(customers)

@@ -125,7 +125,7 @@ def answer_write(keyed: KeyedRequest, answer: StoredAnswer) -> Write:
     return insert_or_replace_row(record, replace_if=free, params=[at, at], subject=keyed)
 
 
-def run_under_lease(
+def run_or_replay_under_lease(
     keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
     """Run a slow request outside a transaction, once for its Idempotency-Key, and store its response.

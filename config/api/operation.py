@@ -193,7 +193,7 @@ def _answer(call: Call, work: Callable[[], Reply | DryRunReply], key: str | None
         call.answer_writes = lambda reply: [idempotency.answer_write(keyed, stored(reply))]
         result = idempotency.run_or_replay(keyed, work)
     elif policy.mode == "lease":
-        result = idempotency.run_under_lease(keyed, work, stored, lease=policy.lease)
+        result = idempotency.run_or_replay_under_lease(keyed, work, stored, lease=policy.lease)
     else:
         result = idempotency.run_or_replay_in_transaction(keyed, work, stored)
     if isinstance(result, IdempotencyRecord):

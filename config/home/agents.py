@@ -104,7 +104,7 @@ def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpRespon
 def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Dashboard page of an agent: rotate its API key and show the new one once; the old one works KEY_OVERLAP_HOURS more."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
-    issued: list[services.RotatedKey] = []
+    issued: list[services.KeyRotation] = []
 
     def issue() -> ApiKey:
         issued.append(services.rotate_key(caller=page.caller, agent_id=found.id))

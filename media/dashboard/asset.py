@@ -52,7 +52,7 @@ def _advice(issue: Issue) -> str:
 
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:
     form.fields["alt_text"].label = "Alt text"
-    holders = selectors.unfinished_posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
+    holders = selectors.ids_of_unfinished_posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
     errors = _asset_errors_by_platform(found)
     return page.render(
         "media/asset.html",

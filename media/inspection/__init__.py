@@ -8,17 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from media.inspection.image_geolocation import remove_geolocation_from_image
-from media.inspection.images import check_uploaded_image
-from media.inspection.pdf import check_uploaded_pdf
+from media.inspection.images import inspect_image
+from media.inspection.pdf import inspect_pdf
 from media.inspection.sniffing import detect_mime_type
 from media.inspection.types import InspectedFile
-from media.inspection.video import check_uploaded_video
+from media.inspection.video import inspect_video
 from media.inspection.video_geolocation import overwrite_geolocation_in_video
 
-__all__ = ["InspectedFile", "detect_and_check_file", "detect_mime_type", "remove_geolocation"]
+__all__ = ["InspectedFile", "detect_mime_type", "inspect_file", "remove_geolocation"]
 
 
-def detect_and_check_file(path: Path) -> InspectedFile:
+def inspect_file(path: Path) -> InspectedFile:
     """Detect the type of an uploaded media file from its bytes, and check the file by the rules for that type.
 
     Raises MediaTypeNotAllowed with a message about the problem. Images are decoded; videos and documents are only parsed.
@@ -26,8 +26,8 @@ def detect_and_check_file(path: Path) -> InspectedFile:
     """
     mime_type = detect_mime_type(path)
     if mime_type == "application/pdf":
-        return check_uploaded_pdf(path)
-    return check_uploaded_image(path, mime_type) if mime_type.startswith("image/") else check_uploaded_video(path, mime_type)
+        return inspect_pdf(path)
+    return inspect_image(path, mime_type) if mime_type.startswith("image/") else inspect_video(path, mime_type)
 
 
 def remove_geolocation(path: Path, mime_type: str) -> bool:

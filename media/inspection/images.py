@@ -28,7 +28,7 @@ _READERS: dict[str, Callable[[bytes], ImageLayout]] = {
 decode_semaphore = threading.BoundedSemaphore(2)
 
 
-def check_uploaded_image(path: Path, mime_type: str) -> InspectedFile:
+def inspect_image(path: Path, mime_type: str) -> InspectedFile:
     """Check an uploaded image of the given MIME type; raises MediaTypeNotAllowed if a check fails."""
     content = path.read_bytes()
     layout = parse_image_layout(content, mime_type)

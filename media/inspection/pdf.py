@@ -34,7 +34,7 @@ _UNPACKED_EACH = 8 * 1024 * 1024
 _UNPACKED_ALL = 64 * 1024 * 1024
 
 
-def check_uploaded_pdf(path: Path) -> InspectedFile:
+def inspect_pdf(path: Path) -> InspectedFile:
     """Check a PDF's structure and refuse active content such as scripts; raises MediaTypeNotAllowed.
 
     The pages are not rendered.

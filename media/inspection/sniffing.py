@@ -59,7 +59,7 @@ _SIGNATURES = (
 def detect_mime_type(path: Path) -> str:
     """Return an uploaded file's MIME type by its first bytes; raises MediaTypeNotAllowed for an unsupported type.
 
-    The error names the type. The type determines the checks and limits; `detect_and_check_file` checks the rest.
+    The error names the type. The type determines the checks and limits; `inspect_file` checks the rest.
     """
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)

@@ -31,7 +31,7 @@ MAX_SIDE = 16_384
 MAX_DURATION_MS = 7 * 24 * 3600 * 1000
 
 
-def check_uploaded_video(path: Path, mime_type: str) -> InspectedFile:
+def inspect_video(path: Path, mime_type: str) -> InspectedFile:
     """Check an uploaded video of the given MIME type; raises MediaTypeNotAllowed if a check fails."""
     with path.open("rb") as file:
         head = file.read(HEAD)

@@ -20,7 +20,7 @@ from media.inspection.bounds import broken_file_error
 from media.inspection.image_metadata import contains_geolocation
 from media.inspection.isobmff import Box, BoxFile
 from media.inspection.movie import sample_chunk_byte_ranges
-from media.inspection.webm import TAGS, Element, ElementFile, segment_of
+from media.inspection.webm import TAGS, Element, ElementFile, find_segment_and_end
 
 _ALWAYS = (b"\xa9xyz", b"loci", b"gps ")
 _KEY = re.compile(rb"(?i)location|gps|latitude|longitude|xyz")
@@ -179,7 +179,7 @@ def _freed(box: Box) -> _Edit:
 
 def _webm_edits(path: Path) -> Iterator[_Edit]:
     with ElementFile(path) as file:
-        segment, end = segment_of(file)
+        segment, end = find_segment_and_end(file)
         for element in file.elements(segment.body, end):
             if element.id == TAGS:
                 yield from _tag_edits(file, element)

@@ -91,7 +91,7 @@ class ElementFile(BoundedVideoFile):
         return Element(identifier, at, body, body + size)
 
 
-def segment_of(file: ElementFile) -> tuple[Element, int]:
+def find_segment_and_end(file: ElementFile) -> tuple[Element, int]:
     """Return a WebM file's segment, the element that contains the whole video, and its end offset.
 
     Raises MediaTypeNotAllowed if data follow the segment.
@@ -116,7 +116,7 @@ def webm_dimensions_and_duration(path: Path) -> tuple[int, int, float]:
     The duration is 0 if the file does not state it. The size is the displayed one, in pixels. Raises MediaTypeNotAllowed.
     """
     with ElementFile(path) as file:
-        segment, end = segment_of(file)
+        segment, end = find_segment_and_end(file)
         sides: list[tuple[int, int]] = []
         clock = _Clock(file)
         for element in file.elements(segment.body, end):

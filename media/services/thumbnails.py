@@ -29,7 +29,7 @@ RETRY_PAUSES = (timedelta(minutes=1), timedelta(hours=1))  # after the first and
 MAX_ATTEMPTS = len(RETRY_PAUSES) + 1
 
 
-def claim_thumbnail() -> MediaAsset | None:
+def claim_asset_for_thumbnail() -> MediaAsset | None:
     """Claim the media asset that has waited longest for its thumbnail, so that no other worker takes it; None if none waits.
 
     Assets without attempts left get no thumbnail. A worker claims only one asset at a time, so that a dead worker identifies

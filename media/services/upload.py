@@ -63,7 +63,7 @@ def upload_media(
 
 def _examine(file: CompleteUpload) -> tuple[MediaAsset, CompleteUpload]:
     """Inspect and scan an uploaded file; returns its unsaved media asset, and the file to store without geolocation."""
-    inspected = inspection.detect_and_check_file(file.path)
+    inspected = inspection.inspect_file(file.path)
     if file.size_bytes > (limit := max_bytes_of_type(inspected.mime_type)):
         raise too_large_error(limit)
     scan = scanning.scan_for_malware(file.path)

@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import ApiKey
-from agents.networks import is_in_networks, network_of, parse_network
+from agents.networks import is_in_networks, network_of, normalize_network
 from agents.serializers import ApiKeySerializer
 from agents.services import issue_key
 from agents.services.key_networks import MAX_SEEN_NETWORKS
@@ -215,7 +215,7 @@ def test_concurrent_requests_from_a_new_network_report_it_once(workspace: Worksp
     ],
 )
 def test_networks_are_stored_in_normal_form(text: str, network: str) -> None:
-    assert parse_network(text) == network
+    assert normalize_network(text) == network
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_networks_are_stored_in_normal_form(text: str, network: str) -> None:
 )
 def test_an_invalid_network_is_explained(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        parse_network(text)
+        normalize_network(text)
 
 
 def test_addresses_are_grouped_by_network() -> None:

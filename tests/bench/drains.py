@@ -18,7 +18,7 @@ from tests.bench.service import Service
 TARGETS = 10_000
 PER_SECOND = 1000
 MOST_SECONDS = 300.0
-DRIFT = "from billing.selectors import ledger_drift; print(len(ledger_drift()))"
+DRIFT = "from billing.selectors import find_wrong_month_counters; print(len(find_wrong_month_counters()))"
 
 
 @contextmanager

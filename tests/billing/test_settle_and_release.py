@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from billing import selectors, services
 from billing.models import LedgerEntry, MonthCounter
-from billing.selectors import LedgerDrift, MonthTotals
+from billing.selectors import MonthTotals, WrongMonthCounter
 from tests.billing.holds import hold_costs
 from tests.billing.rows import APRIL, MARCH, charges, day_of, make_agent, make_workspace, month_of, totals
 
@@ -27,7 +27,7 @@ def test_settling_turns_held_into_spent_cents() -> None:
     assert month_of(agent) == month_of(workspace) == (20, 20, 2)
     assert day_of(agent) == 2
     assert totals() == [(agent.pk, "sandbox", 1, 0, 1, 20)]
-    assert selectors.ledger_drift() == []
+    assert selectors.find_wrong_month_counters() == []
 
 
 def test_settling_uses_the_price_of_the_hold() -> None:
@@ -49,7 +49,7 @@ def test_releasing_restores_the_counters(failed: bool, counted: list[tuple[str, 
 
     assert month_of(workspace) == (0, 0, 0)
     assert totals() == counted
-    assert selectors.ledger_drift() == []
+    assert selectors.find_wrong_month_counters() == []
 
 
 def test_releasing_restores_the_agents_month_and_day() -> None:
@@ -75,7 +75,7 @@ def test_release_many_over_months_agents_and_workspaces() -> None:
     assert (month_of(workspace, MARCH), month_of(workspace, APRIL)) == ((10, 0, 0), (0, 0, 0))
     assert (month_of(agent), month_of(other), day_of(agent)) == ((10, 0, 0), (10, 0, 0), 1)
     assert sum(row[3] for row in totals()) == 3
-    assert selectors.ledger_drift() == []
+    assert selectors.find_wrong_month_counters() == []
 
 
 def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
@@ -103,7 +103,7 @@ def test_a_released_target_can_be_held_again_in_another_month() -> None:
 
     assert (month_of(workspace, MARCH), month_of(workspace, APRIL)) == ((0, 0, 0), (0, 12, 0))
     assert ledger()[2:] == [("tgt_1", 2, "hold"), ("tgt_1", 2, "settle")]
-    assert selectors.ledger_drift() == []
+    assert selectors.find_wrong_month_counters() == []
 
 
 def test_a_settled_target_cannot_be_held_again() -> None:
@@ -135,8 +135,10 @@ def test_drift_returns_the_month_with_a_wrong_counter() -> None:
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     MonthCounter.objects.update(settled_cents=1)
 
-    assert selectors.ledger_drift() == [
-        LedgerDrift(workspace.pk, MARCH.date().replace(day=1), counter=MonthTotals(10, 1, 0), ledger=MonthTotals(10, 0, 0))
+    assert selectors.find_wrong_month_counters() == [
+        WrongMonthCounter(
+            workspace.pk, MARCH.date().replace(day=1), counter=MonthTotals(10, 1, 0), ledger=MonthTotals(10, 0, 0)
+        )
     ]
 
 
@@ -145,7 +147,7 @@ def test_drift_finds_counters_without_entries_and_entries_without_counter() -> N
     hold_costs(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     MonthCounter.objects.update(month=APRIL.date().replace(day=1))
 
-    assert [(found.month.month, found.counter, found.ledger) for found in selectors.ledger_drift()] == [
+    assert [(found.month.month, found.counter, found.ledger) for found in selectors.find_wrong_month_counters()] == [
         (3, MonthTotals(0, 0, 0), MonthTotals(10, 0, 0)),
         (4, MonthTotals(10, 0, 0), MonthTotals(0, 0, 0)),
     ]

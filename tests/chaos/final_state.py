@@ -18,13 +18,13 @@ def final_state() -> dict[str, Any]:
     """Return groups, targets, events, deliveries and ledger differences."""
     from accounts.models import ConnectedAccount  # noqa: PLC0415 (Django has to be set up before)
     from billing.models import MonthCounter  # noqa: PLC0415
-    from billing.selectors import ledger_drift  # noqa: PLC0415
+    from billing.selectors import find_wrong_month_counters  # noqa: PLC0415
     from posts.models import PostGroup, PostTarget  # noqa: PLC0415
     from webhooks.models import Delivery, Event  # noqa: PLC0415
 
     off = [
         abs(each.counter.held_cents - each.ledger.held_cents) + abs(each.counter.settled_cents - each.ledger.settled_cents)
-        for each in ledger_drift()
+        for each in find_wrong_month_counters()
     ]
     accounts = ConnectedAccount.objects.filter(sandbox=False)
     return {

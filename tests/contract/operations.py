@@ -20,7 +20,7 @@ class Row(NamedTuple):
     path: str
     name: str
     scopes: tuple[str, ...] = ()
-    idempotent: Literal["transaction", "lease", ""] = ""
+    idempotent: Literal["transaction", "commit", "lease", ""] = ""
     success: int = 200
     dry_run: bool = False
     operator: bool = False
@@ -73,19 +73,19 @@ OPERATIONS = [
     Row("GET", "/capabilities", "capabilities.get"),
     # Posts
     Row("POST", "/posts/validate", "posts.validate", (*READ_POSTS, *WRITE_POSTS)),
-    Row("POST", "/posts", "posts.create", WRITE_POSTS, "transaction", 201, True),
-    Row("POST", "/posts/batch", "posts.create_batch", WRITE_POSTS, "transaction", 201, True),
+    Row("POST", "/posts", "posts.create", WRITE_POSTS, "commit", 201, True),
+    Row("POST", "/posts/batch", "posts.create_batch", WRITE_POSTS, "commit", 201, True),
     Row("GET", "/posts", "posts.list", READ_POSTS),
     Row("GET", "/posts/search", "posts.search", READ_POSTS),
     Row("GET", "/posts/{post_group_id}", "posts.get", READ_POSTS),
-    Row("PATCH", "/posts/{post_group_id}", "posts.update", WRITE_POSTS, "transaction", 200, True),
-    Row("DELETE", "/posts/{post_group_id}", "posts.cancel", ("posts.schedule", "posts.draft"), "transaction", 200, True),
+    Row("PATCH", "/posts/{post_group_id}", "posts.update", WRITE_POSTS, "commit", 200, True),
+    Row("DELETE", "/posts/{post_group_id}", "posts.cancel", ("posts.schedule", "posts.draft"), "commit", 200, True),
     Row("POST", "/plans", "plans.create", WRITE_POSTS, "transaction", 201),
     Row("GET", "/plans/{plan_id}", "plans.get", READ_POSTS),
     Row("POST", "/plans/{plan_id}/commit", "plans.commit", WRITE_POSTS, "lease", 201, True),
-    Row("POST", "/posts/{post_group_id}/retry", "posts.retry", PUBLISH, "transaction", 200, True),
-    Row("POST", "/posts/{post_group_id}/confirm", "posts.confirm", RELEASE_POSTS, "transaction", 200, True),
-    Row("POST", "/posts/{post_group_id}/reject", "posts.reject", RELEASE_POSTS, "transaction", 200, True),
+    Row("POST", "/posts/{post_group_id}/retry", "posts.retry", PUBLISH, "commit", 200, True),
+    Row("POST", "/posts/{post_group_id}/confirm", "posts.confirm", RELEASE_POSTS, "commit", 200, True),
+    Row("POST", "/posts/{post_group_id}/reject", "posts.reject", RELEASE_POSTS, "commit", 200, True),
     Row("POST", "/posts/{post_group_id}/resolve", "posts.resolve", PUBLISH, "transaction", 200, True),
     # Media
     Row("GET", "/media", "media.list", ("media.upload", "posts.read")),

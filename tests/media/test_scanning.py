@@ -19,14 +19,14 @@ from media.scanning import (
     DEFAULT_MAX_FILE_BYTES,
     EICAR,
     Clamd,
-    PassedMalwareScan,
+    MalwareScanResult,
     scan_for_malware,
     scanner_limit_problems,
 )
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
 MIB = 1024 * 1024
-CLEAN = PassedMalwareScan("clean", "ClamAV 1.4.3/27654")
+CLEAN = MalwareScanResult("clean", "ClamAV 1.4.3/27654")
 
 Start = Callable[..., FakeClamd]
 
@@ -69,7 +69,7 @@ def check_warnings(*, deployment: bool) -> list[CheckMessage]:
 def test_without_a_scanner_files_are_marked_as_not_scanned(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "none", nobody_listens()
 
-    assert scan_for_malware(file_of(tmp_path, 10)) == PassedMalwareScan("not_scanned", "")
+    assert scan_for_malware(file_of(tmp_path, 10)) == MalwareScanResult("not_scanned", "")
 
 
 @pytest.mark.parametrize("size", [0, 1, ALWAYS_WHOLE_BYTES, 3 * MIB])

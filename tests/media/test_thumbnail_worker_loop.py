@@ -18,7 +18,7 @@ from pytest_django import Settings
 from config.jobs import wake_up
 from config.jobs.models import Heartbeat
 from media.models import MediaAsset
-from media.services.thumbnails import LEASE, LOOP_NAME, MAX_ATTEMPTS, RETRY_PAUSES, claim_thumbnail, make_thumbnail
+from media.services.thumbnails import LEASE, LOOP_NAME, MAX_ATTEMPTS, RETRY_PAUSES, claim_asset_for_thumbnail, make_thumbnail
 from media.tasks import purge_deleted_files
 from media.worker_loop import ThumbnailLoop
 from tests.at_once import at_once
@@ -49,7 +49,7 @@ def media(api: ApiClient, clock: time_machine.Traveller) -> dict[str, Any]:
 
 def take_up() -> MediaAsset:
     """The asset that a worker has claimed."""
-    asset = claim_thumbnail()
+    asset = claim_asset_for_thumbnail()
     assert asset is not None
     return asset
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from pytest_django import Settings
 
-from media.inspection import detect_and_check_file
+from media.inspection import inspect_file
 from media.thumbnail_rendering import Thumbnail, render_video_thumbnail
 
 FFMPEG = shutil.which("ffmpeg") or ""
@@ -39,7 +39,7 @@ def matrix(a: int, b: int, c: int, d: int) -> bytes:
 
 
 def thumbnail(path: Path) -> Thumbnail | None:
-    seen = detect_and_check_file(path)
+    seen = inspect_file(path)
     assert seen.width
     assert seen.height
     return render_video_thumbnail(

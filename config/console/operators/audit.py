@@ -46,7 +46,7 @@ def record_failed_sign_in(request: HttpRequest, name: str, *, reason: str) -> No
     )
 
 
-def record_own_change(request: HttpRequest, user: User, operation: str) -> None:
+def record_sign_in_change(request: HttpRequest, user: User, operation: str) -> None:
     """Write the audit entry for an operator's change to the operator's own sign-in, such as a new second factor."""
     _record(_caller(request, user), operation, user)
 

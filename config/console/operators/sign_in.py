@@ -163,7 +163,7 @@ class SecondFactorSetUpStep(SecondFactorStep):
         if device is None:
             return self.form_invalid(form)
         codes = device.mark_confirmed_and_issue_codes()
-        audit.record_own_change(self.request, self.user, "operators.set_up_second_factor")
+        audit.record_sign_in_change(self.request, self.user, "operators.set_up_second_factor")
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         shown = {**admin.site.each_context(self.request), "title": "Recovery codes", "codes": codes}
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})

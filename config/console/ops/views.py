@@ -35,7 +35,7 @@ from config.console.ops.serializers import (
     StatusSerializer,
 )
 from config.console.retention_run import NEVER_DELETED, RetentionReport, run_retention_for_operator
-from webhooks.selectors import list_all_deliveries
+from webhooks.selectors import list_deliveries_as_operator
 from webhooks.services import replay_deliveries_as_operator
 from workspaces.selectors import search_workspaces
 from workspaces.services import lift_callers_pause, pause_workspace
@@ -107,7 +107,7 @@ class DeliveriesViewSet(OperatorsViewSet):
         responses={200: OperatorsDeliveryPage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("deliveries", list_all_deliveries(caller=call.caller, **call.query)))
+        return Reply(page_body("deliveries", list_deliveries_as_operator(caller=call.caller, **call.query)))
 
     @operation(
         "ops.replay_deliveries",

@@ -13,7 +13,7 @@ import pytest
 from pytest_django import Settings
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import detect_and_check_file
+from media.inspection import inspect_file
 from tests.media.image_files import encoded
 from tests.media.inspection.test_videos import VIDEOS
 from tests.media.video_files import movie, webm
@@ -51,7 +51,7 @@ def test_ffprobe_reads_only_the_uploaded_file(install: Install, written: Write) 
     called = install(FINDS_VIDEO)
     path = written(movie())
 
-    assert detect_and_check_file(path).kind == "video"
+    assert inspect_file(path).kind == "video"
 
     arguments = called.read_text().split("\n")
     assert arguments[arguments.index("-protocol_whitelist") + 1] == "file"
@@ -62,7 +62,7 @@ def test_ffprobe_reads_only_the_uploaded_file(install: Install, written: Write) 
 def test_ffprobe_gets_the_container_format(install: Install, written: Write) -> None:
     called = install(FINDS_VIDEO)
 
-    detect_and_check_file(written(webm()))
+    inspect_file(written(webm()))
 
     assert "matroska" in called.read_text().split("\n")
 
@@ -70,14 +70,14 @@ def test_ffprobe_gets_the_container_format(install: Install, written: Write) -> 
 def test_its_time_and_memory_are_bounded(install: Install, written: Write) -> None:
     install(LIMITS)
 
-    assert detect_and_check_file(written(movie())).kind == "video"
+    assert inspect_file(written(movie())).kind == "video"
 
 
 def test_a_file_in_which_it_finds_only_sound_is_refused(install: Install, written: Write) -> None:
     install("""print('{"streams": [{"codec_type": "audio"}]}')""")
 
     with pytest.raises(MediaTypeNotAllowed, match="holds no video"):
-        detect_and_check_file(written(movie()))
+        inspect_file(written(movie()))
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_a_file_in_which_it_finds_only_sound_is_refused(install: Install, writte
 def test_a_failure_of_ffprobe_does_not_refuse_the_file(script: str, install: Install, written: Write) -> None:
     install(script)
 
-    assert detect_and_check_file(written(movie())).kind == "video"
+    assert inspect_file(written(movie())).kind == "video"
 
 
 def test_a_missing_ffprobe_does_not_refuse_the_file(settings: Settings, written: Write, tmp_path: Path) -> None:
     settings.FFPROBE = str(tmp_path / "gone")
 
-    assert detect_and_check_file(written(movie())).kind == "video"
+    assert inspect_file(written(movie())).kind == "video"
 
 
 def test_a_slow_ffprobe_does_not_refuse_the_file(
@@ -113,7 +113,7 @@ def test_a_slow_ffprobe_does_not_refuse_the_file(
     install("while True: pass")
 
     with caplog.at_level(logging.WARNING):
-        assert detect_and_check_file(written(movie())).kind == "video"
+        assert inspect_file(written(movie())).kind == "video"
     assert "ffprobe" in caplog.text
 
 
@@ -124,7 +124,7 @@ def test_an_ffprobe_on_the_path_is_not_run_without_the_setting(
     monkeypatch.setenv("PATH", str(Path(settings.FFPROBE).parent), prepend=":")
     settings.FFPROBE = ""
 
-    assert detect_and_check_file(written(movie())).kind == "video"
+    assert inspect_file(written(movie())).kind == "video"
     assert not called.exists()
 
 
@@ -134,12 +134,12 @@ def test_a_real_ffprobe_accepts_what_our_own_checks_accept(name: str, settings: 
     settings.FFPROBE = shutil.which("ffprobe") or ""
     make, expected = VIDEOS[name]
 
-    assert detect_and_check_file(written(make())) == expected
+    assert inspect_file(written(make())) == expected
 
 
 def test_ffprobe_is_not_run_for_images(install: Install, written: Write) -> None:
     called = install(FINDS_VIDEO)
 
-    detect_and_check_file(written(encoded("PNG")))
+    inspect_file(written(encoded("PNG")))
 
     assert not called.exists()

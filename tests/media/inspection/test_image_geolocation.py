@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageCms, ImageSequence
 
-from media.inspection import detect_and_check_file, remove_geolocation
+from media.inspection import inspect_file, remove_geolocation
 from tests.media.image_files import (
     XMP_WITH_POSITION,
     XMP_WITHOUT_POSITION,
@@ -108,7 +108,7 @@ def has_geolocation(content: bytes) -> bool:
 def test_geolocation_is_removed_and_pixels_do_not_change(name: str, written: Write) -> None:
     content = TELLING[name]()
     path = written(content)
-    inspected = detect_and_check_file(path)
+    inspected = inspect_file(path)
 
     assert remove_geolocation(path, inspected.mime_type) is True
 
@@ -116,7 +116,7 @@ def test_geolocation_is_removed_and_pixels_do_not_change(name: str, written: Wri
     assert not has_geolocation(cleaned)
     assert pixels(cleaned)[0] == pixels(content)[0]
     assert len(pixels(cleaned)) == (3 if "animated" in name else 1)
-    assert detect_and_check_file(path) == inspected
+    assert inspect_file(path) == inspected
     assert remove_geolocation(path, inspected.mime_type) is False
 
 
@@ -125,7 +125,7 @@ def test_an_image_without_geolocation_is_not_changed(name: str, written: Write) 
     content = SILENT[name]()
     path = written(content)
 
-    assert remove_geolocation(path, detect_and_check_file(path).mime_type) is False
+    assert remove_geolocation(path, inspect_file(path).mime_type) is False
     assert path.read_bytes() == content
 
 
@@ -134,7 +134,7 @@ def test_an_image_without_geolocation_is_not_changed(name: str, written: Write) 
 def test_the_orientation_is_preserved(form: str, orientation: int, written: Write) -> None:
     path = written(encoded(form, exif=exif(orientation=orientation)))
 
-    remove_geolocation(path, detect_and_check_file(path).mime_type)
+    remove_geolocation(path, inspect_file(path).mime_type)
 
     with Image.open(path) as image:
         assert dict(image.getexif()) == {ORIENTATION: orientation}
@@ -144,7 +144,7 @@ def test_the_orientation_is_preserved(form: str, orientation: int, written: Writ
 def test_the_colour_profile_is_preserved(form: str, written: Write) -> None:
     path = written(encoded(form, exif=exif(), icc_profile=PROFILE))
 
-    remove_geolocation(path, detect_and_check_file(path).mime_type)
+    remove_geolocation(path, inspect_file(path).mime_type)
 
     with Image.open(path) as image:
         assert image.info["icc_profile"] == PROFILE
@@ -154,14 +154,14 @@ def test_the_colours_of_an_adobe_jpeg_are_preserved(written: Write) -> None:
     content = with_segments(encoded("JPEG", keep_rgb=True), segment(0xE1, exif()))
     path = written(content)
 
-    assert remove_geolocation(path, detect_and_check_file(path).mime_type) is True
+    assert remove_geolocation(path, inspect_file(path).mime_type) is True
     assert pixels(path.read_bytes()) == pixels(content)
 
 
 def test_other_texts_of_a_png_are_preserved(written: Write) -> None:
     path = written(with_chunks(encoded("PNG", exif=exif()), chunk(b"tEXt", b"Title\0A morning")))
 
-    remove_geolocation(path, detect_and_check_file(path).mime_type)
+    remove_geolocation(path, inspect_file(path).mime_type)
 
     with Image.open(path) as image:
         assert image.text == {"Title": "A morning"}  # type: ignore[attr-defined]
@@ -174,7 +174,7 @@ def test_no_temporary_file_remains_and_the_file_mode_is_preserved(tmp_path: Path
     path.write_bytes(encoded("JPEG", exif=exif()))
     path.chmod(0o640)
 
-    remove_geolocation(path, detect_and_check_file(path).mime_type)
+    remove_geolocation(path, inspect_file(path).mime_type)
 
     assert [entry.name for entry in folder.iterdir()] == ["upload"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o640

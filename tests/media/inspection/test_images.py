@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import InspectedFile, detect_and_check_file
+from media.inspection import InspectedFile, inspect_file
 from tests.media.image_files import (
     SIDES,
     XMP_WITHOUT_POSITION,
@@ -89,24 +89,24 @@ def interlaced_rows() -> bytes:
 
 @pytest.mark.parametrize("name", STILL)
 def test_a_complete_image_is_accepted(name: str, written: Write) -> None:
-    assert detect_and_check_file(written(STILL[name]())) == InspectedFile("image", TYPES[name.split("_")[0]], *SIDES)
+    assert inspect_file(written(STILL[name]())) == InspectedFile("image", TYPES[name.split("_")[0]], *SIDES)
 
 
 @pytest.mark.parametrize(
     "content", [png(), gif((1, 1), gif_frame()), *(encoded(form, picture(sides=(1, 1))) for form in ("JPEG", "WEBP"))]
 )
 def test_an_image_of_one_pixel_is_accepted(content: bytes, written: Write) -> None:
-    assert (detect_and_check_file(written(content)).width, detect_and_check_file(written(content)).height) == (1, 1)
+    assert (inspect_file(written(content)).width, inspect_file(written(content)).height) == (1, 1)
 
 
 def test_an_animated_gif_has_the_kind_gif(written: Write) -> None:
-    assert detect_and_check_file(written(animation("GIF"))) == InspectedFile("gif", "image/gif", *SIDES)
+    assert inspect_file(written(animation("GIF"))) == InspectedFile("gif", "image/gif", *SIDES)
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
 def test_width_and_height_are_those_displayed(form: str, orientation: int, written: Write) -> None:
-    inspected = detect_and_check_file(written(encoded(form, exif=exif(orientation=orientation))))
+    inspected = inspect_file(written(encoded(form, exif=exif(orientation=orientation))))
 
     assert (inspected.width, inspected.height) == (SIDES if orientation < 5 else SIDES[::-1])
 
@@ -114,7 +114,7 @@ def test_width_and_height_are_those_displayed(form: str, orientation: int, writt
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "GIF", "WEBP"])
 @pytest.mark.parametrize("trailer", TRAILERS)
 def test_data_that_phones_append_to_an_image_are_accepted(form: str, trailer: str, written: Write) -> None:
-    assert (detect_and_check_file(written(encoded(form) + TRAILERS[trailer])).width) == SIDES[0]
+    assert (inspect_file(written(encoded(form) + TRAILERS[trailer])).width) == SIDES[0]
 
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "GIF", "WEBP"])
@@ -122,11 +122,11 @@ def test_the_setting_limits_the_number_of_pixels(form: str, written: Write, sett
     path = written(encoded(form))
 
     settings.MEDIA_MAX_PIXELS = SIDES[0] * SIDES[1]
-    assert detect_and_check_file(path).kind == "image"
+    assert inspect_file(path).kind == "image"
 
     settings.MEDIA_MAX_PIXELS -= 1
     with pytest.raises(MediaTypeNotAllowed, match="megapixels"):
-        detect_and_check_file(path)
+        inspect_file(path)
 
 
 @pytest.mark.parametrize("form", ["PNG", "GIF", "WEBP"])
@@ -136,6 +136,6 @@ def test_a_thousand_frames_are_accepted_and_one_more_is_refused(form: str, writt
         images = [small[number % 2] for number in range(count)]
         return encoded(form, images[0], save_all=True, append_images=images[1:])
 
-    assert detect_and_check_file(written(frames(1000))).width == 2
+    assert inspect_file(written(frames(1000))).width == 2
     with pytest.raises(MediaTypeNotAllowed, match="frames"):
-        detect_and_check_file(written(frames(1001)))
+        inspect_file(written(frames(1001)))

@@ -24,7 +24,7 @@ import os, resource, sys, django
 django.setup()
 from pathlib import Path
 from media.errors import MediaTypeNotAllowed
-from media.inspection import detect_and_check_file
+from media.inspection import inspect_file
 for path in sorted(Path(sys.argv[2]).iterdir()):
     if child := os.fork():
         if status := os.waitpid(child, 0)[1]:
@@ -33,7 +33,7 @@ for path in sorted(Path(sys.argv[2]).iterdir()):
     held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
     try:
-        print(path.name, detect_and_check_file(path).width, flush=True)
+        print(path.name, inspect_file(path).width, flush=True)
     except MediaTypeNotAllowed as refusal:
         print(path.name, refusal.message, flush=True)
     os._exit(0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import detect_and_check_file, remove_geolocation
+from media.inspection import inspect_file, remove_geolocation
 from tests.media.document_files import packed_objects, pdf
 from tests.media.image_files import (
     XMP_WITH_POSITION,
@@ -66,12 +66,12 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
 @pytest.mark.parametrize("name", WHOLE)
 def test_mutated_files_raise_no_other_error(name: str, written: Callable[[bytes], Path]) -> None:
     content, chance = WHOLE[name](), random.Random(name)
-    assert detect_and_check_file(written(content)).mime_type
+    assert inspect_file(written(content)).mime_type
 
     for _ in range(MUTATIONS):
         path = written(mutated(content, chance))
         with contextlib.suppress(MediaTypeNotAllowed):
-            inspected = detect_and_check_file(path)
+            inspected = inspect_file(path)
             remove_geolocation(path, inspected.mime_type)
 
 
@@ -81,4 +81,4 @@ def test_no_truncated_file_is_accepted(name: str, written: Callable[[bytes], Pat
 
     for length in range(1, len(content), max(1, len(content) // 40)):
         with pytest.raises(MediaTypeNotAllowed):
-            detect_and_check_file(written(content[:length]))
+            inspect_file(written(content[:length]))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import detect_and_check_file
+from media.inspection import inspect_file
 from tests.media.nasty_files import NASTY
 
 
@@ -17,7 +17,7 @@ def test_a_malicious_or_broken_file_is_refused_with_the_reason(
     build: Callable[[], bytes], says: str, written: Callable[[bytes], Path]
 ) -> None:
     with pytest.raises(MediaTypeNotAllowed, match=says):
-        detect_and_check_file(written(build()))
+        inspect_file(written(build()))
 
 
 def test_every_malicious_file_has_a_unique_name() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import detect_and_check_file, detect_mime_type
+from media.inspection import detect_mime_type, inspect_file
 from tests.media.document_files import pdf
 from tests.media.image_files import encoded
 from tests.media.video_files import movie, webm
@@ -37,7 +37,7 @@ def test_the_file_name_does_not_affect_the_type(name: str, tmp_path: Path) -> No
     path = tmp_path / name
     path.write_bytes(encoded("PNG"))
 
-    assert detect_and_check_file(path).mime_type == detect_mime_type(path) == "image/png"
+    assert inspect_file(path).mime_type == detect_mime_type(path) == "image/png"
 
 
 def test_a_refusal_lists_the_supported_types(written: Write) -> None:
@@ -50,4 +50,4 @@ def test_a_refusal_lists_the_supported_types(written: Write) -> None:
 
 def test_a_missing_file_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        detect_and_check_file(tmp_path / "missing")
+        inspect_file(tmp_path / "missing")

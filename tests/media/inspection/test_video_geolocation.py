@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection import detect_and_check_file, remove_geolocation
+from media.inspection import inspect_file, remove_geolocation
 from tests.media.document_files import pdf
 from tests.media.image_files import XMP_WITH_POSITION, exif
 from tests.media.video_files import (
@@ -95,7 +95,7 @@ def has_geolocation(content: bytes) -> bool:
 def test_geolocation_is_overwritten(name: str, written: Write) -> None:
     content = MOVIES[name]()
     path = written(content)
-    inspected = detect_and_check_file(path)
+    inspected = inspect_file(path)
     assert has_geolocation(content)
 
     assert remove_geolocation(path, inspected.mime_type) is True
@@ -104,14 +104,14 @@ def test_geolocation_is_overwritten(name: str, written: Write) -> None:
     assert not has_geolocation(cleaned)
     assert len(cleaned) == len(content)
     assert cleaned.index(SAMPLES) == content.index(SAMPLES)
-    assert detect_and_check_file(path) == inspected
+    assert inspect_file(path) == inspected
     assert remove_geolocation(path, inspected.mime_type) is False
 
 
 def test_other_user_data_is_not_changed(written: Write) -> None:
     path = written(movie(track(), box(b"udta", XYZ, NAME)))
 
-    remove_geolocation(path, detect_and_check_file(path).mime_type)
+    remove_geolocation(path, inspect_file(path).mime_type)
 
     assert NAME in path.read_bytes()
 
@@ -120,7 +120,7 @@ def test_other_user_data_is_not_changed(written: Write) -> None:
 def test_a_geolocation_track_is_overwritten_with_its_samples(name: str, written: Write) -> None:
     content = movie(track(), TRACKS[name]())
     path = written(content)
-    inspected = detect_and_check_file(path)
+    inspected = inspect_file(path)
 
     assert remove_geolocation(path, inspected.mime_type) is True
 
@@ -128,17 +128,17 @@ def test_a_geolocation_track_is_overwritten_with_its_samples(name: str, written:
     assert len(cleaned) == len(content)
     assert VIDEO_SAMPLES + bytes(32) in cleaned
     assert cleaned.count(b"trak") == 1
-    assert detect_and_check_file(path) == inspected
+    assert inspect_file(path) == inspected
 
 
 def test_samples_outside_the_media_data_are_not_changed(written: Write) -> None:
     tables = track(handler=b"meta", entry=b"camm", offset=0, sizes=(2000,))
     path = written(movie(track(), tables))
-    inspected = detect_and_check_file(path)
+    inspected = inspect_file(path)
 
     assert remove_geolocation(path, inspected.mime_type) is True
     assert SAMPLES in path.read_bytes()
-    assert detect_and_check_file(path) == inspected
+    assert inspect_file(path) == inspected
 
 
 def test_tracks_that_name_the_same_samples_many_times_are_refused(written: Write) -> None:
@@ -149,7 +149,7 @@ def test_tracks_that_name_the_same_samples_many_times_are_refused(written: Write
     media = box(b"mdia", full(b"hdlr", bytes(4), b"meta"), box(b"minf", box(b"stbl", tables[8:], runs)))
     content = movie(track(), box(b"trak", media))
     path = written(content)
-    inspected = detect_and_check_file(path)
+    inspected = inspect_file(path)
 
     with pytest.raises(MediaTypeNotAllowed, match="broken"):
         remove_geolocation(path, inspected.mime_type)
@@ -161,7 +161,7 @@ def test_tracks_that_name_the_same_samples_many_times_are_refused(written: Write
 def test_geolocation_tags_of_a_webm_become_void_elements(name: bytes, value: bytes, written: Write) -> None:
     content = webm(info(), tracks(), tag(name, value, checksum=True), tag(b"TITLE", b"A morning"), cluster())
     path = written(content)
-    inspected = detect_and_check_file(path)
+    inspected = inspect_file(path)
 
     assert remove_geolocation(path, inspected.mime_type) is True
 
@@ -170,7 +170,7 @@ def test_geolocation_tags_of_a_webm_become_void_elements(name: bytes, value: byt
     assert name not in cleaned
     assert value not in cleaned
     assert b"A morning" in cleaned
-    assert detect_and_check_file(path) == inspected
+    assert inspect_file(path) == inspected
     assert remove_geolocation(path, inspected.mime_type) is False
 
 
@@ -179,5 +179,5 @@ def test_a_video_without_geolocation_is_not_changed(name: str, written: Write) -
     content = SILENT[name]()
     path = written(content)
 
-    assert remove_geolocation(path, detect_and_check_file(path).mime_type) is False
+    assert remove_geolocation(path, inspect_file(path).mime_type) is False
     assert path.read_bytes() == content

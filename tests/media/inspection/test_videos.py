@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from media.inspection import InspectedFile, detect_and_check_file
+from media.inspection import InspectedFile, inspect_file
 from tests.media.document_files import packed_objects, pdf, stream
 from tests.media.video_files import (
     QUARTER_TURN,
@@ -116,12 +116,12 @@ DOCUMENTS = {
 def test_a_complete_video_is_accepted(name: str, written: Write) -> None:
     build, expected = VIDEOS[name]
 
-    assert detect_and_check_file(written(build())) == expected
+    assert inspect_file(written(build())) == expected
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_pdf_is_accepted(name: str, written: Write) -> None:
-    assert detect_and_check_file(written(DOCUMENTS[name]())) == InspectedFile("document", "application/pdf")
+    assert inspect_file(written(DOCUMENTS[name]())) == InspectedFile("document", "application/pdf")
 
 
 def test_deeply_nested_block_groups_are_read_without_recursion(written: Write) -> None:
@@ -130,4 +130,4 @@ def test_deeply_nested_block_groups_are_read_without_recursion(written: Write) -
         nested = element(0xA0, nested)
     last = element(0x1F43B675, b"\xe7\x81\x00", nested, element(0xA3, b"\x81\x00\x28\x00", SAMPLES))
 
-    assert detect_and_check_file(written(webm(info(None), tracks(), last))).duration_ms == 40
+    assert inspect_file(written(webm(info(None), tracks(), last))).duration_ms == 40

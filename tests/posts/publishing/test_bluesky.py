@@ -37,7 +37,7 @@ def unknown_outcome(pds: FakeBluesky, group: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.ledger_drift() == []
+    assert billing.find_wrong_month_counters() == []
 
 
 def assert_published_once(api: ApiClient, pds: FakeBluesky, group: dict[str, Any], *, attempts: int) -> None:

@@ -54,7 +54,7 @@ def account(api: ApiClient, workspace: Workspace, world: PlatformWorld) -> Conne
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.ledger_drift() == []
+    assert billing.find_wrong_month_counters() == []
 
 
 def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: str) -> dict[str, Any]:

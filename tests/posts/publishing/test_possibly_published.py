@@ -37,7 +37,7 @@ def raising(error: PlatformError) -> Any:
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.ledger_drift() == []
+    assert billing.find_wrong_month_counters() == []
 
 
 @pytest.fixture

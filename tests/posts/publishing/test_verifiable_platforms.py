@@ -32,7 +32,7 @@ def group(
 @pytest.fixture(autouse=True)
 def _books_balance(db: None) -> Any:
     yield
-    assert billing.ledger_drift() == []
+    assert billing.find_wrong_month_counters() == []
 
 
 def _find_post(content: Content) -> Published:
