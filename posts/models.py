@@ -5,6 +5,8 @@ A target is also a row that the publisher claims when it is due (config/jobs/cla
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db import models
@@ -14,7 +16,15 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.types import Progress
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from posts.states import NEEDS_A_PERSON, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus, charged_cents
+from posts.states import (
+    FINAL_CERTAINTIES,
+    NEEDS_A_PERSON,
+    UNFINISHED_TARGET_STATUSES,
+    Certainty,
+    GroupStatus,
+    TargetStatus,
+    charged_cents,
+)
 from workspaces.models import User, Workspace
 
 
@@ -139,9 +149,9 @@ class PostTarget(DueRow, TimestampedModel):
 
     `phase` and `progress` say which step comes next. `step_begun_at` is set before each step and cleared with its outcome, so
     a claimed row that has it set had a step with unknown outcome: its worker died, or the platform did not answer.
-    `worker_losses` counts the workers that died in the current step. `maybe_out` is set if an earlier round ended
-    unconfirmed; the target then never fails unless the post is proven absent. `turn_at` is the time slot at the account that
-    the target waits for. `attempts` counts all attempts, `round_attempts` those since the last release or retry.
+    `certainty` says whether the post is at the platform; it is `maybe_sent` from before a step that publishes until its
+    outcome is known. `worker_losses` counts the workers that died in the current step. `turn_at` is the time slot at the
+    account that the target waits for. `attempts` counts all attempts, `round_attempts` those since the last release or retry.
     """
 
     id = PrefixedIdField("tgt")
@@ -163,7 +173,7 @@ class PostTarget(DueRow, TimestampedModel):
     progress = models.JSONField(default=dict)
     step_begun_at = models.DateTimeField(null=True)
     worker_losses = models.PositiveSmallIntegerField(default=0)
-    maybe_out = models.BooleanField(default=False)
+    certainty = models.CharField(max_length=10, choices=Certainty.choices, default=Certainty.NOT_SENT)
     turn_at = models.DateTimeField(null=True)
     published_at = models.DateTimeField(null=True)
     price_cents = models.PositiveIntegerField(default=0)
@@ -174,6 +184,19 @@ class PostTarget(DueRow, TimestampedModel):
         constraints = [
             models.UniqueConstraint(fields=["group", "account"], name="target_once"),
             models.CheckConstraint(condition=models.Q(status__in=TargetStatus.values), name="target_status_known"),
+            models.CheckConstraint(condition=models.Q(certainty__in=Certainty.values), name="target_certainty_known"),
+            # A target ends as published, failed or cancelled only if that is certain.
+            models.CheckConstraint(
+                condition=models.Q(status__in=[str(status) for status in sorted(UNFINISHED_TARGET_STATUSES)])
+                | reduce(
+                    or_,
+                    [
+                        models.Q(status=str(status), certainty__in=[str(certainty) for certainty in certainties])
+                        for status, certainties in FINAL_CERTAINTIES.items()
+                    ],
+                ),
+                name="target_outcome_certain",
+            ),
             # A finished target is never due, so that only a retry can publish it again.
             models.CheckConstraint(
                 condition=models.Q(status__in=[str(status) for status in sorted(UNFINISHED_TARGET_STATUSES)])

@@ -33,6 +33,32 @@ class TargetStatus(TextChoices):
     CANCELLED = "cancelled"
 
 
+class Certainty(TextChoices):
+    """How certain it is that the post of a target, or the next segment of its thread, is at the platform.
+
+    The status of a finished target follows from it, and so does the money: a failed target is refunded, a published one is
+    charged, and the price of an unconfirmed one stays held.
+    """
+
+    NOT_SENT = "not_sent"  # no request that publishes it was sent
+    MAYBE_SENT = "maybe_sent"  # such a request has begun, and nobody knows what came of it
+    SENT = "sent"  # the platform has accepted it and may still reject it, or has only the first segments of a thread
+    CONFIRMED = "confirmed"  # it is published; a later addition such as the first comment may be missing
+    DISPROVED = "disproved"  # the platform has refused it or proves it absent, or a person has found that it is not there
+
+    @property
+    def final_status(self) -> TargetStatus:
+        """Return the status of a target whose publishing ends with this certainty."""
+        return next(status for status, certainties in FINAL_CERTAINTIES.items() if self in certainties)
+
+
+# The certainties that a target of a final status may have; a cancelled target has those of a failed one.
+FINAL_CERTAINTIES = {
+    TargetStatus.PUBLISHED: (Certainty.CONFIRMED,),
+    TargetStatus.UNCONFIRMED: (Certainty.MAYBE_SENT, Certainty.SENT),
+    TargetStatus.FAILED: (Certainty.NOT_SENT, Certainty.DISPROVED),
+    TargetStatus.CANCELLED: (Certainty.NOT_SENT, Certainty.DISPROVED),
+}
 _AFTER_THE_START = frozenset({TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED})
 # The status changes that the publisher may write. A person resolves unconfirmed targets (services/resolve.py).
 TARGET_TRANSITIONS: dict[str, frozenset[str]] = {

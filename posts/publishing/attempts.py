@@ -19,7 +19,7 @@ from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from config.jobs.database_writer import DatabaseWriter
 from posts.models import PostTarget
 from posts.publishing.decision_types import Decision, TargetState
-from posts.states import TargetStatus
+from posts.states import Certainty, TargetStatus
 
 
 @dataclass(eq=False)
@@ -27,10 +27,10 @@ class Attempt:
     """One attempt to publish a post target that this worker has claimed (reserved for itself).
 
     `progress` names the next publishing step. `number` counts the attempts since the release or the last retry, `total` all
-    of them; until `count` is called, those before this one. `last_try_at` is the time of the last attempt at the next step
-    if it got no clear answer. `worker_losses` counts the workers that died in the step. `turn_at` is the time reserved at the
-    account. `fault` is an error that prevents
-    the step although it was committed as begun. `stop` is the decision that ends or postpones the target instead.
+    of them; until `count` is called, those before this one. `certainty` is about the attempts before the next step.
+    `last_try_at` is the time of the last attempt at that step if it got no clear answer. `worker_losses` counts the workers
+    that died in the step. `turn_at` is the time reserved at the account. `fault` is an error that prevents the step although
+    it was committed as begun. `stop` is the decision that ends or postpones the target instead.
     """
 
     target: PostTarget
@@ -38,7 +38,7 @@ class Attempt:
     progress: Progress
     number: int
     total: int
-    maybe_sent: bool
+    certainty: Certainty
     last_try_at: datetime | None
     worker_losses: int
     turn_at: datetime | None
@@ -61,7 +61,7 @@ class Attempt:
             target.stored_progress if target.phase else START,
             number=target.round_attempts,
             total=target.attempts,
-            maybe_sent=target.maybe_out,
+            certainty=Certainty(target.certainty),
             last_try_at=target.step_begun_at,
             worker_losses=target.worker_losses + (target.status == TargetStatus.PUBLISHING),
             turn_at=target.turn_at,
@@ -87,13 +87,11 @@ class Attempt:
             retry_safety=self.adapter.capabilities.retry_safety,
             publishes=self.progress.phase in self.adapter.irreversible,
             unanswered=self.last_try_at is not None,
-            maybe_sent=self.maybe_sent,
-            accepted=self.progress.accepted,
+            certainty=self.certainty,
             published=self.progress.published,
             segments=len(self.progress.segments),
             attempt=self.number,
             attempts_left=self.number <= len(settings.PUBLISH_RETRY_SCHEDULE),
-            tokens_renewed=self.tokens_renewed,
         )
 
     def count(self) -> None:

@@ -1,16 +1,16 @@
 """Decides what the publisher does next with a post, from what it knew and a new fact, such as the platform's answer.
 
 `decide(state, fact)` is a pure function: it uses no database, no clock and no platform names. engine.py collects the facts
-and outcomes.py writes the decisions. "May be out" means that the post may be at the platform: the last attempt at the next
-step is in doubt, an attempt of an earlier round may have published it, or the platform has accepted it.
+and outcomes.py writes the decisions. Each decision names the `Certainty` that the post is at the platform (posts/states.py),
+from which the status of a finished target follows. "May be out" means that it is `maybe_sent`, or `sent` as a whole.
 
 | fact                   | decision                                                                                    |
 |------------------------|---------------------------------------------------------------------------------------------|
 | Published              | Finish published                                                                            |
 | Progress               | TakeStep, or AwaitPlatform if the step has a time. A new segment ends earlier doubt           |
-| PostNotFoundAtPlatform | TakeStep: send again, not `maybe_sent`; RetryUncounted while the request may still act     |
-| the same, with `error` | the same with `maybe_sent` if a person has just asked to send again; else as OutcomeUnknown |
-| TokenExpired           | RenewTokens, once per claim; after that as Transient                                        |
+| PostNotFoundAtPlatform | TakeStep: send again, `disproved`; RetryUncounted while the request may still act           |
+| the same, with `error` | the same, but `maybe_sent`, if a person has just asked to send again; else as OutcomeUnknown |
+| TokenExpired           | as Transient, since the engine renews tokens once per claim before it asks for a decision   |
 | TokensRenewed          | TakeStep: the same step                                                                     |
 | TokensBeingRenewed     | RetryUncounted                                                                                |
 | ContentRejected        | Finish failed if nothing can be out or the rejection proves it; else unconfirmed             |
@@ -21,10 +21,9 @@ step is in doubt, an attempt of an earlier round may have published it, or the p
 | PublishingForbidden    | Finish failed, or unconfirmed if the post may be out                                         |
 | PostOfOtherTarget      | Finish unconfirmed                                                                          |
 
-Two rules hold for every Finish. A post that is certainly published stays published; its error says what is missing (but a
-target whose post belongs to another one is unconfirmed). A thread of which some segments are published is never failed, since
-a retry would start it from the beginning. A failed target is refunded, a published one is charged, and the money of an
-unconfirmed one stays held.
+Two rules hold for every Finish. A confirmed post stays published; its error says what is missing (but a target whose post
+belongs to another one is unconfirmed). A thread of which some segments are published is never failed, since a retry would
+start it from the beginning: it is `sent`, so it ends unconfirmed.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ from posts.publishing.decision_types import (
     PostNotFoundAtPlatform,
     PostOfOtherTarget,
     PublishingForbidden,
-    RenewTokens,
     Retry,
     RetryUncounted,
     TakeStep,
@@ -51,8 +49,7 @@ from posts.publishing.decision_types import (
     TokensBeingRenewed,
     TokensRenewed,
 )
-from posts.publishing.segments import add_segment_count_to_message, unconfirmed_post_advice
-from posts.states import TargetStatus
+from posts.states import Certainty
 
 MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried again
 
@@ -69,8 +66,10 @@ def decide(state: TargetState, fact: Fact) -> Decision:
             return _step_done(state, fact)
         case PostNotFoundAtPlatform():
             return _searched(state, fact)
-        case TokensRenewed() | TokensBeingRenewed() | errors.TokenExpired():
-            return _tokens(state, fact)
+        case TokensRenewed():
+            return TakeStep(state.certainty, unanswered=state.unanswered)
+        case TokensBeingRenewed():
+            return RetryUncounted(fact.until, state.certainty, state.in_doubt)
         case AttemptBegins():
             return _worker_died(state, fact)
         case PublishingForbidden():
@@ -85,34 +84,41 @@ def decide(state: TargetState, fact: Fact) -> Decision:
 def _published(post: Published) -> Finish:
     action = "The post is published, so do not send it again. If needed, add what is missing at the platform."
     problem = TargetProblem("PUBLISHED_INCOMPLETE", post.note, action) if post.note else None
-    return Finish(TargetStatus.PUBLISHED, False, problem, post)
+    return Finish(Certainty.CONFIRMED, problem, post)
 
 
 def _step_done(state: TargetState, progress: Progress) -> Decision:
-    # The doubt of an earlier round ends when the segment that it was about is published.
-    maybe_sent = state.maybe_sent and len(progress.segments) <= state.segments
-    return TakeStep(maybe_sent, progress) if progress.ready_at is None else AwaitPlatform(progress, maybe_sent)
+    certainty = _certainty_after_step(state, progress)
+    return TakeStep(certainty, progress) if progress.ready_at is None else AwaitPlatform(progress, certainty)
+
+
+def _certainty_after_step(state: TargetState, progress: Progress) -> Certainty:
+    """Return the certainty after a step that left more to do; a doubt ends when the segment that it is about is published.
+
+    Otherwise it remains, because another copy may have been sent earlier, or the platform contradicts itself.
+    """
+    if progress.published:
+        return Certainty.CONFIRMED
+    if len(progress.segments) <= state.segments and state.certainty in (Certainty.MAYBE_SENT, Certainty.CONFIRMED):
+        return Certainty.MAYBE_SENT
+    return Certainty.SENT if progress.accepted or progress.segments else Certainty.NOT_SENT
+
+
+def _certainty_if_absent(state: TargetState) -> Certainty:
+    """Return the certainty once it is proven that the step in doubt has published nothing."""
+    if state.published:
+        return Certainty.CONFIRMED
+    return Certainty.SENT if state.segments else Certainty.DISPROVED
 
 
 def _searched(state: TargetState, fact: PostNotFoundAtPlatform) -> TakeStep | RetryUncounted | Retry | Finish:
-    # A person who retries an unconfirmed target wants it sent again even if the search before that proves nothing.
-    asked_by_person = state.maybe_sent and state.attempt == 1
-    if fact.error and not asked_by_person:
+    # A person who retries an unconfirmed target wants it sent again even if the search before that proves nothing. No other
+    # first attempt searches.
+    if fact.error and state.attempt > 1:
         return _step_failed(state, fact.error)
     if not fact.settled:
-        return RetryUncounted(fact.settled_at, unanswered=True)
-    return TakeStep(maybe_sent=fact.error is not None, sends_again=True)
-
-
-def _tokens(state: TargetState, fact: TokensRenewed | TokensBeingRenewed | errors.TokenExpired) -> Decision:
-    if isinstance(fact, TokensRenewed):
-        return TakeStep(state.maybe_sent, unanswered=state.unanswered)
-    if isinstance(fact, TokensBeingRenewed):
-        return RetryUncounted(fact.until, state.in_doubt)
-    if not state.tokens_renewed:
-        return RenewTokens()
-    message = f"The platform refuses tokens that it has just issued: {fact.message}"
-    return _step_failed(state, errors.Transient(message))
+        return RetryUncounted(fact.settled_at, state.certainty, unanswered=True)
+    return TakeStep(state.certainty if fact.error else _certainty_if_absent(state), sends_again=True)
 
 
 def _worker_died(state: TargetState, fact: AttemptBegins) -> Decision:
@@ -124,7 +130,7 @@ def _worker_died(state: TargetState, fact: AttemptBegins) -> Decision:
         message = "The worker died in every attempt to prepare this post."
         action = "Report the trace_id to the operator of the service."
         return _failed(state, TargetProblem("PLATFORM_UNAVAILABLE", message, action))
-    return TakeStep(state.maybe_sent, unanswered=state.unanswered)
+    return TakeStep(state.certainty, unanswered=state.unanswered)
 
 
 def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Finish:
@@ -132,19 +138,23 @@ def _step_failed(state: TargetState, error: errors.PlatformError) -> Retry | Fin
 
     A rejection is an answer about the post itself, so it ends the doubt about the attempt before it.
     """
+    if isinstance(error, errors.TokenExpired):
+        error = errors.Transient(f"The platform refuses tokens that it has just issued: {error.message}")
     code, final = _error_code(error, state.retry_safety)
     rejected = isinstance(error, errors.ContentRejected)
     in_doubt = isinstance(error, errors.OutcomeUnknown) or (state.in_doubt and not rejected)
+    if in_doubt and not state.published:
+        state = replace(state, certainty=Certainty.MAYBE_SENT)
+    elif rejected and (not state.may_already_be_published or _applies_to_earlier_attempts(state)):
+        state = replace(state, certainty=_certainty_if_absent(state))
     if not final and state.attempts_left:
-        message = add_segment_count_to_message(state.segments, error.message, in_doubt=in_doubt)
+        message = _with_segment_count(state.segments, error.message, in_doubt=in_doubt)
         retry_after = getattr(error, "retry_after", None) or 0.0
-        return Retry(TargetProblem(code, message, error.suggested_action), retry_after, in_doubt)
+        return Retry(TargetProblem(code, message, error.suggested_action), retry_after, state.certainty, in_doubt)
     if in_doubt:
         return unconfirmed(state, error.message)
     action = error.suggested_action if final else "The service gave up after its last attempt; retry the post later."
-    return _failed(
-        state, TargetProblem(code, error.message, action), disproves=rejected and _applies_to_earlier_attempts(state)
-    )
+    return _failed(state, TargetProblem(code, error.message, action))
 
 
 def _applies_to_earlier_attempts(state: TargetState) -> bool:
@@ -167,31 +177,45 @@ def _error_code(error: errors.PlatformError, retry_safety: RetrySafety) -> tuple
     return "PLATFORM_UNAVAILABLE", isinstance(error, errors.ConnectionUnavailable)
 
 
-def _failed(state: TargetState, problem: TargetProblem, *, disproves: bool = False) -> Finish:
-    """Decide that publishing a post has failed, or that its outcome is unconfirmed if the post may be published after all.
-
-    `disproves`: the problem rules out that the post is published.
-    """
+def _failed(state: TargetState, problem: TargetProblem) -> Finish:
+    """Decide that publishing a post has failed, or that its outcome is unconfirmed if the post may be published after all."""
     if state.published:
         return _published(replace(state.published, note=problem.message))
-    if state.may_already_be_published and not disproves:
+    if state.may_already_be_published:
         return unconfirmed(state, f"{problem.message} An earlier attempt may have been published.")
     if state.segments:
-        return unconfirmed(state, problem.message, in_doubt=False)
-    return Finish(TargetStatus.FAILED, False, problem)
+        return unconfirmed(state, problem.message, Certainty.SENT)
+    return Finish(state.certainty, problem)
 
 
-def unconfirmed(state: TargetState, message: str, *, in_doubt: bool = True) -> Finish:
+def unconfirmed(state: TargetState, message: str, certainty: Certainty = Certainty.MAYBE_SENT) -> Finish:
     """Decide that publishing ends unconfirmed: whether the post was published is unknown, or only part of its thread was.
 
-    `in_doubt` is False for a thread whose next segment was certainly not published.
+    `certainty` is `sent` for a thread whose next segment was certainly not published.
     """
     if state.published:
         return _published(replace(state.published, note=message))
-    return Finish(TargetStatus.UNCONFIRMED, in_doubt, unconfirmed_problem(state.segments, message, in_doubt=in_doubt))
+    return Finish(certainty, unconfirmed_problem(state.segments, certainty, message))
 
 
-def unconfirmed_problem(segments: int, message: str, *, in_doubt: bool = True) -> TargetProblem:
-    """Return the error that a decision gives an unconfirmed post target; `segments` counts a thread's published posts."""
-    message = add_segment_count_to_message(segments, message, in_doubt=in_doubt)
-    return TargetProblem("PUBLISH_OUTCOME_UNKNOWN", message, unconfirmed_post_advice(segments))
+def unconfirmed_problem(segments: int, certainty: Certainty, message: str) -> TargetProblem:
+    """Return the error of an unconfirmed post target, which says how many segments of a thread are published.
+
+    Such a target is not failed, since a retry of a failed target would start the thread again; its retry continues after
+    the published segments.
+    """
+    resolve, message = "the post", _with_segment_count(segments, message, in_doubt=certainty is Certainty.MAYBE_SENT)
+    retry = "otherwise retry with include_unconfirmed"
+    if segments:
+        resolve, retry = "the whole thread", f"{retry}, which continues at segment {segments + 1}"
+    advice = f"Check the account. Resolve the target if {resolve} is there; {retry}."
+    return TargetProblem("PUBLISH_OUTCOME_UNKNOWN", message, advice)
+
+
+def _with_segment_count(count: int, message: str, *, in_doubt: bool) -> str:
+    """Return an error message that begins with how many posts of a thread were published, and whether the next one was."""
+    if not count:
+        return message
+    published = "Segment 1 was" if count == 1 else f"Segments 1 {'and' if count == 2 else 'to'} {count} were"
+    following = f"it is not known whether segment {count + 1} was" if in_doubt else f"segment {count + 1} was not"
+    return f"{published} published; {following}: {message}"

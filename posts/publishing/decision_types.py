@@ -7,7 +7,7 @@ from datetime import datetime
 
 from accounts.platforms import errors
 from accounts.platforms.types import Progress, Published, RetrySafety
-from posts.states import TargetStatus
+from posts.states import Certainty, TargetStatus
 
 
 @dataclass(frozen=True)
@@ -15,23 +15,20 @@ class TargetState:
     """What the publisher knows about a post target when it decides on the target's next publishing step.
 
     `publishes`: the next step publishes, so it must not be repeated carelessly. `unanswered`: the last attempt at the step
-    got no clear answer. `maybe_sent`: an attempt of an earlier round, before a person's retry, may have published the post or
-    its next segment. `accepted`: the platform shows the post unless it rejects it. `published` is the post if it is certainly
-    published and only later steps are missing. `segments` counts the published segments of a thread. `attempt` counts from 1
-    since the release or the last retry; it is 0 before the first attempt. `attempts_left`: a further attempt is scheduled if
-    this one comes to nothing.
+    got no clear answer. `certainty` is about the attempts until now, at the step and before it. `published` is the post if it
+    is confirmed and only later steps are missing. `segments` counts the published segments of a thread. `attempt` counts from
+    1 since the release or the last retry; it is 0 before the first attempt. `attempts_left`: a further attempt is scheduled
+    if this one comes to nothing.
     """
 
     retry_safety: RetrySafety
     publishes: bool
     unanswered: bool = False
-    maybe_sent: bool = False
-    accepted: bool = False
+    certainty: Certainty = Certainty.NOT_SENT
     published: Published | None = None
     segments: int = 0
     attempt: int = 1
     attempts_left: bool = True
-    tokens_renewed: bool = False
 
     @property
     def in_doubt(self) -> bool:
@@ -46,7 +43,14 @@ class TargetState:
     @property
     def may_already_be_published(self) -> bool:
         """Return whether a decision must not end in failure, because in this state the post may already be published."""
-        return self.in_doubt or self.maybe_sent or self.accepted
+        accepted = self.certainty is Certainty.SENT and not self.segments
+        return self.certainty is Certainty.MAYBE_SENT or accepted
+
+    @property
+    def certainty_during_step(self) -> Certainty:
+        """Return the certainty that is committed before the next step, and that remains if its outcome is not learnt."""
+        sends = self.publishes and self.certainty is not Certainty.CONFIRMED
+        return Certainty.MAYBE_SENT if sends else self.certainty
 
 
 @dataclass(frozen=True)
@@ -126,15 +130,10 @@ class TakeStep:
     again, which a search at the platform has allowed.
     """
 
-    maybe_sent: bool
+    certainty: Certainty
     progress: Progress | None = None
     unanswered: bool = False
     sends_again: bool = False
-
-
-@dataclass(frozen=True)
-class RenewTokens:
-    """The decision to renew an account's OAuth tokens and then to decide again how publishing a post continues."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ class AwaitPlatform:
     """
 
     progress: Progress
-    maybe_sent: bool
+    certainty: Certainty
 
 
 @dataclass(frozen=True)
@@ -166,6 +165,7 @@ class RetryUncounted:
     """
 
     at: datetime
+    certainty: Certainty
     unanswered: bool
 
 
@@ -178,20 +178,24 @@ class Retry:
 
     problem: TargetProblem
     retry_after: float
+    certainty: Certainty
     unanswered: bool
 
 
 @dataclass(frozen=True)
 class Finish:
-    """The decision to end the publishing of a post target with a final status, such as published or failed.
+    """The decision to end the publishing of a post target, with the final status that follows from the certainty.
 
     A published target has `published`; a failed or unconfirmed target has `problem`.
     """
 
-    status: TargetStatus
-    maybe_sent: bool
+    certainty: Certainty
     problem: TargetProblem | None = None
     published: Published | None = None
 
+    @property
+    def status(self) -> TargetStatus:
+        return self.certainty.final_status
 
-Decision = TakeStep | RenewTokens | Postpone | AwaitPlatform | RetryUncounted | Retry | Finish
+
+Decision = TakeStep | Postpone | AwaitPlatform | RetryUncounted | Retry | Finish

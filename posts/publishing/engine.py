@@ -43,7 +43,6 @@ from posts.publishing.decision_types import (
     Finish,
     PostNotFoundAtPlatform,
     PostOfOtherTarget,
-    RenewTokens,
     TakeStep,
     TokensBeingRenewed,
     TokensRenewed,
@@ -151,17 +150,16 @@ def _take_steps(attempt: Attempt) -> Decision:
     """Publish a post at its platform step by step until it is finished or has to wait; returns that decision."""
     while True:
         fact = attempt.fault or (_search(attempt) if attempt.state.must_search else _step(attempt))
-        decision = decide(attempt.state, fact)
-        if isinstance(decision, RenewTokens):
+        if isinstance(fact, errors.TokenExpired) and not attempt.tokens_renewed:
             fact = _renew_tokens(attempt)
-            decision = decide(attempt.state, fact)
+        decision = decide(attempt.state, fact)
         if isinstance(fact, errors.PlatformError):
             _update_account(attempt, fact)
         if not isinstance(decision, TakeStep):
             return decision
         if decision.progress:
             attempt.progress, attempt.worker_losses = decision.progress, 0
-        attempt.maybe_sent = decision.maybe_sent
+        attempt.certainty = decision.certainty
         if not decision.unanswered:
             attempt.last_try_at = None
         if stop := _stop_before(attempt, decision):

@@ -1,30 +1,43 @@
-"""Writes the publisher's decisions to the rows of post targets.
+"""Writes the publisher's decisions to the rows of post targets; with a final one also the money, group status and events.
 
-For finished targets, completion.py adds money, group status and events. Every write is guarded by the claim's fence; if it
-writes nothing, most likely because another worker took over, ClaimLost is raised.
+Every write is guarded by the claim's fence; if it writes nothing, most likely because another worker took over, ClaimLost is
+raised.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Prefetch, prefetch_related_objects
 from django.utils import timezone
 
+from billing.services import release_holds, settle_holds
 from config import metrics
 from config.api.trace import current_trace_id
 from config.jobs.backoff import retry_pause_from_list
 from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, update_rows
+from posts.attached_media import end_group_media_protection
+from posts.events import build_outcome_events
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt
-from posts.publishing.completion import lock_groups, settle_finished_targets, write_final_outcomes
-from posts.publishing.decision_types import AwaitPlatform, Decision, Finish, Postpone, Retry, RetryUncounted, TargetProblem
-from posts.states import GroupStatus, TargetStatus, statuses_before
+from posts.publishing.decision_types import (
+    AwaitPlatform,
+    Decision,
+    Finish,
+    Postpone,
+    Retry,
+    RetryUncounted,
+    TakeStep,
+    TargetProblem,
+)
+from posts.states import FINISHED, GroupStatus, TargetStatus, group_status_from_targets, statuses_before
+from webhooks.services import NewEvent, store_events_with_deliveries
 
 logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=20)  # the lease is renewed while the target is being published (worker_loop.py)
@@ -65,9 +78,9 @@ def _step_beginning(attempt: Attempt, now: datetime) -> dict[str, Any]:
     return {
         "status": TargetStatus.PUBLISHING,
         **_progress(attempt),
+        "certainty": attempt.state.certainty_during_step,
         "step_begun_at": now,
         "worker_losses": attempt.worker_losses,
-        "maybe_out": attempt.maybe_sent,
         "turn_at": None,
         "attempts": attempt.total,
         "round_attempts": attempt.number,
@@ -88,75 +101,53 @@ def record_decision(attempt: Attempt, decision: Decision) -> None:
 
     Raises IntegrityError if the published post already belongs to another target.
     """
+    if isinstance(decision, Postpone):
+        postpone(attempt.target, attempt.writer, until=decision.until)
+        return
+    if isinstance(decision, TakeStep):
+        raise TypeError(f"{decision} is carried out by the engine.")
+    if isinstance(decision, AwaitPlatform):
+        attempt.progress = decision.progress
+    changes = {"certainty": decision.certainty, "lease_until": None, **_ANSWERED, **_values(attempt, decision)}
+    if isinstance(decision, Finish):
+        if not attempt.writer.write(write_final_outcomes, (attempt.target, changes)):
+            raise ClaimLost
+    else:
+        _write(attempt.target, attempt.writer, **changes)
+    if isinstance(decision, Finish | Retry):
+        _count(attempt.target, changes["status"], changes["error"])
+
+
+def _values(attempt: Attempt, decision: AwaitPlatform | RetryUncounted | Retry | Finish) -> dict[str, Any]:
+    """Return what a decision writes to a target's row, beside what all of them write."""
     target = attempt.target
     match decision:
-        case Postpone():
-            postpone(target, attempt.writer, until=decision.until)
-        case AwaitPlatform(progress):
-            attempt.progress, attempt.maybe_sent = progress, decision.maybe_sent
-            _write(
-                target,
-                attempt.writer,
-                status=TargetStatus.PROCESSING,
-                **_progress(attempt),
-                due_at=progress.ready_at,
-                lease_until=None,
-                maybe_out=decision.maybe_sent,
-                **_ANSWERED,
-            )
+        case AwaitPlatform():
+            return {"status": TargetStatus.PROCESSING, "due_at": decision.progress.ready_at, **_progress(attempt)}
         case RetryUncounted():
-            _write(
-                target,
-                attempt.writer,
-                status=TargetStatus.RETRYING,
-                due_at=decision.at,
-                lease_until=None,
-                attempts=max(target.attempts - 1, 0),
-                round_attempts=max(target.round_attempts - 1, 0),
-                **(_ANSWERED | ({"step_begun_at": attempt.last_try_at} if decision.unanswered else {})),
-            )
+            return {
+                "status": TargetStatus.RETRYING,
+                "due_at": decision.at,
+                "attempts": max(target.attempts - 1, 0),
+                "round_attempts": max(target.round_attempts - 1, 0),
+                "step_begun_at": attempt.last_try_at if decision.unanswered else None,
+            }
         case Retry():
-            _retry(attempt, decision)
-        case Finish():
-            _finish(attempt, decision)
-        case _:
-            raise TypeError(f"{decision} is carried out by the engine.")
-
-
-def _retry(attempt: Attempt, decision: Retry) -> None:
-    retry_after, schedule = decision.retry_after, settings.PUBLISH_RETRY_SCHEDULE
-    pause = retry_pause_from_list(schedule, attempt.number, retry_after=retry_after) or timedelta(0)
-    error = problem_json(decision.problem, auto_fixable=True)
-    _write(
-        attempt.target,
-        attempt.writer,
-        status=TargetStatus.RETRYING,
-        due_at=timezone.now() + pause,
-        lease_until=None,
-        error=error,
-        **({"worker_losses": 0} if decision.unanswered else _ANSWERED),
-    )
-    _count(attempt.target, TargetStatus.RETRYING, error)
-
-
-def _finish(attempt: Attempt, decision: Finish) -> None:
-    changes = {
-        "status": decision.status,
-        "due_at": None,
-        "lease_until": None,
-        "turn_at": None,
-        **_progress(attempt),  # of a thread that ends between two segments
-        **_ANSWERED,
-        **_final_values(decision),
-    }
-    if not attempt.writer.write(write_final_outcomes, (attempt.target, changes)):
-        raise ClaimLost
-    _count(attempt.target, decision.status, changes["error"])
+            schedule, retry_after = settings.PUBLISH_RETRY_SCHEDULE, decision.retry_after
+            pause = retry_pause_from_list(schedule, attempt.number, retry_after=retry_after) or timedelta(0)
+            return {
+                "status": TargetStatus.RETRYING,
+                "due_at": timezone.now() + pause,
+                "step_begun_at": target.step_begun_at if decision.unanswered else None,
+                "error": problem_json(decision.problem, auto_fixable=True),
+            }
+        case Finish():  # with the progress of a thread that ends between two segments
+            return {"due_at": None, "turn_at": None, **_progress(attempt), **_final_values(decision)}
 
 
 def _final_values(decision: Finish) -> dict[str, Any]:
     error = problem_json(decision.problem) if decision.problem else None
-    values: dict[str, Any] = {"error": error, "maybe_out": decision.maybe_sent}
+    values: dict[str, Any] = {"status": decision.status, "certainty": decision.certainty, "error": error}
     if post := decision.published:
         values |= {"external_id": post.external_id, "permalink": post.permalink, "published_at": timezone.now()}
     return values
@@ -177,13 +168,63 @@ def postpone_to_turns(attempts: Sequence[Attempt]) -> None:
     )
 
 
+def write_final_outcomes(outcomes: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
+    """Save the final outcomes of finished post targets, except for those that another worker has claimed in the meantime.
+
+    Returns for each target whether it was saved.
+    """
+    with transaction.atomic():
+        groups = lock_groups(target.group_id for target, _ in outcomes)
+        now = timezone.now()
+        written = update_rows(
+            [
+                FencedUpdate(target, {**changes, "updated_at": now}, statuses_before(changes["status"]))
+                for target, changes in outcomes
+            ]
+        )
+        settle_finished_targets([target for (target, _), valid in zip(outcomes, written, strict=True) if valid], groups)
+    return written
+
+
+def lock_groups(group_ids: Iterable[str]) -> list[PostGroup]:
+    """Lock the post groups of finished post targets in a fixed order, so that publishing workers cannot deadlock."""
+    return list(PostGroup.objects.filter(pk__in=set(group_ids)).order_by("pk").select_for_update())
+
+
+def settle_finished_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -> list[PostGroup]:
+    """Charge or refund finished post targets, update the status of their post groups, and emit events; returns the groups.
+
+    `locked` are the locked groups of the targets, and may contain others.
+    """
+    now = timezone.now()
+    ended, group_ids = {target.pk for target in targets}, {target.group_id for target in targets}
+    groups = [group for group in locked if group.pk in group_ids]
+    prefetch_related_objects(groups, Prefetch("targets", PostTarget.objects.order_by("position")))
+    events: list[NewEvent] = []
+    for group in groups:
+        was, group.status = group.status, group_status_from_targets(each.status for each in group.targets.all())
+        group.updated_at, group.finished_at = now, now if group.status in FINISHED else None
+        if group.finished_at:
+            end_group_media_protection(group)
+        changed = [each for each in group.targets.all() if each.pk in ended]
+        events += build_outcome_events(group, changed, ended=group.status != was)
+    changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
+    update_rows([FencedUpdate(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
+    store_events_with_deliveries(events)
+    # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
+    real = [target for target in targets if not target.sandbox]
+    settle_holds(target_ids=[each.pk for each in real if each.status == TargetStatus.PUBLISHED])
+    release_holds(target_ids=[each.pk for each in real if each.status == TargetStatus.FAILED], failed=True)
+    return groups
+
+
 def mark_unconfirmed_as_published(target: PostTarget, decision: Finish) -> None:
     """Mark an unconfirmed post as published, because the platform answered after another worker had claimed the target."""
     logger.warning("%s was published by a worker that lost its claim: %s", target.id, decision.published)
     with transaction.atomic():
         groups = lock_groups([target.group_id])
         rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
-        if rows.update(status=decision.status, updated_at=timezone.now(), **_final_values(decision)):
+        if rows.update(updated_at=timezone.now(), **_final_values(decision)):
             target.status = decision.status
             settle_finished_targets([target], groups)
 

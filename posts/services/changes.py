@@ -12,9 +12,10 @@ from posts.attached_media import attached_assets_by_id, attached_media_ids
 from posts.models import PostGroup, PostTarget
 from posts.publishing.decision import unconfirmed_problem
 from posts.publishing.outcomes import problem_json
-from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
+from posts.states import UNFINISHED_TARGET_STATUSES, Certainty, GroupStatus, TargetStatus
 
-RETRY_CANCELLED = "The retry was cancelled. The attempt before it may have been published."
+RETRY_CANCELLED = "The retry was cancelled."
+MAYBE_SENT_BEFORE = "The attempt before it may have been published."
 
 
 def stop_target(target: PostTarget) -> None:
@@ -30,10 +31,12 @@ def cancel_target(target: PostTarget) -> None:
     may have published it.
     """
     stop_target(target)
+    certainty = Certainty(target.certainty)
     target.status = TargetStatus.CANCELLED
-    if target.maybe_out:
+    if certainty.final_status == TargetStatus.UNCONFIRMED:
+        message = f"{RETRY_CANCELLED} {MAYBE_SENT_BEFORE}" if certainty == Certainty.MAYBE_SENT else RETRY_CANCELLED
         target.status = TargetStatus.UNCONFIRMED
-        target.error = problem_json(unconfirmed_problem(len(target.stored_progress.segments), RETRY_CANCELLED))
+        target.error = problem_json(unconfirmed_problem(len(target.stored_progress.segments), certainty, message))
 
 
 def is_unstarted(target: PostTarget) -> bool:

@@ -15,7 +15,7 @@ from posts.publishing.decision_types import TargetProblem
 from posts.publishing.outcomes import problem_json
 from posts.services.changes import assets_of_group
 from posts.services.commit import plan_and_commit
-from posts.states import FINISHED, TargetStatus, group_status_from_targets
+from posts.states import FINISHED, Certainty, TargetStatus, group_status_from_targets
 
 NOT_PUBLISHED = TargetProblem(
     "PLATFORM_REJECTED", "A person checked: the post was not published.", "Retry the post to send it again."
@@ -46,11 +46,10 @@ def _plan(caller: Caller, post_group_id: str, target_id: str, permalink: str | N
     target = _unconfirmed_target(after, target_id)
     check_account_allowlist(caller, [target.account_id])
     now = timezone.now()
-    target.maybe_out = False
+    target.certainty = Certainty.CONFIRMED if permalink else Certainty.DISPROVED
+    target.status, target.error = target.certainty.final_status, None if permalink else problem_json(NOT_PUBLISHED)
     if permalink:
-        target.status, target.permalink, target.published_at, target.error = TargetStatus.PUBLISHED, permalink, now, None
-    else:
-        target.status, target.error = TargetStatus.FAILED, problem_json(NOT_PUBLISHED)
+        target.permalink, target.published_at = permalink, now
     after.status = group_status_from_targets(each.status for each in after.targets.all())
     after.finished_at = now if after.status in FINISHED else None
     change = GroupChange(

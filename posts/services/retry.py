@@ -114,8 +114,8 @@ def _reset(target: PostTarget, due: datetime) -> None:
 
     A failed target starts from the beginning. An unconfirmed one continues at the step that had begun, so that an idempotent
     platform ignores a repetition and a verifiable one is asked first. At other platforms that step is sent again as if it had
-    not begun: the next segment of a thread, or the whole post. The fence is raised so that workers of the previous round can
-    no longer write.
+    not begun: the next segment of a thread, or the whole post. The certainty stays, so that an unconfirmed
+    target does not fail by a retry. The fence is raised so that workers of the previous round can no longer write.
     """
     doubtful = target.status == TargetStatus.UNCONFIRMED
     is_searched = doubtful and not _is_at_most_once(target)
@@ -123,8 +123,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
         target.phase, target.progress = "", {}
     stop_target(target)
     target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
-    target.step_begun_at = target.updated_at if is_searched else None
-    target.maybe_out, target.round_attempts = doubtful, 0
+    target.step_begun_at, target.round_attempts = target.updated_at if is_searched else None, 0
 
 
 def _is_at_most_once(target: PostTarget) -> bool:

@@ -47,7 +47,7 @@ LOCK_GROUPS = "SELECT id FROM posts_postgroup WHERE id = ANY(%s) ORDER BY id FOR
 END = """
 UPDATE posts_posttarget t SET status = 'published', due_at = NULL, lease_until = NULL, turn_at = NULL, step_begun_at = NULL,
   worker_losses = 0, external_id = given.external_id, permalink = given.permalink, published_at = %s, error = NULL,
-  maybe_out = false, updated_at = now()
+  certainty = 'confirmed', updated_at = now()
 FROM unnest(%s::text[], %s::int[], %s::text[], %s::text[]) given (id, fence, external_id, permalink)
 WHERE t.id = given.id AND t.fence = given.fence AND t.status = 'publishing' RETURNING t.id
 """

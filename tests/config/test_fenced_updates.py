@@ -22,7 +22,7 @@ CHANGES: list[dict[str, Any]] = [
     {"status": TargetStatus.FAILED, "error": None, "due_at": None},
     {"status": TargetStatus.RETRYING, "due_at": NOON, "lease_until": None, "progress": {"sent": ["a", 1, None]}},
     {"status": TargetStatus.RETRYING, "due_at": NOON, "lease_until": NOON, "progress": {}},
-    {"phase": "create", "attempts": 3, "maybe_out": True, "turn_at": None, "external_id": "it's %s"},
+    {"phase": "create", "attempts": 3, "certainty": "maybe_sent", "turn_at": None, "external_id": "it's %s"},
 ]
 
 
@@ -58,7 +58,7 @@ def test_update_rows_writes_the_same_as_a_queryset_update(targets: list[PostTarg
 def test_a_row_that_another_worker_claimed_or_finished_is_not_changed(targets: list[PostTarget]) -> None:
     taken, ended, mine = targets[:3]
     PostTarget.objects.filter(pk=taken.pk).update(fence=8)
-    PostTarget.objects.filter(pk=ended.pk).update(status=TargetStatus.PUBLISHED)
+    PostTarget.objects.filter(pk=ended.pk).update(status=TargetStatus.PUBLISHED, certainty="confirmed")
     as_they_were = [written(taken), written(ended)]
 
     ends = {"status": TargetStatus.FAILED, "due_at": None}

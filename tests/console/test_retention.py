@@ -57,7 +57,7 @@ def full(
     run_until_idle()
     Delivery.objects.update(status="dead_letter", due_at=None)
     unknown = create(api, factories.AccountFactory.create(workspace=workspace, sandbox=False))
-    PostTarget.objects.filter(group_id=unknown["id"]).update(status="unconfirmed", due_at=None)
+    PostTarget.objects.filter(group_id=unknown["id"]).update(status="unconfirmed", certainty="maybe_sent", due_at=None)
     PostGroup.objects.filter(pk=unknown["id"]).update(status="unconfirmed")
     return workspace
 

@@ -104,7 +104,7 @@ def test_published_targets_stay_published(
     api: ApiClient, telegram_account: ConnectedAccount, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
     group = create(api, telegram_account, accounts[0])
-    PostTarget.objects.filter(account=accounts[0]).update(status="published", due_at=None)
+    PostTarget.objects.filter(account=accounts[0]).update(status="published", certainty="confirmed", due_at=None)
     delete(telegram_account.workspace)
 
     assert cancel_posts_of_deleted() == 1

@@ -53,7 +53,11 @@ def groups(
     )
     error = {"code": "X", "message": "y", "suggested_action": "z", "auto_fixable": True, "trace_id": "t"}
     PostTarget.objects.filter(platform="telegram").update(
-        status=TargetStatus.FAILED, error=error, text="Its own", options={"silent": True, "ids": [1, None]}
+        status=TargetStatus.FAILED,
+        certainty="disproved",
+        error=error,
+        text="Its own",
+        options={"silent": True, "ids": [1, None]},
     )
     return list(groups_with_targets())
 

@@ -58,7 +58,13 @@ def test_a_published_post_links_to_its_permalink(
     dashboard: Dashboard, api: ApiClient, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     group = create(api, account)
-    there = {"status": "published", "permalink": "https://social.example/1", "due_at": None, "sandbox": False}
+    there = {
+        "status": "published",
+        "certainty": "confirmed",
+        "permalink": "https://social.example/1",
+        "due_at": None,
+        "sandbox": False,
+    }
     PostTarget.objects.update(**there)
 
     assert 'href="https://social.example/1" rel="noopener noreferrer"' in dashboard.get("post", group).content.decode()

@@ -18,7 +18,7 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.types import Progress, Published, RetrySafety
 from posts.publishing import decision_types as types
 from posts.publishing.decision import decide
-from posts.states import UNFINISHED_TARGET_STATUSES, TargetStatus
+from posts.states import UNFINISHED_TARGET_STATUSES, Certainty, TargetStatus
 from tests.posts.rows import NOON
 
 FACTS: dict[str, types.Fact] = {
@@ -42,7 +42,7 @@ class Row(NamedTuple):
     status: TargetStatus = TargetStatus.PENDING
     step: str = "prepare"  # the next one; then send, and at platforms that only accept the post, poll
     begun: bool = False  # step_begun_at is set
-    maybe_out: bool = False
+    certainty: Certainty = Certainty.NOT_SENT
     attempt: int = 0
     losses: int = 0
     holder: int = -1  # the worker with the last claim, instead of a fence: a worker has one claim at a time
@@ -61,6 +61,7 @@ class Worker(NamedTuple):
     begun: bool = False
     step: str = "prepare"
     unanswered: bool = False
+    certainty: Certainty = Certainty.NOT_SENT  # before the step
     fact: str = ""  # a key of FACTS
 
 
@@ -124,7 +125,6 @@ def _retried_by_person(row: Row, safety: RetrySafety) -> Row:
         status=TargetStatus.PENDING,
         step=row.step if searches else "prepare",
         begun=searches,
-        maybe_out=True,
         attempt=0,
         holder=-1,
         retries=row.retries + 1,
@@ -149,8 +149,7 @@ def _state(world: World, worker: Worker, safety: RetrySafety) -> types.TargetSta
         retry_safety=safety,
         publishes=worker.step == "send",
         unanswered=worker.unanswered,
-        maybe_sent=row.maybe_out,
-        accepted=worker.step == "poll",
+        certainty=worker.certainty,
         attempt=row.attempt,
         attempts_left=row.attempt < world.max_attempts,
     )
@@ -166,21 +165,22 @@ def _worker_goes_on(world: World, number: int, worker: Worker, safety: RetrySafe
             yield answered._replace(faults=world.faults - faults)
     else:
         state = _state(world, worker, safety)
-        yield _record(world, number, worker, decide(state, FACTS[worker.fact]))
+        yield _record(world, number, worker, safety, decide(state, FACTS[worker.fact]))
 
 
 def _begin(world: World, number: int, worker: Worker, safety: RetrySafety) -> World:
     """The worker checks the target's past and commits that its step begins."""
     row = world.rows[worker.target]
     losses = row.losses + (row.status == TargetStatus.PUBLISHING)
-    worker = worker._replace(step=row.step, unanswered=row.begun)
+    worker = worker._replace(step=row.step, unanswered=row.begun, certainty=row.certainty)
     decision = decide(_state(world, worker, safety), types.AttemptBegins(losses))
     if not isinstance(decision, types.TakeStep):
-        return _record(world, number, worker, decision)
+        return _record(world, number, worker, safety, decision)
     if row.holder != number:
         return world.with_worker(number, None)
     counted = row.attempt + (row.status != TargetStatus.PROCESSING)
     begun = row._replace(status=TargetStatus.PUBLISHING, begun=True, attempt=counted, losses=losses)
+    begun = begun._replace(certainty=_state(world, worker, safety).certainty_during_step)
     return world.with_row(worker.target, begun).with_worker(number, worker._replace(begun=True))
 
 
@@ -229,12 +229,12 @@ def _one_more_copy(row: Row, safety: RetrySafety) -> Row:
     return row._replace(copies=1 if safety == "idempotent" else row.copies + 1)
 
 
-def _record(world: World, number: int, worker: Worker, decision: types.Decision) -> World:
+def _record(world: World, number: int, worker: Worker, safety: RetrySafety, decision: types.Decision) -> World:
     """Write a decision as outcomes.py does; the claim ends unless the next step follows at once."""
     row, released = world.rows[worker.target], world.with_worker(number, None)
     if row.holder != number or row.status not in UNFINISHED_TARGET_STATUSES:
         if isinstance(decision, types.Finish) and decision.published and row.status == TargetStatus.UNCONFIRMED:
-            late = row._replace(status=TargetStatus.PUBLISHED, money_held=False)
+            late = row._replace(status=TargetStatus.PUBLISHED, money_held=False, certainty=decision.certainty)
             return released.with_row(worker.target, late)
         return released
     match decision:
@@ -242,19 +242,21 @@ def _record(world: World, number: int, worker: Worker, decision: types.Decision)
             step = decision.progress.phase if decision.progress else worker.step
             losses = 0 if decision.progress else row.losses
             begun = row._replace(status=TargetStatus.PUBLISHING, begun=True, step=step, losses=losses)
-            after = begun._replace(maybe_out=decision.maybe_sent)
-            going_on = worker._replace(fact="", step=step, unanswered=decision.unanswered)
+            going_on = worker._replace(fact="", step=step, unanswered=decision.unanswered, certainty=decision.certainty)
+            after = begun._replace(certainty=_state(world, going_on, safety).certainty_during_step)
             return world.with_row(worker.target, after).with_worker(number, going_on)
         case types.Finish():
             held = decision.status == TargetStatus.UNCONFIRMED
-            after = row._replace(status=decision.status, money_held=held, maybe_out=decision.maybe_sent, begun=False)
+            after = row._replace(status=decision.status, money_held=held, certainty=decision.certainty, begun=False)
         case types.Retry() | types.RetryUncounted():
-            after = row._replace(status=TargetStatus.RETRYING, begun=decision.unanswered, losses=0)
+            after = row._replace(
+                status=TargetStatus.RETRYING, begun=decision.unanswered, losses=0, certainty=decision.certainty
+            )
             if isinstance(decision, types.RetryUncounted):
                 after = after._replace(attempt=max(row.attempt - 1, 0))
-        case types.AwaitPlatform(progress, maybe_sent):
+        case types.AwaitPlatform(progress, certainty):
             waiting = row._replace(status=TargetStatus.PROCESSING, begun=False, losses=0)
-            after = waiting._replace(step=progress.phase, maybe_out=maybe_sent)
+            after = waiting._replace(step=progress.phase, certainty=certainty)
         case _:
             raise AssertionError(decision)
     return released.with_row(worker.target, after._replace(leased=False))

@@ -16,6 +16,7 @@ from posts.publishing.decision import decide
 from posts.publishing.decision_types import AwaitPlatform, Decision, Fact
 from posts.publishing.engine import targets_with_related_rows
 from posts.publishing.outcomes import LEASE, ClaimLost, record_decision, write_step_beginnings
+from posts.states import Certainty
 
 
 def take_up() -> PostTarget:
@@ -48,6 +49,7 @@ def take_first_step(target: PostTarget) -> None:
     progress = do(target)
     assert isinstance(progress, Progress)
     done = {"phase": progress.phase, "progress": progress.stored(), "step_begun_at": None, "worker_losses": 0}
+    done["certainty"] = Certainty.NOT_SENT
     assert update_rows([FencedUpdate(target, done)]) == [True]
 
 
@@ -59,10 +61,12 @@ def record(target: PostTarget, decision: Decision) -> None:
 def await_platform(target: PostTarget, progress: Progress) -> None:
     """Store a target's progress and release its claim until the next step."""
     waiting = replace(progress, ready_at=progress.ready_at or datetime.now(UTC))
-    record(target, AwaitPlatform(waiting, maybe_sent=False))
+    record(target, AwaitPlatform(waiting, certainty=Certainty.NOT_SENT))
 
 
 def finish(target: PostTarget, fact: Fact) -> None:
     """Write what the publisher decides after this fact, for a target without attempts left."""
     attempt = Attempt.of_claimed(target, DatabaseWriter())
-    record_decision(attempt, decide(replace(attempt.state, unanswered=False, attempts_left=False), fact))
+    record_decision(
+        attempt, decide(replace(attempt.state, certainty=Certainty.NOT_SENT, unanswered=False, attempts_left=False), fact)
+    )

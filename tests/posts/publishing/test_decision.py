@@ -27,7 +27,6 @@ from posts.publishing.decision_types import (
     PostNotFoundAtPlatform,
     PostOfOtherTarget,
     PublishingForbidden,
-    RenewTokens,
     Retry,
     RetryUncounted,
     TakeStep,
@@ -36,16 +35,17 @@ from posts.publishing.decision_types import (
     TokensBeingRenewed,
     TokensRenewed,
 )
+from posts.states import Certainty
 from tests.posts.rows import NOON
 
 POST = Published("42", "https://example.com/42")
 FIRST = TargetState("at_most_once", publishes=True)
 LAST = replace(FIRST, attempts_left=False)
-DOUBTED = replace(FIRST, unanswered=True, retry_safety="verifiable")
-OUT_ALREADY = replace(LAST, published=POST)
-THREAD = replace(LAST, segments=2)
-EARLIER_ROUND = replace(LAST, maybe_sent=True)
-ACCEPTED = replace(LAST, accepted=True)
+DOUBTED = replace(FIRST, certainty=Certainty.MAYBE_SENT, unanswered=True, retry_safety="verifiable")
+OUT_ALREADY = replace(LAST, certainty=Certainty.CONFIRMED, published=POST)
+THREAD = replace(LAST, certainty=Certainty.SENT, segments=2)
+EARLIER_ROUND = replace(LAST, certainty=Certainty.MAYBE_SENT)
+ACCEPTED = replace(LAST, certainty=Certainty.SENT)
 DOWN, LOST, REFUSED = Transient("Down."), OutcomeUnknown("No answer."), ContentRejected("Refused.")
 STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Retry."))
 
@@ -72,14 +72,13 @@ STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Ret
         (DOUBTED, REFUSED, "failed PLATFORM_REJECTED"),
         (replace(DOUBTED, retry_safety="idempotent"), REFUSED, "failed PLATFORM_REJECTED"),
         (DOUBTED, OutcomeUnknown("Nobody can say.", final=True), "unconfirmed"),
-        (replace(DOUBTED, attempts_left=False), PostNotFoundAtPlatform(NOON, True, LOST), "unconfirmed"),
         # A person's request to send the post again counts for one attempt.
         (
-            replace(DOUBTED, maybe_sent=True, attempt=2, attempts_left=False),
+            replace(DOUBTED, attempt=2, attempts_left=False),
             PostNotFoundAtPlatform(NOON, True, LOST),
             "unconfirmed",
         ),
-        (replace(ACCEPTED, maybe_sent=True, retry_safety="verifiable"), STOPPED, "unconfirmed"),
+        (replace(ACCEPTED, certainty=Certainty.MAYBE_SENT, retry_safety="verifiable"), STOPPED, "unconfirmed"),
         # The platform has accepted the post: only its own rejection ends it.
         (ACCEPTED, DOWN, "unconfirmed"),
         (replace(ACCEPTED, retry_safety="verifiable", publishes=False), REFUSED, "failed PLATFORM_REJECTED"),
@@ -93,10 +92,14 @@ STOPPED = PublishingForbidden(TargetProblem("SCHEDULE_MISSED", "Too late.", "Ret
         (THREAD, REFUSED, "unconfirmed"),
         (THREAD, DOWN, "unconfirmed"),
         # Workers died.
-        (replace(FIRST, unanswered=True), AttemptBegins(1), "unconfirmed"),
+        (replace(FIRST, certainty=Certainty.MAYBE_SENT, unanswered=True), AttemptBegins(1), "unconfirmed"),
         (FIRST, AttemptBegins(MAX_WORKER_LOSSES), "failed PLATFORM_UNAVAILABLE"),
         (DOUBTED, AttemptBegins(MAX_WORKER_LOSSES), "unconfirmed"),
-        (replace(DOUBTED, publishes=False, attempts_left=False), AttemptBegins(0), "failed PLATFORM_UNAVAILABLE"),
+        (
+            replace(FIRST, unanswered=True, publishes=False, attempts_left=False),
+            AttemptBegins(0),
+            "failed PLATFORM_UNAVAILABLE",
+        ),
     ],
 )
 def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
@@ -108,34 +111,37 @@ def test_a_target_ends(state: TargetState, fact: Fact, end: str) -> None:
     if code:
         assert decision.problem is not None
         assert decision.problem.code == code
-    assert decision.maybe_sent <= (decision.status == "unconfirmed")
 
 
 @pytest.mark.parametrize(
     ("state", "fact", "decision"),
     [
-        (FIRST, Progress("send"), TakeStep(False, Progress("send"))),
-        (EARLIER_ROUND, Progress("send"), TakeStep(True, Progress("send"))),
+        (FIRST, Progress("send"), TakeStep(Certainty.NOT_SENT, Progress("send"))),
+        (EARLIER_ROUND, Progress("send"), TakeStep(Certainty.MAYBE_SENT, Progress("send"))),
         (
-            replace(EARLIER_ROUND, accepted=True),
+            replace(EARLIER_ROUND, certainty=Certainty.SENT),
             Progress("start"),
-            TakeStep(True, Progress("start")),  # the platform takes its acceptance back
+            TakeStep(Certainty.NOT_SENT, Progress("start")),  # the platform takes its acceptance back
         ),
+        (OUT_ALREADY, Progress("start"), TakeStep(Certainty.MAYBE_SENT, Progress("start"))),
         (
             EARLIER_ROUND,
             Progress("poll", ready_at=NOON, accepted=True),
-            AwaitPlatform(Progress("poll", ready_at=NOON, accepted=True), True),
+            AwaitPlatform(Progress("poll", ready_at=NOON, accepted=True), Certainty.MAYBE_SENT),
         ),
-        (DOUBTED, TokensBeingRenewed(NOON), RetryUncounted(NOON, unanswered=True)),
-        (FIRST, TokensBeingRenewed(NOON), RetryUncounted(NOON, unanswered=False)),
-        (FIRST, Progress("poll", accepted=True), TakeStep(False, Progress("poll", accepted=True))),
-        (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), False)),
-        (DOUBTED, PostNotFoundAtPlatform(NOON, True), TakeStep(False, sends_again=True)),
-        (DOUBTED, PostNotFoundAtPlatform(NOON, False), RetryUncounted(NOON, unanswered=True)),
-        (replace(DOUBTED, maybe_sent=True), PostNotFoundAtPlatform(NOON, True, LOST), TakeStep(True, sends_again=True)),
-        (FIRST, TokenExpired("Stale."), RenewTokens()),
-        (DOUBTED, TokensRenewed(), TakeStep(False, unanswered=True)),
-        (DOUBTED, AttemptBegins(1), TakeStep(False, unanswered=True)),
+        (DOUBTED, TokensBeingRenewed(NOON), RetryUncounted(NOON, Certainty.MAYBE_SENT, unanswered=True)),
+        (FIRST, TokensBeingRenewed(NOON), RetryUncounted(NOON, Certainty.NOT_SENT, unanswered=False)),
+        (FIRST, Progress("poll", accepted=True), TakeStep(Certainty.SENT, Progress("poll", accepted=True))),
+        (FIRST, Progress("wait", ready_at=NOON), AwaitPlatform(Progress("wait", ready_at=NOON), Certainty.NOT_SENT)),
+        (DOUBTED, PostNotFoundAtPlatform(NOON, True), TakeStep(Certainty.DISPROVED, sends_again=True)),
+        (DOUBTED, PostNotFoundAtPlatform(NOON, False), RetryUncounted(NOON, Certainty.MAYBE_SENT, unanswered=True)),
+        (
+            DOUBTED,
+            PostNotFoundAtPlatform(NOON, True, LOST),
+            TakeStep(Certainty.MAYBE_SENT, sends_again=True),
+        ),
+        (DOUBTED, TokensRenewed(), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),
+        (DOUBTED, AttemptBegins(1), TakeStep(Certainty.MAYBE_SENT, unanswered=True)),
     ],
 )
 def test_a_target_goes_on(state: TargetState, fact: Fact, decision: Any) -> None:
@@ -146,14 +152,14 @@ def test_a_published_segment_ends_the_doubt_about_it() -> None:
     state = replace(EARLIER_ROUND, segments=1)
 
     one, two = Progress("send", segments=("1",)), Progress("send", segments=("1", "2"))
-    assert decide(state, one) == TakeStep(True, one)
-    assert decide(state, two) == TakeStep(False, two)
+    assert decide(state, one) == TakeStep(Certainty.MAYBE_SENT, one)
+    assert decide(state, two) == TakeStep(Certainty.SENT, two)
 
 
 def test_what_is_published_already_is_certain() -> None:
     progress = Progress("comment", published=Published("42", ""))
 
-    assert decide(FIRST, progress) == TakeStep(False, progress)
+    assert decide(FIRST, progress) == TakeStep(Certainty.CONFIRMED, progress)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +169,7 @@ def test_what_is_published_already_is_certain() -> None:
         (FIRST, RateLimited("Slow down.", retry_after=90), False),
         (replace(FIRST, retry_safety="verifiable"), LOST, True),
         (DOUBTED, DOWN, True),
-        (replace(FIRST, tokens_renewed=True), TokenExpired("Stale."), False),
+        (FIRST, TokenExpired("Stale."), False),
     ],
 )
 def test_a_further_attempt_is_scheduled(state: TargetState, error: PlatformError, unanswered: bool) -> None:
@@ -174,16 +180,24 @@ def test_a_further_attempt_is_scheduled(state: TargetState, error: PlatformError
     assert decision.retry_after == (getattr(error, "retry_after", None) or 0)
 
 
-SENDING = replace(FIRST, unanswered=True)
+SENDING = replace(FIRST, certainty=Certainty.MAYBE_SENT, unanswered=True)
 
 
 @pytest.mark.parametrize(
     ("state", "fact", "words"),
     [
         (FIRST, LOST, "No answer."),
-        (replace(FIRST, segments=1), LOST, "Segment 1 was published; it is not known whether segment 2 was: No answer."),
+        (
+            replace(FIRST, certainty=Certainty.SENT, segments=1),
+            LOST,
+            "Segment 1 was published; it is not known whether segment 2 was: No answer.",
+        ),
         (replace(SENDING, segments=1), AttemptBegins(1), "Segment 1 was published; it is not known whether segment 2 was: "),
-        (replace(FIRST, segments=4), LOST, "Segments 1 to 4 were published; it is not known whether segment 5 was: No "),
+        (
+            replace(FIRST, certainty=Certainty.SENT, segments=4),
+            LOST,
+            "Segments 1 to 4 were published; it is not known whether segment 5 was: No ",
+        ),
         (replace(THREAD, attempts_left=True), DOWN, "Segments 1 and 2 were published; segment 3 was not: Down."),
         (THREAD, ConnectionUnavailable("No."), "Segments 1 and 2 were published; segment 3 was not: No."),
     ],

@@ -23,6 +23,7 @@ from posts.publishing.decision_types import (
     TargetProblem,
 )
 from posts.publishing.outcomes import LEASE
+from posts.states import Certainty
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import await_platform, begin, finish, record, take_first_step, take_up
 from tests.posts.publishing.worker import publish_claimed, run_until_idle
@@ -34,8 +35,8 @@ WRITES: list[Callable[[PostTarget], Any]] = [
     lambda target: finish(target, Published("stale", "https://t.me/stale")),
     lambda target: finish(target, PublishingForbidden(REFUSED)),
     lambda target: finish(target, PostOfOtherTarget()),
-    lambda target: record(target, Retry(REFUSED, 0, unanswered=False)),
-    lambda target: record(target, RetryUncounted(timezone.now(), unanswered=False)),
+    lambda target: record(target, Retry(REFUSED, 0, Certainty.NOT_SENT, unanswered=False)),
+    lambda target: record(target, RetryUncounted(timezone.now(), Certainty.NOT_SENT, unanswered=False)),
     lambda target: await_platform(target, Progress("send")),
     lambda target: record(target, Postpone(timezone.now() + timedelta(seconds=30))),
     begin,

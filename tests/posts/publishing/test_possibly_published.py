@@ -16,7 +16,7 @@ from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.decision_types import Finish
 from posts.publishing.outcomes import LEASE
-from posts.states import TargetStatus
+from posts.states import Certainty
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -154,7 +154,7 @@ def test_a_result_of_a_worker_that_lost_its_claim_resolves_the_target(
     clock.shift(LEASE)
     run_until_idle()  # another worker, which does not know the outcome
 
-    outcomes.mark_unconfirmed_as_published(worker, Finish(TargetStatus.PUBLISHED, False, published=published))
+    outcomes.mark_unconfirmed_as_published(worker, Finish(Certainty.CONFIRMED, published=published))
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["external_id"], target["error"]) == ("published", published.external_id, None)
