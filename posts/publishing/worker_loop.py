@@ -55,7 +55,7 @@ class PublishLoop(WorkerLoop):
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._shares = FairShares(SHARES)
-        self._in_progress: dict[int, PostTarget] = {}  # keyed by the id() of each attempt
+        self._in_progress: set[Attempt] = set()
         self._due: list[str] = []
         self._claimed_at: dict[str, float] = {}
         self._search_pauses: defaultdict[str, SearchPauses] = defaultdict(SearchPauses)
@@ -111,7 +111,7 @@ class PublishLoop(WorkerLoop):
         One platform may use half of the threads that the other platforms leave.
         """
         with self._lock:
-            here = sum(each.platform == platform for each in self._in_progress.values())
+            here = sum(each.target.platform == platform for each in self._in_progress)
             return (THREADS - (len(self._in_progress) - here)) // 2 - here
 
     def _publish_some(self, platform: str) -> bool:
@@ -125,7 +125,7 @@ class PublishLoop(WorkerLoop):
         finally:
             continuing = {attempt.target.pk for attempt in attempts}
             with self._lock:
-                self._in_progress |= {id(attempt): attempt.target for attempt in attempts}
+                self._in_progress.update(attempts)
                 for target in taken:
                     if target.pk not in continuing:
                         self._shares.record_job_end(target.account_id, None)
@@ -146,16 +146,15 @@ class PublishLoop(WorkerLoop):
         """Claim due post targets of a platform: first those of accounts that publish quickly, then the others."""
         free = self._free_places(platform)
         with self._lock:
-            quick_places, excluded = (
-                self._shares.free_places_by_quick_holder(),
-                self._shares.holders_excluded_from_slow_jobs(),
-            )
+            quick_places = self._shares.free_places_by_quick_holder()
+            excluded = self._shares.holders_excluded_from_slow_jobs()
             free_for_slow = self._shares.free_slow_job_slots
-            here = [each for each in self._in_progress.values() if each.platform == platform]
+            targets = [attempt.target for attempt in self._in_progress]
+            here = [each for each in targets if each.platform == platform]
             slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
             # Leases that may have expired while the database was down: this worker must not claim its own targets again.
             old = timezone.now() + LEASE / 2
-            own = [each.pk for each in self._in_progress.values() if each.lease_until is None or each.lease_until < old]
+            own = [each.pk for each in targets if each.lease_until is None or each.lease_until < old]
         rows = rows.exclude(pk__in=own)
         quick = claim_due(
             rows.filter(account_id__in=quick_places),
@@ -184,7 +183,7 @@ class PublishLoop(WorkerLoop):
     def _done(self, attempt: Attempt, seconds: float) -> None:
         target = attempt.target
         with self._all_ended:
-            del self._in_progress[id(attempt)]
+            self._in_progress.remove(attempt)
             self._shares.record_job_end(target.account_id, None if attempt.stop or attempt.fault else seconds)
             idle = not self._in_progress
             if idle:
@@ -208,7 +207,7 @@ class PublishLoop(WorkerLoop):
 
     def _renew_leases(self) -> None:
         with self._lock:
-            own = [Q(pk=target.pk, fence=target.fence) for target in self._in_progress.values()]
+            own = [Q(pk=each.target.pk, fence=each.target.fence) for each in self._in_progress]
         if own:
             rows = PostTarget.objects.filter(reduce(or_, own), lease_until__isnull=False).order_by("pk")
             with transaction.atomic():  # rows locked by another write need no renewal
