@@ -16,18 +16,20 @@ from operator import attrgetter, or_
 from typing import Any
 
 from django.db import models, transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Q
 
 from billing import selectors
 from billing.caps import Caps, ChargeTotals, MonthlyCaps, utc_day_of, utc_month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import PublishingCharge
 from billing.services.usage_reporting import create_usage_reports_for_charges
-from config.db.writes import Write, add_to_counter, insert_rows, write_together
+from config.db.writes import Write, add_to_counter, insert_or_add_to_counter, insert_rows, write_together
 from workspaces.models import Workspace
 
 Kind = LedgerEntry.Kind
 MAX_UPDATE_TRIES = 100
+MONTH_KEY, DAY_KEY = ("holder_id", "month"), ("agent_id", "day")
+USAGE_KEY = ("workspace_id", "month", "agent_id", "platform")
 
 
 class AlreadyHeld(Exception):
@@ -108,27 +110,30 @@ def write_with_counters(writes: Sequence[Write]) -> Write | None:
 
 def settle_holds(*, target_ids: Iterable[str]) -> None:
     """Record that the money reserved for published posts is spent; creates usage reports beyond the free credit."""
-    _require_transaction()
-    entries = _close_holds(target_ids, Kind.SETTLE)
-    for rows, ended in _months(entries):
-        rows.update(held_cents=F("held_cents") - ended.cents, settled_cents=F("settled_cents") + ended.cents)
-    for key, ended in _grouped(entries, "workspace_id", "month", "agent_id", "platform"):
-        _count_usage(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents)
+    entries = _entries_ending_holds(target_ids, Kind.SETTLE)
+    writes = insert_rows(entries)
+    for counter, ended in _month_counters(entries):
+        amounts = {"held_cents": -ended.cents, "settled_cents": ended.cents}
+        writes.append(add_to_counter(counter, MONTH_KEY, amounts))
+    for key, ended in _grouped(entries, *USAGE_KEY):
+        writes.append(_usage_write(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents))
+    write_together(writes)
     create_usage_reports_for_charges(entries)
 
 
 def release_holds(*, target_ids: Iterable[str], failed: bool) -> None:
     """Release the money reserved for failed or cancelled posts. Posts without reserved money are skipped."""
-    _require_transaction()
-    entries = _close_holds(target_ids, Kind.RELEASE)
-    for rows, ended in _months(entries):
-        rows.update(held_cents=F("held_cents") - ended.cents, url_posts=F("url_posts") - ended.url_posts)
+    entries = _entries_ending_holds(target_ids, Kind.RELEASE)
+    writes = insert_rows(entries)
+    for counter, ended in _month_counters(entries):
+        amounts = {"held_cents": -ended.cents, "url_posts": -ended.url_posts}
+        writes.append(add_to_counter(counter, MONTH_KEY, amounts))
     for (agent_id, day), ended in _grouped(entries, "agent_id", "day"):
         if agent_id:
-            DayCounter.objects.filter(agent_id=agent_id, day=day).update(targets=F("targets") - ended.targets)
+            writes.append(add_to_counter(DayCounter(agent_id=agent_id, day=day), DAY_KEY, {"targets": -ended.targets}))
     if failed:
-        for key, ended in _grouped(entries, "workspace_id", "month", "agent_id", "platform"):
-            _count_usage(key, failed=ended.targets)
+        writes += [_usage_write(key, failed=ended.targets) for key, ended in _grouped(entries, *USAGE_KEY)]
+    write_together(writes)
 
 
 def lock_month_counters(*, target_ids: Iterable[str], workspace_id: str, agent_id: str | None, due: datetime) -> None:
@@ -161,28 +166,26 @@ def _sums(
 
 def _month_write(caps: MonthlyCaps, month: date, demand: ChargeTotals) -> Write:
     """Return the write that adds a demand to a month's counter. A demand of zero passes even if its cap was lowered."""
-    first, key = MonthCounter(holder_id=caps.holder_id, month=month), ("holder_id", "month")
+    first = MonthCounter(holder_id=caps.holder_id, month=month)
     limits: list[tuple[tuple[str, ...], int]] = []
     if demand.cents and caps.limit_cents is not None:
         limits.append((("held_cents", "settled_cents"), caps.limit_cents))
     if demand.url_posts and caps.url_post_cap is not None:
         limits.append((("url_posts",), caps.url_post_cap))
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
-    increase = CounterIncrease(first, key, lambda counter: caps.check_caps_and_payment(counter, demand))
-    return add_to_counter(first, key, amounts, limits, subject=increase)
+    increase = CounterIncrease(first, MONTH_KEY, lambda counter: caps.check_caps_and_payment(counter, demand))
+    return add_to_counter(first, MONTH_KEY, amounts, limits, subject=increase)
 
 
 def _day_write(caps: Caps, agent_id: str, day: date, demand: ChargeTotals) -> Write:
-    first, key = DayCounter(agent_id=agent_id, day=day), ("agent_id", "day")
+    first = DayCounter(agent_id=agent_id, day=day)
     limits = [] if caps.posts_per_day is None else [(("targets",), caps.posts_per_day)]
-    increase = CounterIncrease(first, key, lambda counter: caps.check_day_cap(day, counter.targets, demand))
-    return add_to_counter(first, key, {"targets": demand.targets}, limits, subject=increase)
+    increase = CounterIncrease(first, DAY_KEY, lambda counter: caps.check_day_cap(day, counter.targets, demand))
+    return add_to_counter(first, DAY_KEY, {"targets": demand.targets}, limits, subject=increase)
 
 
-def _count_usage(key: tuple[Any, ...], **amounts: int) -> None:
-    names = ("workspace_id", "month", "agent_id", "platform")
-    first = UsageTotal(**dict(zip(names, key, strict=True)))
-    write_with_counters([add_to_counter(first, names, amounts, subject=CounterIncrease(first, names, lambda _: None))])
+def _usage_write(key: Sequence[Any], **amounts: int) -> Write:
+    return insert_or_add_to_counter(UsageTotal(**dict(zip(USAGE_KEY, key, strict=True)), **amounts), USAGE_KEY, [*amounts])
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:
@@ -203,11 +206,12 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
     return rounds
 
 
-def _close_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> list[LedgerEntry]:
-    """Record that money reserved for posts is now spent or released; returns the ledger entries that were added.
+def _entries_ending_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> list[LedgerEntry]:
+    """Return the new ledger entries which record that money reserved for posts is now spent or released.
 
     The holds are locked first, so that concurrent calls cannot close the same hold twice.
     """
+    _require_transaction()
     if not (ids := list(target_ids)):
         return []
     entries = LedgerEntry.objects.filter(target_id__in=ids)
@@ -215,8 +219,7 @@ def _close_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> list[Ledg
     if not holds:
         return []
     closed = set(entries.filter(kind__in=[Kind.SETTLE, Kind.RELEASE]).values_list("target_id", "round"))
-    closing = [_closing_entry(hold, kind) for hold in holds if (hold.target_id, hold.round) not in closed]
-    return LedgerEntry.objects.bulk_create(closing)
+    return [_closing_entry(hold, kind) for hold in holds if (hold.target_id, hold.round) not in closed]
 
 
 def _closing_entry(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
@@ -234,14 +237,14 @@ def _closing_entry(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
     )
 
 
-def _months(entries: list[LedgerEntry]) -> Iterator[tuple[QuerySet[MonthCounter], ChargeTotals]]:
+def _month_counters(entries: list[LedgerEntry]) -> Iterator[tuple[MonthCounter, ChargeTotals]]:
     """Yield each month counter that the ledger entries change, with the sum of its entries, in the order of locking."""
     for month in sorted({entry.month for entry in entries}):
         of_month = [entry for entry in entries if entry.month == month]
         for holder in ("agent_id", "workspace_id"):
             for (holder_id, _), share in _grouped(of_month, holder, "month"):
                 if holder_id:
-                    yield MonthCounter.objects.filter(holder_id=holder_id, month=month), share
+                    yield MonthCounter(holder_id=holder_id, month=month), share
 
 
 def _grouped(entries: list[LedgerEntry], *fields: str) -> Iterator[tuple[Any, ChargeTotals]]:

@@ -32,13 +32,13 @@ _PLAIN_FIELDS = (
 class Write:
     """An INSERT, UPDATE or DELETE statement. If it affects another number of rows than `rows`, all writes are undone.
 
-    The statement ends with RETURNING and one column. `subject` says what is written, for callers that ask which write failed.
-    `may_fail` is False for plain inserts, which either insert all rows or raise an error.
+    The statement ends with RETURNING and one column. `rows` is None if any number will do. `subject` says what is written,
+    for callers that ask which write failed. `may_fail` is False if the statement cannot affect another number of rows.
     """
 
     sql: str
     params: Sequence[Any]
-    rows: int
+    rows: int | None
     subject: Any = None
     may_fail: bool = True
 
@@ -60,25 +60,36 @@ def insert_or_replace_row(row: models.Model, *, replace_if: str, params: Sequenc
     return Write(sql, [*plain.params, *params], 1, subject)
 
 
+def insert_or_add_to_counter(counter: models.Model, key: Sequence[str], amounts: Sequence[str]) -> Write:
+    """Return the write that inserts a counter, or adds its amounts to those of the stored one with the same key fields."""
+    plain, table = _insert([counter]), _quoted(counter._meta.db_table)
+    sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in map(_quoted, amounts))
+    conflict = f" ON CONFLICT ({', '.join(map(_quoted, key))}) DO UPDATE SET {sums} RETURNING"
+    return Write(plain.sql.replace(" RETURNING", conflict), plain.params, 1, may_fail=False)
+
+
 def add_to_counter(
     counter: models.Model,
     key: Sequence[str],
     amounts: Mapping[str, int],
-    limits: Sequence[tuple[tuple[str, ...], int]] = (),
+    limits: Sequence[tuple[tuple[str, ...], int]] | None = None,
     *,
     subject: Any = None,
 ) -> Write:
-    """Return the write that adds amounts to fields of the counter with these key fields, unless that exceeds a limit.
+    """Return the write that adds amounts to fields of the counter with these key fields.
+
+    With `limits` it fails if the counter is missing or would exceed one of them; without, nothing is added to a missing one.
 
     Each limit is fields and the number that their sum may reach: `((("held_cents", "settled_cents"), 500),)`.
     """
-    added = {fields: sum(amounts.get(name, 0) for name in fields) for fields, _ in limits}
+    checked = limits or ()
+    added = {fields: sum(amounts.get(name, 0) for name in fields) for fields, _ in checked}
     fields_of_key: list[Any] = [counter._meta.get_field(name) for name in key]
     values = [field.get_db_prep_save(getattr(counter, field.attname), connection) for field in fields_of_key]
     params = [*amounts.values(), *values]
-    params += [limit - added[fields] for fields, limit in limits]
-    sql = _counter_sql(type(counter), tuple(key), tuple(amounts), tuple(fields for fields, _ in limits))
-    return Write(sql, params, 1, subject)
+    params += [limit - added[fields] for fields, limit in checked]
+    sql = _counter_sql(type(counter), tuple(key), tuple(amounts), tuple(fields for fields, _ in checked))
+    return Write(sql, params, 1 if limits is not None else None, subject, may_fail=limits is not None)
 
 
 def write_together(writes: Sequence[Write]) -> Write | None:
@@ -110,19 +121,20 @@ def _first_failed(writes: Sequence[Write]) -> Write | None:
     with prepared_cursor() as cursor:
         for write in writes:
             cursor.execute(write.sql, write.params)
-            if len(cursor.fetchall()) != write.rows:
+            if len(cursor.fetchall()) != write.rows and write.rows is not None:
                 return write
     return None
 
 
 @lru_cache(maxsize=1000)
-def _joined(statements: tuple[str, ...], rows: tuple[int, ...]) -> str:
+def _joined(statements: tuple[str, ...], rows: tuple[int | None, ...]) -> str:
     """Return one statement with these as CTEs, which divides by zero if one of them affects another number of rows.
 
     CASE evaluates its conditions in order, and a CTE runs when it is first read, so the statements run in their order.
     """
     parts = ", ".join(f"w{place} AS ({sql})" for place, sql in enumerate(statements))
-    checks = " ".join(f"WHEN (SELECT count(*) FROM w{place}) <> {count} THEN 0" for place, count in enumerate(rows))  # noqa: S608
+    wrong = ["< 0" if count is None else f"<> {count}" for count in rows]
+    checks = " ".join(f"WHEN (SELECT count(*) FROM w{place}) {test} THEN 0" for place, test in enumerate(wrong))  # noqa: S608
     return f"WITH {parts} SELECT 1 / CASE {checks} ELSE 1 END"
 
 

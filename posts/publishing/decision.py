@@ -4,22 +4,22 @@
 and outcomes.py writes the decisions. Each decision names the `Certainty` that the post is at the platform (posts/states.py),
 from which the status of a finished target follows. "May be out" means that it is `maybe_sent`, or `sent` as a whole.
 
-| fact                   | decision                                                                                    |
-|------------------------|---------------------------------------------------------------------------------------------|
-| Published              | Finish published                                                                            |
-| Progress               | TakeStep, or AwaitPlatform if the step has a time. A new segment ends earlier doubt           |
-| PostNotFoundAtPlatform | TakeStep: send again, `disproved`; RetryUncounted while the request may still act           |
+| fact                   | decision                                                                                     |
+|------------------------|----------------------------------------------------------------------------------------------|
+| Published              | Finish published                                                                             |
+| Progress               | TakeStep, or AwaitPlatform if the step has a time. A new segment ends earlier doubt          |
+| PostNotFoundAtPlatform | TakeStep: send again, `disproved`; RetryUncounted while the request may still act            |
 | the same, with `error` | the same, but `maybe_sent`, if a person has just asked to send again; else as OutcomeUnknown |
-| TokenExpired           | as Transient, since the engine renews tokens once per claim before it asks for a decision   |
-| TokensRenewed          | TakeStep: the same step                                                                     |
-| TokensBeingRenewed     | RetryUncounted                                                                                |
+| TokenExpired           | as Transient, since the engine renews tokens once per claim before it asks for a decision    |
+| TokensRenewed          | TakeStep: the same step                                                                      |
+| TokensBeingRenewed     | RetryUncounted                                                                               |
 | ContentRejected        | Finish failed if nothing can be out or the rejection proves it; else unconfirmed             |
-| Transient, RateLimited | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out      |
+| Transient, RateLimited | Retry while attempts are left; then Finish failed, or unconfirmed if the post may be out     |
 | OutcomeUnknown         | Retry while attempts are left, unless nobody can find out; then Finish unconfirmed           |
 | AccountDisconnected    | Finish failed, or unconfirmed if the post may be out                                         |
-| AttemptBegins          | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated       |
+| AttemptBegins          | TakeStep; Finish if the step ends workers, has no attempts left or must not be repeated      |
 | PublishingForbidden    | Finish failed, or unconfirmed if the post may be out                                         |
-| PostOfOtherTarget      | Finish unconfirmed                                                                          |
+| PostOfOtherTarget      | Finish unconfirmed                                                                           |
 
 Two rules hold for every Finish. A confirmed post stays published; its error says what is missing (but a target whose post
 belongs to another one is unconfirmed). A thread of which some segments are published is never failed, since a retry would

@@ -12,7 +12,14 @@ from pytest_django import DjangoAssertNumQueries
 from billing.models import MonthCounter
 from config.api.models import IdempotencyRecord
 from config.db import writes
-from config.db.writes import Write, add_to_counter, insert_or_replace_row, insert_rows, write_together
+from config.db.writes import (
+    Write,
+    add_to_counter,
+    insert_or_add_to_counter,
+    insert_or_replace_row,
+    insert_rows,
+    write_together,
+)
 from tests.statements import statements
 from workspaces.models import User
 
@@ -88,6 +95,18 @@ def test_a_missing_counter_fails() -> None:
 
     assert failed is not None
     assert failed.subject == "wrk_1"
+
+
+def test_a_counter_is_inserted_or_added_to() -> None:
+    for cents in (2, 3):
+        first = MonthCounter(holder_id="wrk_1", month=MARCH, held_cents=cents)
+        assert write_together([insert_or_add_to_counter(first, KEY, ["held_cents"])]) is None
+    assert held() == 5
+
+
+def test_without_limits_a_missing_counter_is_left_out() -> None:
+    assert write_together([add_to_counter(counter(), KEY, {"held_cents": 1}), *insert_rows([record()])]) is None
+    assert (MonthCounter.objects.count(), IdempotencyRecord.objects.count()) == (0, 1)
 
 
 def test_a_row_is_replaced_only_if_the_condition_holds() -> None:
