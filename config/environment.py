@@ -24,7 +24,7 @@ POSTGRES_OPTIONS = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
-    # A statement of config/db/fast_read.py is prepared when a connection has run it five times; no others are.
+    # A statement of config/db/fast_read.py or writes.py is prepared when a connection has run it five times; no others are.
     "prepare_threshold": 5 if env.bool("DATABASE_PREPARED_STATEMENTS", default=True) else None,
 }
 

@@ -18,7 +18,8 @@ from config.db.fast_read import prepared_cursor
 from config.db.ids import PrefixedIdField
 
 ROWS_PER_INSERT = 500
-PARAMETERS_PER_STATEMENT = 20_000  # PostgreSQL takes at most 65,535
+PARAMETERS_PER_STATEMENT = 20_000  # longer statements take PostgreSQL and the driver more time for each row
+MAX_PREPARED_PARAMETERS, MAX_CACHED_ROWS = 1000, 20  # larger shapes are too rare to keep
 _DIVISION_BY_ZERO = "22012"
 # Fields whose values the PostgreSQL driver takes as they are, without a conversion by Django.
 _PLAIN_FIELDS = (
@@ -100,12 +101,14 @@ def write_together(writes: Sequence[Write]) -> Write | None:
     if len(writes) == 1 and writes[0].rows == 1:  # changes its row or nothing
         return _first_failed(writes)
     undoable = any(write.may_fail for write in writes) and connection.in_atomic_block
-    if connection.vendor == "postgresql" and 0 < sum(len(write.params) for write in writes) <= PARAMETERS_PER_STATEMENT:
+    params = [value for write in writes for value in write.params]
+    if connection.vendor == "postgresql" and 0 < len(params) <= PARAMETERS_PER_STATEMENT:
+        small = len(params) <= MAX_PREPARED_PARAMETERS
+        join = _joined if small else _joined.__wrapped__
         try:
             # Outside a transaction the statement is its own; inside, a failure undoes this statement alone.
-            with transaction.atomic() if undoable else nullcontext(), prepared_cursor() as cursor:
-                sql = _joined(tuple(write.sql for write in writes), tuple(write.rows for write in writes))
-                cursor.execute(sql, [value for write in writes for value in write.params])
+            with transaction.atomic() if undoable else nullcontext(), _cursor(prepared=small) as cursor:
+                cursor.execute(join(tuple(write.sql for write in writes), tuple(write.rows for write in writes)), params)
             return None
         except DataError as error:
             if getattr(error.__cause__, "sqlstate", None) != _DIVISION_BY_ZERO:
@@ -114,6 +117,10 @@ def write_together(writes: Sequence[Write]) -> Write | None:
         if failed := _first_failed(writes):
             transaction.set_rollback(True)
         return failed
+
+
+def _cursor(*, prepared: bool) -> Any:
+    return prepared_cursor() if prepared else connection.cursor()
 
 
 def _first_failed(writes: Sequence[Write]) -> Write | None:
@@ -146,7 +153,8 @@ def _insert(rows: Sequence[models.Model]) -> Write:
         for field, prepare in _fields(model, connection.vendor)
         for value in [field.pre_save(row, True)]
     ]
-    return Write(_insert_sql(model, len(rows)), params, len(rows), may_fail=False)
+    make_sql = _insert_sql if len(rows) <= MAX_CACHED_ROWS else _insert_sql.__wrapped__
+    return Write(make_sql(model, len(rows)), params, len(rows), may_fail=False)
 
 
 @lru_cache(maxsize=1000)

@@ -90,7 +90,7 @@ def _statement(
     return Write(sql, [*parameters, *states], len(updates), subject)
 
 
-@lru_cache(maxsize=2000)
+@lru_cache(maxsize=500)
 def _sql(model: type[Model], rows: int, names: tuple[str, ...], states: int, guards: tuple[str, ...]) -> str:
     options, quote = model._meta, connection.ops.quote_name
     fields: list[Any] = [options.get_field(name) for name in names]
