@@ -74,7 +74,7 @@ class AgentUsage:
     spend_cents: int
 
 
-def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> MonthUsage:
+def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int | None) -> MonthUsage:
     """Return a workspace's monthly usage in the UTC month of `at`, with the given cap. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "usage.read", write=False)
     cap = replace(workspace_spend_cap_status(workspace_id=workspace_id, at=at), cap_cents=cap_cents)

@@ -21,6 +21,7 @@ urlpatterns = [
     path("openapi.json", openapi, name="openapi"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
     path("", include("config.home.urls")),  # first, because /webhooks/test would match the route of a delivery
+    path("", include("config.mcp.urls")),
     path("", include("config.notices.urls")),
     path("", include("config.console.urls")),
     path("", include("workspaces.urls")),

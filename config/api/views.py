@@ -70,19 +70,32 @@ class OperationViewSet(ViewSet):
         set_trace_actor(caller)
         if caller.kind == "claim" and not (self.declared and self.declared.access.claim_token):
             raise Unauthenticated("A claim token can only be used for POST /agents/claim.")
-        notes = getattr(request.META["wsgi.input"], "notes", {})  # a request that the server runs twice counts once
-        if "rate_limit" not in notes:
-            notes["rate_limit"] = rate_limit.count_request_in_all(*_buckets(caller))
-        verdict = notes["rate_limit"]
-        self.rate_limit_headers = verdict.headers()
-        if not verdict.allowed:
-            raise RateLimited(headers=self.rate_limit_headers)
+        try:
+            self.rate_limit_headers = count_request(caller, request.META["wsgi.input"])
+        except RateLimited as error:
+            self.rate_limit_headers = error.headers
+            raise
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         response = super().finalize_response(request, response, *args, **kwargs)
         for name, value in getattr(self, "rate_limit_headers", {}).items():
             response[name] = value
         return response
+
+
+def count_request(caller: Caller, body: Any) -> dict[str, str]:
+    """Count a request to the API and return the RateLimit headers of its response. Raises RateLimited.
+
+    A request that the server runs twice, because its `body` had not arrived, counts once.
+    """
+    notes = getattr(body, "notes", {})
+    if "rate_limit" not in notes:
+        notes["rate_limit"] = rate_limit.count_request_in_all(*_buckets(caller))
+    verdict = notes["rate_limit"]
+    if not verdict.allowed:
+        raise RateLimited(headers=verdict.headers())
+    headers: dict[str, str] = verdict.headers()
+    return headers
 
 
 def _buckets(caller: Caller) -> list[rate_limit.Bucket]:

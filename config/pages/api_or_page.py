@@ -57,6 +57,7 @@ def _routes(patterns: Iterable[Any], before: str = "") -> Iterator[tuple[str, bo
     for pattern in patterns:
         path = before + str(pattern.pattern)
         if isinstance(pattern, URLPattern):
-            yield path, hasattr(pattern.callback, "actions")  # which REST framework sets on views of operations
+            # REST framework sets `actions` on views of operations; other views of programs have `for_programs`.
+            yield path, hasattr(pattern.callback, "actions") or hasattr(pattern.callback, "for_programs")
         else:
             yield from _routes(pattern.url_patterns, path)

@@ -1,0 +1,100 @@
+"""The JSON-RPC layer of the Model Context Protocol: reads one request and checks its version and headers.
+
+Revision 2026-07-28 is stateless and repeats the method in headers. Revisions 2025-11-25 and 2025-06-18 begin with
+`initialize`; they are answered without sessions.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CURRENT = "2026-07-28"
+OLDER = ("2025-11-25", "2025-06-18")
+UNSUPPORTED_OLDER = ("2025-03-26", "2024-11-05")
+META = "io.modelcontextprotocol/"
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
+NAMED_METHODS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+class RpcError(Exception):
+    """A JSON-RPC error, with the HTTP status of the response in revision 2026-07-28."""
+
+    def __init__(self, code: int, message: str, *, id: str | int | None = None, data: Any = None) -> None:  # noqa: A002
+        super().__init__(message)
+        self.code, self.message, self.id, self.data = code, message, id, data
+
+    @property
+    def status(self) -> int:
+        return {METHOD_NOT_FOUND: 404, INTERNAL_ERROR: 200}.get(self.code, 400)
+
+    def body(self) -> dict[str, Any]:
+        error = {"code": self.code, "message": self.message, **({"data": self.data} if self.data is not None else {})}
+        return {"jsonrpc": "2.0", "id": self.id, "error": error}
+
+
+@dataclass(frozen=True)
+class RpcRequest:
+    """A JSON-RPC request; `id` is None for a notification. `current` is whether it is of revision 2026-07-28."""
+
+    method: str
+    params: Mapping[str, Any]
+    id: str | int | None
+    current: bool
+
+
+def read_request(body: Any, headers: Mapping[str, str]) -> RpcRequest:
+    """Check a parsed request body and its headers, and return the request. Raises RpcError."""
+    if not isinstance(body, dict) or body.get("jsonrpc") != "2.0" or not isinstance(body.get("method"), str):
+        raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request or notification.")
+    rpc_id = body.get("id")
+    if "id" in body and (not isinstance(rpc_id, str | int) or isinstance(rpc_id, bool)):
+        raise RpcError(INVALID_REQUEST, "The id must be a string or an integer.")
+    params = body.get("params", {})
+    if not isinstance(params, dict):
+        raise RpcError(INVALID_PARAMS, "The params must be an object.", id=rpc_id)
+    meta = params.get("_meta", {})
+    if not isinstance(meta, dict):
+        raise RpcError(INVALID_PARAMS, "The _meta must be an object.", id=rpc_id)
+    version = headers.get("MCP-Protocol-Version")
+    known_as_older = version is None or version in (*OLDER, *UNSUPPORTED_OLDER)
+    request = RpcRequest(body["method"], params, rpc_id, current=not known_as_older or f"{META}protocolVersion" in meta)
+    if not request.current:
+        _check_older(request, version)
+    elif rpc_id is not None:
+        _check_current(request, meta, headers)
+    return request
+
+
+def _check_older(request: RpcRequest, version: str | None) -> None:
+    if version not in OLDER and request.method != "initialize":
+        raise RpcError(INVALID_REQUEST, "Send MCP-Protocol-Version with a supported version.", id=request.id)
+
+
+def _check_current(request: RpcRequest, meta: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+    requested, capabilities = meta.get(f"{META}protocolVersion"), meta.get(f"{META}clientCapabilities")
+    if not isinstance(requested, str) or not isinstance(capabilities, dict):
+        raise RpcError(INVALID_PARAMS, f"_meta must have {META}protocolVersion and {META}clientCapabilities.", id=request.id)
+    expected = {"MCP-Protocol-Version": requested, "Mcp-Method": request.method}
+    if request.method in NAMED_METHODS:
+        expected["Mcp-Name"] = request.params.get(NAMED_METHODS[request.method], "")
+    for name, value in expected.items():
+        if _decoded(headers.get(name, "").strip()) != value:
+            raise RpcError(HEADER_MISMATCH, f"The header {name} is missing or differs from the body.", id=request.id)
+    if requested != CURRENT:
+        data = {"supported": [CURRENT, *OLDER], "requested": requested}
+        raise RpcError(UNSUPPORTED_VERSION, "This protocol version is not supported.", id=request.id, data=data)
+
+
+def _decoded(value: str) -> str | None:
+    """Return the value of a header, which may be encoded as `=?base64?…?=`; None if it cannot be decoded."""
+    if not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    try:
+        return b64decode(value[len("=?base64?") : -2], validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
