@@ -13,7 +13,7 @@ from config.api.admin import ReadOnlyAdmin, WaitingJobFilter
 from config.api.admin_actions import requires_confirmation, signed_in_operator_caller
 from config.api.admin_search import TRACE
 from posts.models import PostGroup, PostTarget, StoredPlan
-from posts.services import cancel_post, resolve_post, retry_post
+from posts.services import cancel_post, resolve_unconfirmed_target, retry_post
 
 
 class PostTargetInline(admin.TabularInline):
@@ -119,7 +119,9 @@ class PostTargetAdmin(ReadOnlyAdmin):
 
         def work(target: PostTarget) -> object:
             caller = signed_in_operator_caller(request, target.group.workspace)
-            return resolve_post(caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink)
+            return resolve_unconfirmed_target(
+                caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink
+            )
 
         self.run_for_each_row(request, targets, "posts.resolve", work, "Resolved")
 

@@ -38,7 +38,7 @@ class MediaGone(Exception):
         self.media_ids = list(media_ids)
 
 
-def attached_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[str, MediaAsset]:
+def workspace_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[str, MediaAsset]:
     """Return those of a workspace's media assets that have the given ids, in a dictionary by asset id.
 
     Runs at most one query.
@@ -47,7 +47,7 @@ def attached_assets_by_id(workspace_id: str, media_ids: Iterable[str]) -> dict[s
     return get_assets_by_id(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
-def attach_assets(media: Sequence[MediaWrite], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
+def match_media_to_assets(media: Sequence[MediaWrite], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
     """Combine the media of a post to write with their assets, in the same order.
 
     `assets` are the assets that were found. Raises ValidationFailed naming each asset that does not exist or occurs twice.
@@ -71,7 +71,7 @@ def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
 
     Runs at most one query.
     """
-    assets = attached_assets_by_id(group.workspace_id, attached_media_ids(group))
+    assets = workspace_assets_by_id(group.workspace_id, attached_media_ids(group))
     if gone := [media_id for media_id in attached_media_ids(group) if media_id not in assets]:
         raise MediaGone(gone)
     return tuple(adapter_media_file(assets[each["media_id"]], each.get("alt_text")) for each in group.media)

@@ -40,7 +40,7 @@ class MediaWrite:
     media_id: str
     alt_text: str | None = None
 
-    def stored(self) -> dict[str, str]:
+    def as_stored_json(self) -> dict[str, str]:
         """Return the entry of `PostGroup.media` for an attached asset."""
         return {"media_id": self.media_id} | ({} if self.alt_text is None else {"alt_text": self.alt_text})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from config.api.errors import ApiError, PlanChanged
 
-__all__ = ["ContentInvalid", "PlanChanged", "PlanExpired", "naming_post_in_errors"]
+__all__ = ["ContentInvalid", "PlanChanged", "PlanExpired", "prefix_error_fields_with_index"]
 
 
 class ContentInvalid(ApiError):
@@ -27,8 +27,8 @@ class PlanExpired(ApiError):
 
 
 @contextmanager
-def naming_post_in_errors(index: int) -> Iterator[None]:
-    """Return a context manager that adds a post's index in the batch to API errors which are raised for the post."""
+def prefix_error_fields_with_index(index: int) -> Iterator[None]:
+    """Return a context manager that prefixes the field names in API errors with a post's index in the batch (`posts[2]`)."""
     try:
         yield
     except ApiError as error:

@@ -27,7 +27,9 @@ def build_group_event(group: PostGroup, kind: str, target_id: str | None = None,
     )
 
 
-def outcome_event_kinds(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[tuple[str, str | None]]:
+def outcome_event_kinds_and_targets(
+    group: PostGroup, changed: Sequence[PostTarget], *, ended: bool
+) -> list[tuple[str, str | None]]:
     """Return the kinds of the events of post targets that finished publishing, and of their post group if that finished, too.
 
     A kind comes with the id of its target. `ended`: the group's status has changed.
@@ -40,13 +42,13 @@ def outcome_event_kinds(group: PostGroup, changed: Sequence[PostTarget], *, ende
     return kinds
 
 
-def build_outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
-    """Return the webhook events of `outcome_event_kinds`.
+def build_numbered_outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
+    """Return the webhook events of `outcome_event_kinds_and_targets`.
 
     Raises `event_sequence` on the group. The caller holds the group's row lock, stores the sequence and emits the events.
     """
     events = []
-    for kind, target_id in outcome_event_kinds(group, changed, ended=ended):
+    for kind, target_id in outcome_event_kinds_and_targets(group, changed, ended=ended):
         group.event_sequence += 1
         events.append(build_group_event(group, kind, target_id, sequence=group.event_sequence))
     return events

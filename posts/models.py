@@ -23,7 +23,7 @@ from posts.states import (
     Certainty,
     GroupStatus,
     TargetStatus,
-    charged_cents,
+    target_cost_cents,
 )
 from workspaces.models import User, Workspace
 
@@ -90,6 +90,7 @@ class PostGroup(TimestampedModel):
 
     @property
     def created_by(self) -> dict[str, str]:
+        """Return the actor that created the post as the API shows it: its type and id, not an instance."""
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
 
 
@@ -136,6 +137,7 @@ class StoredPlan(TimestampedModel):
 
     @property
     def created_by(self) -> dict[str, str]:
+        """Return the actor that made the plan as the API shows it: its type and id, not an instance."""
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
 
     @property
@@ -231,7 +233,7 @@ class PostTarget(DueRow, TimestampedModel):
     @property
     def cost_cents(self) -> int:
         """Return the price of this post target in cents; 0 if it failed or was cancelled."""
-        return charged_cents(self.status, self.price_cents)
+        return target_cost_cents(self.status, self.price_cents)
 
 
 class ComposerDraft(models.Model):

@@ -34,7 +34,7 @@ class GroupChange:
     Both have their targets. `moment` is when the targets are published, None for now; `due` is that moment as a time.
     `assets` are the media attached before and after, as far as they exist. `audit` is the metadata of the audit entry.
 
-    `holds` are the targets whose price is reserved against the caps of the workspace and of `paying_agent_id`. `workspace` is
+    `holds` are the targets whose price is reserved against the caps of the workspace and of `capped_agent_id`. `workspace` is
     the row of the workspace, if it has been read. The reservation of `releases` ends, that of `settles` is spent, and that of
     `failures` ends because the target failed.
     `events` are the webhook events in order, each as its kind and, if it is about one target, the target's id.
@@ -50,7 +50,7 @@ class GroupChange:
     releases: Sequence[PostTarget] = ()
     settles: Sequence[PostTarget] = ()
     failures: Sequence[PostTarget] = ()
-    paying_agent_id: str | None = None
+    capped_agent_id: str | None = None
     workspace: Workspace | None = None
     events: Sequence[tuple[str, str | None]] = ()
     audit: Mapping[str, Any] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class GroupChange:
 
     @property
     def charges(self) -> list[PublishingCharge]:
-        """Return the prices to reserve; targets in the sandbox cost nothing."""
+        """Return the prices to reserve, those of `holds`; targets in the sandbox cost nothing."""
         return [
             PublishingCharge(each.id, each.platform, each.price_cents, each.url_posts)
             for each in self.holds
@@ -121,7 +121,10 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """Return the plan's hash: `sha256:` and 64 hex digits over the canonical JSON (RFC 8785) of its content."""
+        """Return the plan's hash, or that of the agent's plan which a person has approved.
+
+        It is `sha256:` and 64 hex digits over the canonical JSON (RFC 8785) of the content.
+        """
         return self.approved_hash or hash_of_content(self.content)
 
 

@@ -75,7 +75,7 @@ class PlanEnvelope(serializers.Serializer):
 
 
 class CommittedPlanSerializer(OneOf):
-    """The answer of an operation that creates post groups, or of its dry run."""
+    """The answer to the commit of a plan that creates post groups: the created groups, or the preview of a dry run."""
 
     alternatives = (
         responses.PostCreatedSerializer,

@@ -27,13 +27,13 @@ from config.api.webhook_url import check_webhook_url_without_lookup
 from config.db.fixed_select import FixedSelect
 from media.models import MediaAsset
 from posts import selectors
-from posts.attached_media import AttachedMedia, attach_assets, attached_assets_by_id
+from posts.attached_media import AttachedMedia, match_media_to_assets, workspace_assets_by_id
 from posts.content import PostWrite, TargetWrite, media_of_group
 from posts.errors import ContentInvalid
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange
 from posts.states import GroupStatus
-from posts.validation import TargetInput, Validation, find_duplicates, validate
+from posts.validation import TargetToValidate, Validation, find_duplicates, validate
 
 WRITE_SCOPES = any_of("posts.draft", "posts.schedule", "posts.publish")
 _accounts = FixedSelect(ConnectedAccount, where=("workspace_id",), where_in="id", join=("workspace",))
@@ -54,17 +54,19 @@ class BatchRows:
     def read(cls, caller: Caller, workspace_id: str, posts: Sequence[PostWrite]) -> BatchRows:
         """Read the rows with three queries. Posts that cannot be planned are skipped here."""
         accounts = find_target_accounts(workspace_id, [target for post in posts for target in post.targets])
-        assets = attached_assets_by_id(workspace_id, (each.media_id for post in posts for each in post.media))
-        inputs: list[TargetInput] = []
+        assets = workspace_assets_by_id(workspace_id, (each.media_id for post in posts for each in post.media))
+        inputs: list[TargetToValidate] = []
         for post in posts:
             with suppress(ApiError):
-                media = attach_assets(post.media, assets)
-                inputs += resolve_targets(caller, accounts, post.text, post.targets, post.sandbox, media)
+                media = match_media_to_assets(post.media, assets)
+                inputs += build_target_inputs(caller, accounts, post.text, post.targets, post.sandbox, media)
         return cls(accounts, assets, find_duplicates(inputs))
 
 
-def plan_new_group(caller: Caller, post: PostWrite, *, dry_run: bool = False, batch: BatchRows | None = None) -> GroupChange:
-    """Plan a new post group: check the caller's permissions, the accounts, the time and the content.
+def new_group_change(
+    caller: Caller, post: PostWrite, *, dry_run: bool = False, batch: BatchRows | None = None
+) -> GroupChange:
+    """Return the change of a plan that creates a post group, after checks of permissions, accounts, time and content.
 
     The caller of this function checks the spend limits. `batch` is what was read for several groups at once. Drafts may have
     invalid content. Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed,
@@ -79,8 +81,10 @@ def plan_new_group(caller: Caller, post: PostWrite, *, dry_run: bool = False, ba
     status = initial_status_for_caller(caller, wanted)
     check_schedule(post.scheduled_at)
     check_webhook_url_without_lookup(post.webhook_url)
-    assets = batch.assets if batch else attached_assets_by_id(workspace_id, (each.media_id for each in post.media))
-    inputs = resolve_targets(caller, accounts, post.text, post.targets, post.sandbox, attach_assets(post.media, assets))
+    assets = batch.assets if batch else workspace_assets_by_id(workspace_id, (each.media_id for each in post.media))
+    inputs = build_target_inputs(
+        caller, accounts, post.text, post.targets, post.sandbox, match_media_to_assets(post.media, assets)
+    )
     validation = validate_content(inputs, draft=post.draft, duplicates=batch.duplicates if batch else None)
     group = _build_group(caller, workspace_id, post, status)
     group.sandbox = all(each.sandbox for each in inputs)
@@ -95,7 +99,7 @@ def plan_new_group(caller: Caller, post: PostWrite, *, dry_run: bool = False, ba
         assets=assets,
         validation=validation,
         holds=targets if is_released(group) else (),
-        paying_agent_id=caller.agent_id,
+        capped_agent_id=caller.agent_id,
         workspace=next(iter(accounts.values())).workspace,
         events=((f"post.{status}", None),) if status in REPORTED_ON_CREATION else (),
         audit={"status": status, "sandbox": group.sandbox},
@@ -107,7 +111,7 @@ def _build_group(caller: Caller, workspace_id: str, post: PostWrite, status: Gro
         workspace_id=workspace_id,
         status=status,
         text=post.text,
-        media=[each.stored() for each in post.media],
+        media=[each.as_stored_json() for each in post.media],
         scheduled_at=post.scheduled_at,
         webhook_url=post.webhook_url,
         event_url=post.webhook_url or _agent_url(caller),
@@ -124,7 +128,7 @@ def is_released(group: PostGroup) -> bool:
     return group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
-def build_target(group: PostGroup, position: int, given: TargetInput, due: datetime) -> PostTarget:
+def build_target(group: PostGroup, position: int, given: TargetToValidate, due: datetime) -> PostTarget:
     """Return the unsaved target of a new or edited post group; it is due only if the group is released."""
     return PostTarget(
         group=group,
@@ -171,14 +175,14 @@ def find_target_accounts(workspace_id: str, targets: Sequence[TargetWrite]) -> d
     return {account.id: account for account in _accounts(workspace_id, ids)}
 
 
-def resolve_targets(
+def build_target_inputs(
     caller: Caller,
     accounts: Mapping[str, ConnectedAccount],
     text: str,
     targets: Sequence[TargetWrite],
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
-) -> list[TargetInput]:
+) -> list[TargetToValidate]:
     """Combine each target of a post request with its account, text, options and media for validation.
 
     Raises ValidationFailed, AccountNotAllowed.
@@ -200,7 +204,7 @@ def resolve_targets(
     check_account_allowlist(caller, seen)
     cached = CallCache()
     return [
-        TargetInput(
+        TargetToValidate(
             account=accounts[target.connected_account_id],
             text=target.text,
             options=target.options,
@@ -213,21 +217,21 @@ def resolve_targets(
     ]
 
 
-def paying_agent_id(caller: Caller, group: PostGroup) -> str | None:
+def capped_agent_id(caller: Caller, group: PostGroup) -> str | None:
     """Return the agent whose spend caps limit a post's price: the calling agent, or else the agent that created the post."""
     return caller.agent_id or group.agent_id
 
 
-def stored_target_inputs(group: PostGroup, assets: Mapping[str, MediaAsset]) -> list[TargetInput]:
+def stored_target_inputs(group: PostGroup, assets: Mapping[str, MediaAsset]) -> list[TargetToValidate]:
     """Return a stored post group's targets with current accounts and media, so that the content can be validated again.
 
     Raises ValidationFailed for a deleted asset.
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
-    media = attach_assets(media_of_group(group), assets)
+    media = match_media_to_assets(media_of_group(group), assets)
     cached = CallCache()
     return [
-        TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
+        TargetToValidate(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
         for each in group.targets.all()
     ]
 
@@ -242,7 +246,7 @@ def refuse_agent_needing_approval(caller: Caller) -> None:
 
 
 def validate_content(
-    inputs: Sequence[TargetInput],
+    inputs: Sequence[TargetToValidate],
     *,
     draft: bool = False,
     group_id: str = "",
@@ -254,7 +258,7 @@ def validate_content(
     """
     validation = validate(inputs, group_id=group_id, duplicates=duplicates)
     if not draft and not validation.valid:
-        raise ContentInvalid(details=[issue.body() for issue in validation.errors])
+        raise ContentInvalid(details=[issue.as_json() for issue in validation.errors])
     return validation
 
 

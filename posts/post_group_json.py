@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from posts.models import PostGroup, PostTarget
-from posts.states import GroupStatus, charged_cents
+from posts.states import GroupStatus, target_cost_cents
 from posts.summaries import PostSummary
 
 
@@ -66,7 +66,7 @@ def post_target_json(target: PostTarget) -> dict[str, Any]:
         "attempts": target.attempts,
         "next_attempt_at": format_timestamp(target.due_at),
         "published_at": format_timestamp(target.published_at),
-        "cost_cents": charged_cents(target.status, target.price_cents),
+        "cost_cents": target_cost_cents(target.status, target.price_cents),
         "error": target.error,
     }
 

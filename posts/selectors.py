@@ -62,7 +62,7 @@ def get_post_group(
     return group
 
 
-def read_post_group(*, caller: Caller, post_group_id: str) -> tuple[Any, list[Any]]:
+def get_post_group_rows(*, caller: Caller, post_group_id: str) -> tuple[Any, list[Any]]:
     """Return named tuples of a post group and of its targets, if the caller may read them. Raises NotFound, ScopeMissing."""
     rows = _targets_of_group.named_tuples(post_group_id) if is_id(post_group_id, "pgr") else []
     if not rows or (not caller.is_user and rows[0][1].workspace_id != caller.workspace_id):

@@ -86,7 +86,7 @@ UNFINISHED_TARGET_STATUSES = frozenset(
 )
 
 
-def charged_cents(status: str, price_cents: int) -> int:
+def target_cost_cents(status: str, price_cents: int) -> int:
     """Return what a post target with this status and price costs: nothing if it failed or was cancelled."""
     return 0 if status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else price_cents
 

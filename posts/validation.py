@@ -28,7 +28,7 @@ from posts.attached_media import AttachedMedia
 
 
 @dataclass(frozen=True)
-class TargetInput:
+class TargetToValidate:
     """One target of a post to validate: an account with the text, options and media to publish there."""
 
     account: ConnectedAccount
@@ -114,7 +114,7 @@ class TargetInput:
 class TargetValidation:
     """The validation result of one target of a post."""
 
-    target: TargetInput
+    target: TargetToValidate
     text_length: int
     issues: list[Issue]
 
@@ -122,7 +122,7 @@ class TargetValidation:
     def valid(self) -> bool:
         return not any(issue.severity == "error" for issue in self.issues)
 
-    def body(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the validation result of a post target as JSON data for API responses."""
         return {
             "platform": self.target.account.platform,
@@ -132,7 +132,7 @@ class TargetValidation:
             "text_limit": self.target.text_limit,
             "link_card_url": self.target.link_card_url,
             "poll": self.target.poll,
-            "issues": [issue.body() for issue in self.issues],
+            "issues": [issue.as_json() for issue in self.issues],
         }
 
 
@@ -159,18 +159,18 @@ class Validation:
     def estimated_cost_cents(self) -> int:
         return sum(each.target.price_cents for each in self.targets)
 
-    def body(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the validation result as JSON data for API responses, with the fields of ValidationSerializer."""
         return {
             "valid": self.valid,
             "estimated_cost_cents": self.estimated_cost_cents,
-            "issues": [issue.body() for issue in self.issues],
-            "targets": [target.body() for target in self.targets],
+            "issues": [issue.as_json() for issue in self.issues],
+            "targets": [target.as_json() for target in self.targets],
         }
 
 
 def validate(
-    targets: Sequence[TargetInput], *, group_id: str = "", duplicates: Mapping[tuple[str, str, bool], str] | None = None
+    targets: Sequence[TargetToValidate], *, group_id: str = "", duplicates: Mapping[tuple[str, str, bool], str] | None = None
 ) -> Validation:
     """Validate each target of a post against what its platform and account accept.
 
@@ -187,13 +187,13 @@ def validate(
     return Validation(checked)
 
 
-def find_duplicates(targets: Iterable[TargetInput], *, group_id: str = "") -> dict[tuple[str, str, bool], str]:
+def find_duplicates(targets: Iterable[TargetToValidate], *, group_id: str = "") -> dict[tuple[str, str, bool], str]:
     """Return the earlier post group of each content that was sent to its account within the last 24 hours."""
     contents = [target.duplicate_detection_key for target in targets if target.shown_text or target.media]
     return selectors.find_duplicate_posts(contents=contents, ignored_group_id=group_id)
 
 
-def _target_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
+def _target_issues(target: TargetToValidate, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
     """Return all validation issues of one post target; `path` is the target's place in the request, such as `targets[0]`."""
     name, capabilities, options = target.account.platform, target.capabilities, target.options
     where, with_media = f"{path}.options", bool(target.media)
@@ -209,7 +209,7 @@ def _target_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, s
     ]
 
 
-def _account_issues(target: TargetInput, path: str) -> list[Issue]:
+def _account_issues(target: TargetToValidate, path: str) -> list[Issue]:
     account = target.account
     if account.status == ConnectedAccount.Status.ACTIVE:
         return []
@@ -218,7 +218,7 @@ def _account_issues(target: TargetInput, path: str) -> list[Issue]:
     return [Issue("ACCOUNT_NEEDS_REAUTH", "error", where, f"The account is {account.status}.", repair_hint=hint)]
 
 
-def _text_issues(target: TargetInput, path: str) -> list[Issue]:
+def _text_issues(target: TargetToValidate, path: str) -> list[Issue]:
     text, where = target.shown_text, f"{path}.text"
     issues = []
     if not text.strip() and target.poll is not None:
@@ -232,14 +232,14 @@ def _text_issues(target: TargetInput, path: str) -> list[Issue]:
     return issues + length_issues(name, rules, text, where, target.options, target.cached, media=kinds, scope=scope)
 
 
-def _media_issues(target: TargetInput) -> list[Issue]:
+def _media_issues(target: TargetToValidate) -> list[Issue]:
     name, rules = target.account.platform, target.capabilities.media_rules_for_options(target.options)
     assets = [attached.properties for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
     return [*itertools.chain.from_iterable(alone), *media_list_issues(name, rules, assets)]
 
 
-def _option_issues(target: TargetInput, where: str) -> list[Issue]:
+def _option_issues(target: TargetToValidate, where: str) -> list[Issue]:
     withheld = target.capabilities.withheld
     issues = [_withheld_issue(name, why, where) for name, why in withheld.items() if name in target.options]
     others = {name: value for name, value in target.options.items() if name not in withheld}
@@ -269,7 +269,7 @@ def _withheld_issue(name: str, why: str, where: str) -> Issue:
     return Issue("OPTION_NOT_GRANTED", "error", hint.field, why, auto_fixable=True, repair_hint=hint)
 
 
-def _repeat_issues(target: TargetInput, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
+def _repeat_issues(target: TargetToValidate, path: str, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
     group_id = earlier.get(target.duplicate_detection_key)
     if group_id is None:
         return []

@@ -154,7 +154,7 @@ class PostViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
     )
     def retrieve(self, call: Call, post_group_id: str) -> Reply:
-        group, targets = selectors.read_post_group(caller=call.caller, post_group_id=post_group_id)
+        group, targets = selectors.get_post_group_rows(caller=call.caller, post_group_id=post_group_id)
         return Reply(body={"post_group": post_group_json(group, targets)})
 
     @_group_operation(
@@ -224,7 +224,7 @@ class PostViewSet(OperationViewSet):
         errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
     )
     def resolve(self, call: Call, post_group_id: str) -> Reply | DryRunReply:
-        plan = services.resolve_post(
+        plan = services.resolve_unconfirmed_target(
             caller=call.caller,
             post_group_id=post_group_id,
             target_id=call.data["target_id"],

@@ -174,7 +174,7 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any], *,
     return (result.resource_id if repeated else str(result.pk)), repeated
 
 
-def row_of_submitted_form(page: WorkspacePage, operation: str, key: str) -> str:
+def row_id_of_earlier_submission(page: WorkspacePage, operation: str, key: str) -> str:
     """Return the id of the row that `submit_once` created for the form with this key; an empty string if it created none."""
     record = idempotency.find_answered_record(_keyed_request(page, operation, key))
     return record.resource_id if record else ""

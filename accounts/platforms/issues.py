@@ -36,7 +36,7 @@ class Issue:
     repair_hint: RepairHint | None = None
     facts: Mapping[str, Any] = dataclass_field(default_factory=dict, compare=False)
 
-    def body(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the validation issue as a dict for the API's JSON responses."""
         body = asdict(self)
         del body["facts"]

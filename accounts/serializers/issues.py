@@ -21,4 +21,4 @@ class IssueSerializer(serializers.Serializer):
     repair_hint = RepairHintSerializer(allow_null=True)
 
     def to_representation(self, instance: Issue) -> dict[str, Any]:
-        return instance.body()
+        return instance.as_json()

@@ -15,7 +15,7 @@ from posts.dashboard.inputs import (
     validated_data,
 )
 from posts.dashboard.shown_groups import prepare_groups_for_display
-from posts.dashboard.undo import publishing_message, release_time, undo_of_release
+from posts.dashboard.undo import due_time_with_undo_delay, publishing_message, undo_of_release
 from posts.serializers.requests import RejectPostSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
@@ -50,7 +50,7 @@ def approve_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     if page.request.POST.get("plan_hash", group.plan_hash or "") != (group.plan_hash or ""):
         raise Conflict("The post has changed since this page was shown.", suggested_action="Read it again, then approve it.")
     publishes = not (group.scheduled_at and group.scheduled_at > timezone.now())
-    at = release_time(page) if publishes else None
+    at = due_time_with_undo_delay(page) if publishes else None
     services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version, scheduled_at=at)
     words = f"Approved. {publishing_message(at)}" if publishes else "Approved and scheduled."
     offered = at is not None or not publishes

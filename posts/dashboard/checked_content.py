@@ -13,7 +13,7 @@ from accounts.platforms.polls import duration_in_words
 from accounts.platforms.registry import platform
 from accounts.platforms.thread_option import further_segment_texts
 from posts.dashboard.composition import has_repair_button, issue_key
-from posts.validation import TargetInput, TargetValidation
+from posts.validation import TargetToValidate, TargetValidation
 
 MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
 
@@ -95,7 +95,7 @@ def text_previews(checks: Sequence[CheckedTarget]) -> list[TextVersionPreview]:
     return list(found.values())
 
 
-def _poll_choices(target: TargetInput) -> tuple[str, ...]:
+def _poll_choices(target: TargetToValidate) -> tuple[str, ...]:
     """Return the poll choices that a preview in the composer shows, at most as many as the platform allows."""
     rules = target.capabilities.poll
     return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()

@@ -19,17 +19,23 @@ from config.pages.sentences import PageRefusal, error_sentences
 from posts import services
 from posts.content import PostEdit, PostWrite
 from posts.dashboard.composer import Composer
-from posts.dashboard.drafts import KEY, answer_to_saving, find_draft, key_of_request
+from posts.dashboard.drafts import KEY, draft_key_of_request, find_draft, save_draft_and_respond
 from posts.dashboard.inputs import post_group_of_workspace, submitted_content_version, validated_data
-from posts.dashboard.release import PUBLISH, SAVE, SCHEDULE
-from posts.dashboard.undo import publishing_message, release_time, undo_of_release
+from posts.dashboard.submit_buttons import PUBLISH, SAVE, SCHEDULE
+from posts.dashboard.undo import due_time_with_undo_delay, publishing_message, undo_of_release
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
 from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
 from posts.services.review import CONFIRMABLE
 from posts.services.update import EDITABLE
 from posts.states import GroupStatus
-from workspaces.workspace_page import WorkspacePage, record_refused_write, row_of_submitted_form, submit_once, workspace_page
+from workspaces.workspace_page import (
+    WorkspacePage,
+    record_refused_write,
+    row_id_of_earlier_submission,
+    submit_once,
+    workspace_page,
+)
 
 KEEP = "keep"
 
@@ -56,11 +62,11 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if not page.may_write:
         return page.render("posts/compose_not_allowed.html")
     if page.request.method != "POST":
-        return _redirect_to_finished_post(page, group) or Composer.from_form_or_group(page, group).show()
+        return _redirect_to_finished_post(page, group) or Composer.from_request(page, group).show()
     action, _, subject = page.request.POST.get("action", "").partition(":")
     if action == KEEP:
-        return answer_to_saving(page, group, key_of_request(page))
-    composer = Composer.from_form_or_group(page, group)
+        return save_draft_and_respond(page, group, draft_key_of_request(page))
+    composer = Composer.from_request(page, group)
     if action in (SAVE, SCHEDULE, PUBLISH):
         return _save(composer, action)
     live = "HX-Request" in page.request.headers
@@ -78,7 +84,7 @@ def _respond(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
 def _redirect_to_finished_post(page: WorkspacePage, group: PostGroup | None) -> HttpResponse | None:
     """Redirect from the address of a composer draft to the post that was made of it; return None without such a post."""
     key = page.request.GET.get("draft", "")
-    made = row_of_submitted_form(page, _operation(group), key) if KEY.fullmatch(key) else ""
+    made = row_id_of_earlier_submission(page, _operation(group), key) if KEY.fullmatch(key) else ""
     if not made:
         return None
     messages.info(page.request, "This post was saved from what you had written there.")
@@ -116,14 +122,14 @@ def _save(composer: Composer, how: str) -> HttpResponse:
         schedule.add_error("when", "Choose the day and time.")
     if how != PUBLISH and schedule.errors:
         composer.problems.append("Correct the time.")
-    if how == PUBLISH and composer.when and composer.shows_other_time:
+    if how == PUBLISH and composer.when and composer.buttons_show_other_time:
         composer.problems.append("Nothing was published, because a time is filled in. Choose below what to do.")
     if not composer.composition.targets:
         composer.problems.append("Choose at least one account.")
     if composer.problems or composer.media_problems:
         return _show_with_problems(composer)
     operation = _operation(composer.group)
-    at = release_time(page) if how == PUBLISH else schedule.at
+    at = due_time_with_undo_delay(page) if how == PUBLISH else schedule.at
     try:
         group_id, repeated = submit_once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:

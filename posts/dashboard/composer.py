@@ -22,15 +22,15 @@ from media import selectors as media
 from media.dashboard.library import upload_files_collecting_errors
 from media.models import MediaAsset
 from posts import selectors, services
-from posts.attached_media import attached_assets_by_id
+from posts.attached_media import workspace_assets_by_id
 from posts.content import PostWrite
 from posts.dashboard import drafts
 from posts.dashboard.checked_content import checked_target, text_previews
 from posts.dashboard.composition import Composition, capabilities_of, find_issue
 from posts.dashboard.forms import OptionsForm, ScheduleForm
 from posts.dashboard.inputs import validated_data
-from posts.dashboard.release import ReleaseButton, release_buttons
-from posts.dashboard.shown_groups import AttachedAsset, shown_attachments
+from posts.dashboard.shown_groups import ShownAsset, shown_attachments
+from posts.dashboard.submit_buttons import SubmitButton, submit_buttons
 from posts.models import ComposerDraft, PostGroup
 from posts.serializers.requests import ValidatePostSerializer
 from posts.services import composer_drafts
@@ -79,12 +79,12 @@ class Composer:
     library_open: bool = False
 
     @classmethod
-    def from_form_or_group(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
+    def from_request(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
         """Build the composer's state from the submitted form, or else from the draft in the URL, or else from the post group.
 
         Without any of them, the state is empty.
         """
-        key = drafts.key_of_request(page)
+        key = drafts.draft_key_of_request(page)
         draft = drafts.find_draft(page, key)
         sent = page.request.POST if page.request.method == "POST" else drafts.form_of_draft(draft) if draft else None
         before = Composition.of_group(group) if group else Composition()
@@ -94,14 +94,14 @@ class Composer:
         composition = before if sent is None else Composition.of_form(sent, accounts)
         at = _time_to_come(group) if group else _requested_time(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
-        assets = attached_assets_by_id(page.workspace.id, composition.media_ids)
+        assets = workspace_assets_by_id(page.workspace.id, composition.media_ids)
         composer = cls(page, group, key, draft, sent, accounts, composition, assets, schedule)
         composer._drop_deleted_media()
         return composer
 
     def attach_media(self, media_id: str) -> None:
         self.composition.attach_media(media_id)
-        self.assets = attached_assets_by_id(self.page.workspace.id, self.composition.media_ids)
+        self.assets = workspace_assets_by_id(self.page.workspace.id, self.composition.media_ids)
         self._drop_deleted_media()
 
     def upload_and_attach_files(self, files: Iterable[CompleteUpload]) -> None:
@@ -137,7 +137,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """Return the result of validating the composer's content; None if no account is chosen or an API error occurs."""
+        """Validate the content once; None without a chosen account or after an API error, which is added to `problems`."""
         if not self.composition.targets:
             return None
         try:
@@ -177,15 +177,15 @@ class Composer:
         return str(self.schedule["when"].value() or "")
 
     @property
-    def shows_other_time(self) -> bool:
+    def buttons_show_other_time(self) -> bool:
         """Return whether the buttons of the submitted form were made for another time than the one that is filled in."""
         return self.sent is not None and self.sent.get("shown_when", "") != self.when
 
     @property
-    def release_buttons(self) -> list[ReleaseButton]:
+    def submit_buttons(self) -> list[SubmitButton]:
         before = self.group.scheduled_at if self.group else None
         moved = before is None or [before.replace(second=0, microsecond=0)] != self.schedule.instants
-        return release_buttons(self.group.status if self.group else "", self.schedule.local_time, moved=moved)
+        return submit_buttons(self.group.status if self.group else "", self.schedule.local_time, moved=moved)
 
     @cached_property
     def publishes_at_once(self) -> bool:
@@ -203,14 +203,14 @@ class Composer:
         return self.group is not None and self.content_version != str(self.group.content_version)
 
     @property
-    def saved(self) -> str:
+    def saved_words(self) -> str:
         """Return when the composer's draft was saved, in words; an empty string if it was not saved yet."""
         return drafts.saved_words(self.page, self.draft) if self.draft else ""
 
     @property
-    def unfinished(self) -> list[drafts.UnfinishedPost]:
+    def drafts_to_continue(self) -> list[drafts.OfferedDraft]:
         """Return the drafts that the composer offers to continue; none if it shows a draft or a submitted form."""
-        return drafts.unfinished_posts(self.page, self.group) if self.sent is None else []
+        return drafts.drafts_to_continue(self.page, self.group) if self.sent is None else []
 
     @property
     def fields_of_other_accounts(self) -> list[tuple[str, str]]:
@@ -228,7 +228,7 @@ class Composer:
         return [self._target(target) for target in self.composition.targets]
 
     @property
-    def shown_attachments(self) -> list[AttachedAsset]:
+    def shown_attachments(self) -> list[ShownAsset]:
         return shown_attachments(self.composition.media, self.assets)
 
     @cached_property
@@ -238,7 +238,7 @@ class Composer:
             caller=self.page.caller, workspace_id=self.page.workspace.id, limit=LIBRARY_PAGE_SIZE, cursor=self.library_cursor
         )
         offered = [asset for asset in found.rows if asset.id not in self.assets]
-        return {"pictures": [AttachedAsset(each.id, each, each.alt_text) for each in offered], "next": found.next_cursor}
+        return {"pictures": [ShownAsset(each.id, each, each.alt_text) for each in offered], "next": found.next_cursor}
 
     @property
     def needs_simulation_warning(self) -> bool:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Container
 from typing import Any
 
-from posts.attached_media import attached_assets_by_id
+from posts.attached_media import workspace_assets_by_id
 from posts.dashboard.composition import Composition
 from posts.models import ComposerDraft, PostGroup
 from posts.services import composer_drafts
@@ -26,7 +26,7 @@ def request_of_copy(group: PostGroup, *, only: Container[str] | None = None) -> 
     return {**content.request_fields, "workspace_id": group.workspace_id, "sandbox": simulated}
 
 
-def draft_of_post(page: WorkspacePage, group: PostGroup, *, when: str = "") -> ComposerDraft:
+def save_post_as_composer_draft(page: WorkspacePage, group: PostGroup, *, when: str = "") -> ComposerDraft:
     """Save a post's content as a new composer draft of the signed-in person; `when` is the time that is filled in."""
     content = _remaining_content(group)
     fields: dict[str, list[str]] = {"text": [content.text], "account": [], "media": [], "when": [when] if when else []}
@@ -47,6 +47,6 @@ def draft_of_post(page: WorkspacePage, group: PostGroup, *, when: str = "") -> C
 def _remaining_content(group: PostGroup) -> Composition:
     """Return a post's content without media that were deleted."""
     content = Composition.of_group(group)
-    remaining = attached_assets_by_id(group.workspace_id, content.media_ids)
+    remaining = workspace_assets_by_id(group.workspace_id, content.media_ids)
     content.media = [each for each in content.media if each["media_id"] in remaining]
     return content

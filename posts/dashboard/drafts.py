@@ -13,7 +13,7 @@ from posts.dashboard.inputs import normalize_newlines_and_nul
 from posts.models import ComposerDraft, PostGroup
 from posts.services import composer_drafts
 from posts.states import GroupStatus
-from workspaces.workspace_page import WorkspacePage, row_of_submitted_form
+from workspaces.workspace_page import WorkspacePage, row_id_of_earlier_submission
 
 KEY = re.compile(r"[\w-]{16,64}", re.ASCII)
 # Fields of the form that are not a part of what a person has entered.
@@ -22,14 +22,14 @@ _WITHOUT_MEANING = frozenset(("content_version",))
 
 
 @dataclass(frozen=True)
-class UnfinishedPost:
+class OfferedDraft:
     """A composer draft that the composer's page offers to continue, with the address of the composer that shows it."""
 
     draft: ComposerDraft
     address: str
 
 
-def key_of_request(page: WorkspacePage) -> str:
+def draft_key_of_request(page: WorkspacePage) -> str:
     """Return the key of the composer draft that a request is about; a new key if it names none."""
     request = page.request
     sent = request.POST.get("key", "") if request.method == "POST" else request.GET.get("draft", "")
@@ -74,11 +74,11 @@ def save_form(page: WorkspacePage, group: PostGroup | None, key: str) -> compose
     )
 
 
-def answer_to_saving(page: WorkspacePage, group: PostGroup | None, key: str) -> HttpResponse:
+def save_draft_and_respond(page: WorkspacePage, group: PostGroup | None, key: str) -> HttpResponse:
     """Save the composer's form as a draft and say so: to the composer's script as JSON, otherwise by showing the draft."""
     operation = "posts.update" if group else "posts.create"
     scripted = page.request.headers.get("Accept") == "application/json"
-    if KEY.fullmatch(key) and row_of_submitted_form(page, operation, key):
+    if KEY.fullmatch(key) and row_id_of_earlier_submission(page, operation, key):
         return JsonResponse({"finished": True}) if scripted else page.redirect(f"{page.request.path}?draft={key}")
     saved = save_form(page, group, key)
     if not scripted:
@@ -97,12 +97,12 @@ def saved_words(page: WorkspacePage, draft: ComposerDraft) -> str:
     return f"Saved {date_format(at, 'H:i' if at.date() == now.date() else 'j M, H:i')}"
 
 
-def unfinished_posts(page: WorkspacePage, group: PostGroup | None) -> list[UnfinishedPost]:
+def drafts_to_continue(page: WorkspacePage, group: PostGroup | None) -> list[OfferedDraft]:
     """Return the drafts that the composer's page offers to continue: those of the edited post, or all of the person."""
     drafts = composer_drafts.drafts_of_caller(caller=page.caller, workspace_id=page.workspace.id).select_related("group")
     if group:
         drafts = drafts.filter(group=group)
-    return [UnfinishedPost(draft, address_of_draft(page, draft)) for draft in drafts]
+    return [OfferedDraft(draft, address_of_draft(page, draft)) for draft in drafts]
 
 
 def address_of_draft(page: WorkspacePage, draft: ComposerDraft) -> str:

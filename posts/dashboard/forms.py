@@ -75,7 +75,7 @@ class ScheduleForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class OptionFormFields:
+class OptionFieldset:
     """The form fields of one platform option of a post; an option that is a JSON object has one field for each property."""
 
     legend: str
@@ -116,10 +116,10 @@ class OptionsForm(forms.Form):
         self.initial["unshown"] = json.dumps(self.others) if self.others else ""
 
     @property
-    def fields_by_option(self) -> list[OptionFormFields]:
+    def fields_by_option(self) -> list[OptionFieldset]:
         """Return the form's fields for platform options, grouped by option, in the order of the platform's JSON Schema."""
         return [
-            OptionFormFields(legend, help_text, [self[name] for name in names]) for legend, help_text, names in self._groups
+            OptionFieldset(legend, help_text, [self[name] for name in names]) for legend, help_text, names in self._groups
         ]
 
     @property

@@ -44,7 +44,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     return page.render(
         "posts/post.html",
         shown=shown,
-        by=creator_name(group),
+        by=describe_creator(group),
         events=webhooks.latest_events_of_group(**about),
         deliveries=webhooks.list_deliveries(**about).rows,
         now=timezone.now(),
@@ -73,7 +73,7 @@ def retry_failed_targets(page: WorkspacePage, post_group_id: str) -> HttpRespons
 
 
 @workspace_page("POST", operation="posts.create")
-def fix_failed_post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+def copy_failed_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Dashboard action that copies a failed post into a draft for the accounts where it failed, and opens the editor."""
     group = post_group_of_workspace(page, post_group_id)
     failed = {target.account_id for target in group.targets.all() if target.status == TargetStatus.FAILED}
@@ -100,7 +100,7 @@ def resolve_unconfirmed_target(page: WorkspacePage, post_group_id: str) -> HttpR
         else {"published": False}
     )
     data = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
-    services.resolve_post(
+    services.resolve_unconfirmed_target(
         caller=page.caller, post_group_id=group.id, target_id=data["target_id"], permalink=data.get("permalink")
     )
     published = "Marked as published."
@@ -142,7 +142,7 @@ def copy_to_new_draft(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
 
 
-def creator_name(group: PostGroup) -> str:
+def describe_creator(group: PostGroup) -> str:
     """Return who created the post, in words for the post's page: an agent's name, a person, or an API key."""
     if group.agent_id:
         name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()

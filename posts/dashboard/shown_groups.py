@@ -13,13 +13,13 @@ from accounts.platforms.thread_option import OPTION as THREAD
 from accounts.platforms.thread_option import further_segment_texts
 from media.links import file_link, preview_link
 from media.models import MediaAsset
-from posts.attached_media import attached_assets_by_id, attached_media_ids
+from posts.attached_media import attached_media_ids, workspace_assets_by_id
 from posts.dashboard.target_words import what_happened, what_to_do
 from posts.models import PostGroup, PostTarget
 
 
 @dataclass(frozen=True)
-class AttachedAsset:
+class ShownAsset:
     """A media asset that is attached to a post or offered for it, as the dashboard shows it.
 
     `asset` is None if the asset was deleted.
@@ -84,7 +84,7 @@ class ShownGroup:
 
     group: PostGroup
     targets: list[ShownTarget]
-    pictures: list[AttachedAsset]
+    pictures: list[ShownAsset]
 
     @property
     def versions(self) -> list[TextVersion]:
@@ -101,7 +101,7 @@ class ShownGroup:
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 
-def shown_attachments(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[AttachedAsset]:
+def shown_attachments(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[ShownAsset]:
     """Return the media attached to a post, for display on a dashboard page, each with its alt text.
 
     If the post has no alt text for an asset, the picture has the asset's own.
@@ -111,7 +111,7 @@ def shown_attachments(media: Sequence[Mapping[str, Any]], assets: Mapping[str, M
         asset, alt_text = assets.get(each["media_id"]), each.get("alt_text")
         if alt_text is None:
             alt_text = asset.alt_text if asset else ""
-        shown.append(AttachedAsset(each["media_id"], asset, alt_text))
+        shown.append(ShownAsset(each["media_id"], asset, alt_text))
     return shown
 
 
@@ -119,7 +119,7 @@ def prepare_groups_for_display(workspace_id: str, groups: Sequence[PostGroup]) -
     """Prepare post groups for display on dashboard pages; loads their accounts and media assets with two queries."""
     account_ids = {target.account_id for group in groups for target in group.targets.all()}
     accounts = ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(account_ids)
-    assets = attached_assets_by_id(workspace_id, [pk for group in groups for pk in attached_media_ids(group)])
+    assets = workspace_assets_by_id(workspace_id, [pk for group in groups for pk in attached_media_ids(group)])
     return [
         ShownGroup(
             group,

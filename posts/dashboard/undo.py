@@ -24,7 +24,7 @@ from config.api.errors import Conflict, InvalidState, NotFound
 from config.pages.sentences import PageRefusal
 from posts import services
 from posts.content import PostEdit, PostWrite
-from posts.dashboard.copies import draft_of_post, request_of_copy
+from posts.dashboard.copies import request_of_copy, save_post_as_composer_draft
 from posts.dashboard.drafts import address_of_draft, find_draft
 from posts.dashboard.inputs import post_group_of_workspace, validated_data
 from posts.models import PostGroup
@@ -61,7 +61,7 @@ class Undo:
     seconds: int = 0
 
     @property
-    def before(self) -> datetime | None:
+    def scheduled_at_before(self) -> datetime | None:
         return parse_datetime(self.at) if self.at else None
 
     def address(self, page: WorkspacePage) -> str:
@@ -70,7 +70,7 @@ class Undo:
         return f"{page.url_of_page('post-undo')}?{urlencode({'token': token, 'seconds': self.seconds or ''})}"
 
 
-def release_time(page: WorkspacePage) -> datetime | None:
+def due_time_with_undo_delay(page: WorkspacePage) -> datetime | None:
     """Return when a post that the signed-in person publishes now is due: in some seconds, or None for at once."""
     return None if publishes_at_once(caller=page.caller) else timezone.now() + RELEASE_DELAY
 
@@ -171,7 +171,7 @@ def _restore_draft(page: WorkspacePage, offer: Undo) -> HttpResponse:
 def _back_to_composer(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
     """Cancel a new post and open the composer with its content."""
     services.cancel_post(caller=page.caller, post_group_id=group.id)
-    draft = draft_of_post(page, group, when=offer.when)
+    draft = save_post_as_composer_draft(page, group, when=offer.when)
     messages.success(page.request, "Undone: nothing was published. Your text is back in the composer.")
     return page.redirect(address_of_draft(page, draft))
 
@@ -189,13 +189,13 @@ def _back_to_draft(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpRe
 
 def _back_to_approval(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
     status = GroupStatus(offer.status)
-    take_back_approval(caller=page.caller, post_group_id=group.id, status=status, scheduled_at=offer.before)
+    take_back_approval(caller=page.caller, post_group_id=group.id, status=status, scheduled_at=offer.scheduled_at_before)
     words = "is a draft again" if status == GroupStatus.DRAFT else "awaits approval again"
     return page.success_redirect(f"Undone: the post {words}.", "post", post_group_id=group.id)
 
 
 def _back_to_former_time(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpResponse:
-    edit = PostEdit(scheduled_at=offer.before)
+    edit = PostEdit(scheduled_at=offer.scheduled_at_before)
     services.update_post(caller=page.caller, post_group_id=group.id, content_version=offer.version, edit=edit)
     return page.success_redirect("Undone: the post has its former time again.", "post", post_group_id=group.id)
 
@@ -210,7 +210,9 @@ def _create_again(page: WorkspacePage, group: PostGroup, offer: Undo) -> HttpRes
 
 def _created_again(page: WorkspacePage, group: PostGroup, offer: Undo, *, draft: bool) -> Any:
     body = request_of_copy(group) | {"draft": draft, "metadata": group.metadata}
-    if offer.before and (not draft or offer.before > timezone.now()):  # a draft's time may have passed
+    if offer.scheduled_at_before and (
+        not draft or offer.scheduled_at_before > timezone.now()
+    ):  # a draft's time may have passed
         body["scheduled_at"] = offer.at
     if group.webhook_url:
         body["webhook_url"] = group.webhook_url

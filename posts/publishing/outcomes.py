@@ -23,7 +23,7 @@ from config.jobs.backoff import retry_pause_from_list
 from config.jobs.database_writer import DatabaseWriter
 from config.jobs.fenced_updates import FencedUpdate, update_rows
 from posts.attached_media import end_group_media_protection
-from posts.events import build_outcome_events
+from posts.events import build_numbered_outcome_events
 from posts.models import PostGroup, PostTarget
 from posts.publishing.attempts import Attempt
 from posts.publishing.decision_types import (
@@ -207,7 +207,7 @@ def settle_finished_targets(targets: Sequence[PostTarget], locked: Iterable[Post
         if group.finished_at:
             end_group_media_protection(group)
         changed = [each for each in group.targets.all() if each.pk in ended]
-        events += build_outcome_events(group, changed, ended=group.status != was)
+        events += build_numbered_outcome_events(group, changed, ended=group.status != was)
     changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
     update_rows([FencedUpdate(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
     store_events_with_deliveries(events)

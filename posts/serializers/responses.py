@@ -174,7 +174,7 @@ class ValidationSerializer(serializers.Serializer):
     targets = TargetValidationSerializer(many=True)
 
     def to_representation(self, validation: Validation) -> dict[str, Any]:
-        return validation.body()
+        return validation.as_json()
 
 
 class PlannedTargetSerializer(serializers.Serializer):

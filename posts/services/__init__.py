@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from posts.services.cancel import cancel_post
 from posts.services.create import create_batch, create_post, validate_post
-from posts.services.resolve import resolve_post
+from posts.services.resolve import resolve_unconfirmed_target
 from posts.services.retry import retry_post
 from posts.services.review import confirm_post, reject_post
 from posts.services.stored_plans import commit_plan, create_plan, get_plan
@@ -20,7 +20,7 @@ __all__ = [
     "create_post",
     "get_plan",
     "reject_post",
-    "resolve_post",
+    "resolve_unconfirmed_target",
     "retry_post",
     "update_post",
     "validate_post",

@@ -48,8 +48,8 @@ class RestoreReport:
     awaiting_person: int
 
 
-def count_possibly_published(*, stopped_at: datetime) -> RestoreReport:
-    """Count the post targets of a restored database that may already be published, without changing anything."""
+def build_restore_report(*, stopped_at: datetime) -> RestoreReport:
+    """Return a report on a restored database, such as how many post targets may be published already; changes nothing."""
     targets = _possibly_published(PostTarget.objects.all(), stopped_at)
     by_platform = targets.order_by("platform").values_list("platform").annotate(count=Count("pk"))
     waiting = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
@@ -62,7 +62,7 @@ def count_possibly_published(*, stopped_at: datetime) -> RestoreReport:
     )
 
 
-def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], None]) -> int:
+def mark_possibly_published_unconfirmed(*, stopped_at: datetime, report: Callable[[int], None]) -> int:
     """Mark post targets of a restored database as unconfirmed if they may already be published; returns how many.
 
     The money stays held and events are sent. Targets claimed by a worker are skipped. An interrupted run can be repeated.

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from config.api.errors import InvalidState
 from media.models import MediaAsset
-from posts.attached_media import attached_assets_by_id, attached_media_ids
+from posts.attached_media import attached_media_ids, workspace_assets_by_id
 from posts.models import PostGroup, PostTarget
 from posts.publishing.decision import unconfirmed_problem
 from posts.publishing.outcomes import problem_json
@@ -18,19 +18,18 @@ RETRY_CANCELLED = "The retry was cancelled."
 MAYBE_SENT_BEFORE = "The attempt before it may have been published."
 
 
-def stop_target(target: PostTarget) -> None:
+def take_from_publisher(target: PostTarget) -> None:
     """Take a planned target from the publisher. The raised fence keeps a worker that has claimed it from writing."""
     target.due_at = target.lease_until = target.turn_at = None
     target.fence += 1
 
 
 def cancel_target(target: PostTarget) -> None:
-    """Stop and cancel a planned target.
+    """Take a planned target from the publisher and cancel it, or make it unconfirmed again if it was so before a retry.
 
-    A target that was unconfirmed before a retry becomes unconfirmed again. Its money stays held, since the earlier attempt
-    may have published it.
+    The money of an unconfirmed target stays held, since the earlier attempt may have published it.
     """
-    stop_target(target)
+    take_from_publisher(target)
     certainty = Certainty(target.certainty)
     target.status = TargetStatus.CANCELLED
     if certainty.final_status == TargetStatus.UNCONFIRMED:
@@ -45,7 +44,7 @@ def is_unstarted(target: PostTarget) -> bool:
 
 
 def require_unstarted_targets(group: PostGroup) -> list[PostTarget]:
-    """Return a post group's unfinished targets. Raises InvalidState if a target is being published already."""
+    """Return a post group's unfinished targets, all of which must be unstarted. Raises InvalidState otherwise."""
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     if not all(is_unstarted(target) for target in waiting):
         raise too_late_error(group)
@@ -63,4 +62,4 @@ def too_late_error(group: PostGroup) -> InvalidState:
 
 def assets_of_group(group: PostGroup) -> Mapping[str, MediaAsset]:
     """Return the media assets attached to a post group that still exist, by id."""
-    return attached_assets_by_id(group.workspace_id, attached_media_ids(group))
+    return workspace_assets_by_id(group.workspace_id, attached_media_ids(group))

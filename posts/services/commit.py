@@ -19,7 +19,7 @@ from config.db.writes import Write, insert_rows
 from config.jobs.fenced_updates import FencedUpdate, fenced_update_writes
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from posts.attached_media import end_group_media_protection, lock_media_of_groups, protect_group_media_from_deletion
-from posts.errors import PlanChanged, naming_post_in_errors
+from posts.errors import PlanChanged, prefix_error_fields_with_index
 from posts.events import build_group_event
 from posts.models import PostTarget
 from posts.plan import GroupChange, Plan
@@ -107,7 +107,7 @@ def _commit_changes(changes: Sequence[GroupChange], further: Sequence[Write] = (
             if batch:
                 lock_media_of_groups(change.after for change in changes)
             for index, change in enumerate(changes):
-                with naming_post_in_errors(index) if batch else nullcontext():
+                with prefix_error_fields_with_index(index) if batch else nullcontext():
                     _protect_media(change)
                 _delete_removed_targets(change)
             _write(rest)
@@ -201,7 +201,7 @@ def _end_holds(change: GroupChange) -> None:
     released = _real_ids(change.releases)
     if released and change.charges:
         lock_month_counters(
-            target_ids=released, workspace_id=change.after.workspace_id, agent_id=change.paying_agent_id, due=change.due
+            target_ids=released, workspace_id=change.after.workspace_id, agent_id=change.capped_agent_id, due=change.due
         )
     settle_holds(target_ids=_real_ids(change.settles))
     release_holds(target_ids=released, failed=False)
@@ -217,7 +217,7 @@ def _hold_writes(changes: Sequence[GroupChange]) -> list[Write]:
     try:
         return hold_writes(
             workspace_id=first.after.workspace_id,
-            agent_id=first.paying_agent_id,
+            agent_id=first.capped_agent_id,
             workspace=first.workspace,
             charges_by_due=[(change.due, change.charges) for change in changes],
             new=first.before is None,
@@ -235,7 +235,7 @@ def _check_spending(plan: Plan) -> SpendCapStatus:
     """Check the prices of a plan against all caps, without reserving them. Raises the spend errors."""
     return billing.check_charges_by_due_time(
         workspace_id=plan.workspace_id,
-        agent_id=plan.changes[0].paying_agent_id,
+        agent_id=plan.changes[0].capped_agent_id,
         parts=[(change.due, change.charges) for change in plan.changes],
         instead_of=[pk for change in plan.changes for pk in _real_ids(change.releases)],
     )

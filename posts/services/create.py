@@ -8,12 +8,12 @@ from dataclasses import replace
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.errors import ValidationFailed
 from config.api.scopes import any_of
-from posts.attached_media import attach_assets, attached_assets_by_id
+from posts.attached_media import match_media_to_assets, workspace_assets_by_id
 from posts.content import PostWrite
-from posts.errors import naming_post_in_errors
+from posts.errors import prefix_error_fields_with_index
 from posts.models import PostGroup
 from posts.plan import Plan
-from posts.planning import WRITE_SCOPES, BatchRows, find_target_accounts, plan_new_group, resolve_targets
+from posts.planning import WRITE_SCOPES, BatchRows, build_target_inputs, find_target_accounts, new_group_change
 from posts.services.commit import plan_and_commit
 from posts.validation import Validation, validate
 
@@ -28,10 +28,10 @@ def validate_post(*, caller: Caller, post: PostWrite, group: PostGroup | None = 
     """
     chosen = requested_or_own_workspace_id(caller, post.workspace_id)
     require_access(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
-    attached = attach_assets(post.media, attached_assets_by_id(chosen, (each.media_id for each in post.media)))
+    attached = match_media_to_assets(post.media, workspace_assets_by_id(chosen, (each.media_id for each in post.media)))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
     accounts = find_target_accounts(chosen, post.targets)
-    inputs = resolve_targets(caller, accounts, post.text, post.targets, sandbox, attached)
+    inputs = build_target_inputs(caller, accounts, post.text, post.targets, sandbox, attached)
     return validate(inputs, group_id=group_id)
 
 
@@ -47,7 +47,7 @@ def create_post(*, caller: Caller, post: PostWrite, dry_run: bool = False, plan_
 
 def plan_create(caller: Caller, post: PostWrite, *, dry_run: bool = False) -> Plan:
     """Plan a new post group, with the errors of `create_post` except the spend errors."""
-    change = plan_new_group(caller, post, dry_run=dry_run)
+    change = new_group_change(caller, post, dry_run=dry_run)
     return Plan("posts.create", caller, change.after.workspace_id, [change])
 
 
@@ -79,10 +79,10 @@ def plan_create_batch(
     rows = BatchRows.read(caller, chosen, posts)
     changes = []
     for index, post in enumerate(posts):
-        with naming_post_in_errors(index):
+        with prefix_error_fields_with_index(index):
             if post.workspace_id not in (None, chosen):
                 raise ValidationFailed.for_field(
                     "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"
                 )
-            changes.append(plan_new_group(caller, replace(post, workspace_id=chosen), dry_run=dry_run, batch=rows))
+            changes.append(new_group_change(caller, replace(post, workspace_id=chosen), dry_run=dry_run, batch=rows))
     return Plan("posts.create_batch", caller, chosen, changes, batch=True)

@@ -7,7 +7,7 @@ from django.utils import timezone
 from config.api.caller import Caller, check_account_allowlist
 from config.api.errors import InvalidState, missing_or_foreign_id_error
 from posts import selectors
-from posts.events import outcome_event_kinds
+from posts.events import outcome_event_kinds_and_targets
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import refuse_agent_needing_approval
@@ -22,7 +22,7 @@ NOT_PUBLISHED = TargetProblem(
 )
 
 
-def resolve_post(
+def resolve_unconfirmed_target(
     *,
     caller: Caller,
     post_group_id: str,
@@ -60,7 +60,7 @@ def _plan(caller: Caller, post_group_id: str, target_id: str, permalink: str | N
         assets=assets_of_group(group),
         settles=(target,) if permalink else (),
         failures=() if permalink else (target,),
-        events=outcome_event_kinds(after, [target], ended=after.status != group.status),
+        events=outcome_event_kinds_and_targets(after, [target], ended=after.status != group.status),
         audit={"target_id": target_id, "published": permalink is not None},
     )
     return Plan("posts.resolve", caller, group.workspace_id, [change])

@@ -11,12 +11,12 @@ from config.api.caller import Caller, check_account_allowlist
 from config.api.errors import InvalidState, missing_or_foreign_id_error
 from config.api.webhook_url import check_webhook_url_without_lookup
 from posts import selectors
-from posts.attached_media import attach_assets
+from posts.attached_media import match_media_to_assets
 from posts.content import media_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.planning import check_schedule, paying_agent_id, refuse_agent_needing_approval
-from posts.services.changes import assets_of_group, stop_target
+from posts.planning import capped_agent_id, check_schedule, refuse_agent_needing_approval
+from posts.services.changes import assets_of_group, take_from_publisher
 from posts.services.commit import plan_and_commit
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
@@ -72,7 +72,7 @@ def plan_retry(
     retried = _targets_to_retry(caller, after, include_unconfirmed)
     failed = [target for target in retried if target.status == TargetStatus.FAILED]
     assets = assets_of_group(group)
-    attach_assets(media_of_group(group), assets)
+    match_media_to_assets(media_of_group(group), assets)
     due = scheduled_at or timezone.now()
     for target in retried:
         _reset(target, due)
@@ -89,7 +89,7 @@ def plan_retry(
         due=due,
         assets=assets,
         holds=failed,
-        paying_agent_id=paying_agent_id(caller, group),
+        capped_agent_id=capped_agent_id(caller, group),
         events=((f"post.{after.status}", None),) if scheduled_at else (),
     )
     return Plan("posts.retry", caller, group.workspace_id, [change])
@@ -121,7 +121,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
     is_searched = doubtful and not _is_at_most_once(target)
     if not (is_searched or (doubtful and target.stored_progress.segments)):
         target.phase, target.progress = "", {}
-    stop_target(target)
+    take_from_publisher(target)
     target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
     target.step_begun_at, target.round_attempts = target.updated_at if is_searched else None, 0
 

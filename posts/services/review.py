@@ -64,7 +64,7 @@ def plan_confirm(caller: Caller, post_group_id: str, *, content_version: int, sc
         due=when or now,
         assets=assets,
         holds=list(after.targets.all()),
-        paying_agent_id=group.agent_id,
+        capped_agent_id=group.agent_id,
         events=(("post.confirmed", None), *(((f"post.{GroupStatus.SCHEDULED}", None),) if when else ())),
     )
     return Plan("posts.confirm", caller, group.workspace_id, [change])

@@ -10,7 +10,7 @@ from config.api.caller import Caller
 from config.api.errors import Forbidden, InvalidState
 from posts import selectors
 from posts.plan import GroupChange, Plan, copy_of_group
-from posts.services.changes import assets_of_group, require_unstarted_targets, stop_target, too_late_error
+from posts.services.changes import assets_of_group, require_unstarted_targets, take_from_publisher, too_late_error
 from posts.services.commit import plan_and_commit
 from posts.services.review import CONFIRMABLE, REVIEWERS
 from posts.states import GroupStatus
@@ -36,7 +36,7 @@ def _plan(caller: Caller, post_group_id: str, status: GroupStatus, scheduled_at:
     after = copy_of_group(group)
     stopped = require_unstarted_targets(after)
     for target in stopped:
-        stop_target(target)
+        take_from_publisher(target)
     after.status, after.scheduled_at = status, scheduled_at
     change = GroupChange(
         before=group,

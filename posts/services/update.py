@@ -10,25 +10,25 @@ from django.utils import timezone
 from config.api.caller import Caller, check_account_allowlist, require_access
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from posts import selectors
-from posts.attached_media import attach_assets, attached_assets_by_id, attached_media_ids
+from posts.attached_media import attached_media_ids, match_media_to_assets, workspace_assets_by_id
 from posts.content import UNCHANGED, PostEdit, media_of_group, targets_of_group
 from posts.models import PostGroup, PostTarget
 from posts.plan import GroupChange, Plan, copy_of_group
 from posts.planning import (
     WRITE_SCOPES,
     build_target,
+    build_target_inputs,
+    capped_agent_id,
     check_schedule,
     find_target_accounts,
     initial_status_for_caller,
     is_released,
-    paying_agent_id,
-    resolve_targets,
     validate_content,
 )
-from posts.services.changes import require_unstarted_targets, stop_target, too_late_error
+from posts.services.changes import require_unstarted_targets, take_from_publisher, too_late_error
 from posts.services.commit import plan_and_commit
 from posts.states import CANCELLABLE, GroupStatus
-from posts.validation import TargetInput
+from posts.validation import TargetToValidate
 
 EDITABLE = CANCELLABLE
 EDITED_TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "price_cents", "url_posts", "due_at")
@@ -62,7 +62,7 @@ def plan_update(
     """Plan an edit of a post group, with the errors of `update_post`."""
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
     require_access(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, edit))
-    check_account_allowlist(caller, group.account_ids)  # the current accounts; `resolve_targets` checks the new ones
+    check_account_allowlist(caller, group.account_ids)  # the current accounts; `build_target_inputs` checks the new ones
     if group.status not in EDITABLE:
         raise too_late_error(group)
     if group.was_attempted:
@@ -95,11 +95,11 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit) -> GroupChange:
     after.text = group.text if edit.text is None else edit.text
     after.scheduled_at, after.content_version = scheduled_at, group.content_version + 1
     media = media_of_group(group) if edit.media is None else edit.media
-    after.media = [each.stored() for each in media]
-    assets = attached_assets_by_id(group.workspace_id, [*attached_media_ids(group), *attached_media_ids(after)])
+    after.media = [each.as_stored_json() for each in media]
+    assets = workspace_assets_by_id(group.workspace_id, [*attached_media_ids(group), *attached_media_ids(after)])
     targets = edit.targets or targets_of_group(group)
     accounts = find_target_accounts(group.workspace_id, targets)
-    inputs = resolve_targets(caller, accounts, after.text, targets, group.sandbox, attach_assets(media, assets))
+    inputs = build_target_inputs(caller, accounts, after.text, targets, group.sandbox, match_media_to_assets(media, assets))
     validation = validate_content(inputs, draft=group.status == GroupStatus.DRAFT, group_id=group.id)
     after.sandbox = all(each.sandbox for each in inputs)
     due = scheduled_at or timezone.now()
@@ -116,20 +116,20 @@ def _edited(caller: Caller, group: PostGroup, edit: PostEdit) -> GroupChange:
         validation=validation,
         holds=rows if is_released(after) else (),
         releases=list(group.targets.all()) if is_released(group) else (),
-        paying_agent_id=paying_agent_id(caller, group),
+        capped_agent_id=capped_agent_id(caller, group),
         events=((f"post.{after.status}", None),) if waits_now or moved else (),
         audit={"fields": edit.changed_fields, "content_version": after.content_version},
     )
 
 
-def _edited_targets(group: PostGroup, inputs: Sequence[TargetInput], due: datetime) -> list[PostTarget]:
+def _edited_targets(group: PostGroup, inputs: Sequence[TargetToValidate], due: datetime) -> list[PostTarget]:
     """Return the targets of an edited post group: those of remaining accounts with their ids, and new ones."""
     stored = {target.account_id: target for target in group.targets.all()}
     rows = []
     for position, each in enumerate(inputs):
         row = build_target(group, position, each, due)
         if kept := stored.get(each.account.id):
-            stop_target(kept)
+            take_from_publisher(kept)
             for name in EDITED_TARGET_FIELDS:
                 setattr(kept, name, getattr(row, name))
         rows.append(kept or row)

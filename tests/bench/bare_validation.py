@@ -53,4 +53,4 @@ def _validated(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(issue: Issue) -> dict[str, Any]:
-    return issue.body()
+    return issue.as_json()

@@ -109,6 +109,9 @@ def test_the_json_of_a_validation_equals_the_serializers_output(workspace: Works
     )
     validation = validate_post(caller=system_caller(workspace.id), post=PostWrite("Which bench?", targets))
     declared = Serializer.to_representation(shared_serializer_instance(ValidationSerializer), validation)
-    assert validation.body() == declared
-    assert (list(validation.body()), list(validation.body()["targets"][0])) == (list(declared), list(declared["targets"][0]))
+    assert validation.as_json() == declared
+    assert (list(validation.as_json()), list(validation.as_json()["targets"][0])) == (
+        list(declared),
+        list(declared["targets"][0]),
+    )
     assert (validation.valid, declared["targets"][1]["poll"]["choices"]) == (False, ["Oak", "Elm"])

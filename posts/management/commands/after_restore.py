@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from posts.services.after_restore import RestoreReport, count_possibly_published, mark_possibly_published
+from posts.services.after_restore import RestoreReport, build_restore_report, mark_possibly_published_unconfirmed
 
 
 class Command(BaseCommand):
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, apply: bool, stopped_at: str | None, **options: Any) -> None:
         until = _parse_time(stopped_at) if stopped_at else timezone.now()
-        found = count_possibly_published(stopped_at=until)
+        found = build_restore_report(stopped_at=until)
         if found.database_time and found.database_time > until:
             raise CommandError(f"The database is from {found.database_time:%F %T} UTC, which is after --stopped-at.")
         self._report(found, until)
@@ -38,7 +38,9 @@ class Command(BaseCommand):
                 f"A worker has claimed {found.claimed} of them. Stop all workers, wait 20 seconds, then run this again."
             )
         if apply:
-            done = mark_possibly_published(stopped_at=until, report=lambda count: self.stderr.write(f"{count:,} done"))
+            done = mark_possibly_published_unconfirmed(
+                stopped_at=until, report=lambda count: self.stderr.write(f"{count:,} done")
+            )
             self.stdout.write(f"{done:,} targets are now unconfirmed. You can start the workers.")
         elif found.possibly_published:
             self.stdout.write("Nothing was changed. With --apply they become unconfirmed and are not sent again.")

@@ -14,15 +14,15 @@ SAVE, SCHEDULE, PUBLISH = "save", "schedule", "publish"
 
 
 @dataclass(frozen=True)
-class ReleaseButton:
-    """A button of the composer that saves the post, with the value that it submits; one of the buttons is primary."""
+class SubmitButton:
+    """A button that submits the composer: it saves, schedules, approves or publishes the post. One button is primary."""
 
     action: str
     label: str
     primary: bool = False
 
 
-def release_buttons(status: str, when: datetime | None, *, moved: bool) -> list[ReleaseButton]:
+def submit_buttons(status: str, when: datetime | None, *, moved: bool) -> list[SubmitButton]:
     """Return the composer's buttons for a post with this status, or for a new post, whose status is an empty string.
 
     `when` is the local time that is filled in. It makes scheduling the primary action, and publishing says that it ignores
@@ -30,7 +30,7 @@ def release_buttons(status: str, when: datetime | None, *, moved: bool) -> list[
     """
     if when is None:
         return _buttons_without_time(status)
-    named = named_time(when)
+    named = short_time_words(when)
     match status:
         case GroupStatus.SCHEDULED:
             schedule, publish = f"Save and {'move to' if moved else 'publish on'} {named}", f"Publish now, not on {named}"
@@ -38,29 +38,29 @@ def release_buttons(status: str, when: datetime | None, *, moved: bool) -> list[
             schedule, publish = f"Approve for {named}", f"Approve and publish now, not on {named}"
         case _:
             schedule, publish = f"Schedule for {named}", f"Publish now, not on {named}"
-    return [ReleaseButton(SCHEDULE, schedule, primary=True), ReleaseButton(PUBLISH, publish), *_save_button(status)]
+    return [SubmitButton(SCHEDULE, schedule, primary=True), SubmitButton(PUBLISH, publish), *_save_button(status)]
 
 
-def named_time(when: datetime) -> str:
+def short_time_words(when: datetime) -> str:
     """Return a local time in words for a button, such as "Tue 24 Nov 09:00"; with the year if it is not the current one."""
     return date_format(when, "D j M H:i" if when.year == timezone.localtime().year else "D j M Y H:i")
 
 
-def _buttons_without_time(status: str) -> list[ReleaseButton]:
+def _buttons_without_time(status: str) -> list[SubmitButton]:
     match status:
         case GroupStatus.SCHEDULED:
-            return [ReleaseButton(SCHEDULE, "Save changes", primary=True), ReleaseButton(PUBLISH, "Publish now")]
+            return [SubmitButton(SCHEDULE, "Save changes", primary=True), SubmitButton(PUBLISH, "Publish now")]
         case GroupStatus.PENDING_CONFIRMATION:
             publish, schedule = "Approve and publish now", "Approve for later"
         case _:
             publish, schedule = "Publish now", "Schedule for later"
-    return [ReleaseButton(PUBLISH, publish, primary=True), ReleaseButton(SCHEDULE, schedule), *_save_button(status)]
+    return [SubmitButton(PUBLISH, publish, primary=True), SubmitButton(SCHEDULE, schedule), *_save_button(status)]
 
 
-def _save_button(status: str) -> list[ReleaseButton]:
+def _save_button(status: str) -> list[SubmitButton]:
     match status:
         case GroupStatus.SCHEDULED:
             return []
         case GroupStatus.PENDING_CONFIRMATION:
-            return [ReleaseButton(SAVE, "Save without approving")]
-    return [ReleaseButton(SAVE, "Save as a shared draft")]
+            return [SubmitButton(SAVE, "Save without approving")]
+    return [SubmitButton(SAVE, "Save as a shared draft")]
