@@ -16,7 +16,7 @@ from django.conf import settings
 
 from config.api.caller import Caller
 from config.api.errors import ServiceUnavailable, Unauthenticated
-from workspaces.services import user_for_provider_token
+from workspaces.services import find_or_create_user_for_token
 from workspaces.sign_in.oidc_claims import (
     UNKNOWN_AUTH_TIME,
     InvalidSubject,
@@ -76,7 +76,7 @@ def authenticate_provider_token(token: str) -> Caller:
             "This token was issued to a program by the client credentials grant, not to a person.",
             suggested_action="For programs, use an API key of this service.",
         )
-    user = user_for_provider_token(
+    user = find_or_create_user_for_token(
         identity=read.identity, issued_at=read.issued_at, make_user=read.names_person and not read.is_client
     )
     if user is None:

@@ -12,7 +12,7 @@ AUTHENTICATION_SETTINGS: dict[str, Any] = {
         "workspaces.sign_in.backend.OpenIdBackend",
         "django.contrib.auth.backends.ModelBackend",  # the operators' passwords, and every session
     ],
-    "SOCIAL_AUTH_PIPELINE": ["workspaces.dashboard.sign_in.find_or_create_user"],
+    "SOCIAL_AUTH_PIPELINE": ["workspaces.dashboard.sign_in.create_or_update_user"],
     "AUTH_PASSWORD_VALIDATORS": [
         {
             "NAME": f"{_VALIDATION}.UserAttributeSimilarityValidator",

@@ -26,7 +26,7 @@ PAGE_MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
-    "workspaces.sign_in.middleware.UserSessionMiddleware",
+    "workspaces.sign_in.middleware.SessionUseMiddleware",
 ]
 # These checks look in MIDDLEWARE alone for middlewares that are in PAGE_MIDDLEWARE.
 SILENCED_SYSTEM_CHECKS = [

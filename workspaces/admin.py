@@ -94,11 +94,11 @@ class EndedIdentityAdmin(ReadOnlyAdmin):
 
 @admin.register(OutgoingMail)
 class OutgoingMailAdmin(ReadOnlyAdmin):
-    list_display = ("id", "created_at", "sent_at", "has_failed", "attempts", "last_error", "due_at")
+    list_display = ("id", "created_at", "sent_at", "is_given_up", "attempts", "last_error", "due_at")
     list_filter = (WaitingJobFilter,)
     ordering = ("-created_at",)
-    extra_fields = ("has_failed",)
+    extra_fields = ("is_given_up",)
 
     @admin.display(boolean=True, description="given up")
-    def has_failed(self, mail: OutgoingMail) -> bool:
-        return mail.has_failed
+    def is_given_up(self, mail: OutgoingMail) -> bool:
+        return mail.is_given_up

@@ -79,7 +79,10 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 
     def erase(self) -> None:
-        """Clear the personal data in this user's row. The row stays, because other rows refer to it."""
+        """Clear the user's personal data, password and rights in memory; the caller saves the row.
+
+        The row stays, because other rows refer to it.
+        """
         self.username, self.email = self.id, f"deleted+{self.id}@users.invalid"
         self.display_name = self.identity_issuer = self.identity_subject = ""
         self.email_verified = self.is_active = self.is_staff = self.is_superuser = False
@@ -204,7 +207,7 @@ class OutgoingMail(DueRow):
         return str(self.pk)
 
     @property
-    def has_failed(self) -> bool:
+    def is_given_up(self) -> bool:
         """Return whether the outgoing e-mail has finally failed: it could not be sent and is not tried again."""
         return self.sent_at is None and self.due_at is None
 

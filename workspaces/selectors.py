@@ -55,7 +55,7 @@ def workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple
     return workspace
 
 
-def require_own_user(*, caller: Caller, user_id: str) -> User:
+def get_own_user(*, caller: Caller, user_id: str) -> User:
     """Return the user with this id, who must be the caller. Raises NotFound, and UserSessionRequired for API keys."""
     if not is_id(user_id, "usr"):
         raise missing_or_foreign_id_error(None, "user")

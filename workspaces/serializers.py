@@ -56,7 +56,7 @@ class WorkspaceEnvelope(serializers.Serializer):
     workspace = WorkspaceSerializer()
 
 
-WorkspacePage = page_serializer_class("WorkspacePage", "workspaces", WorkspaceSerializer)
+WorkspaceListPage = page_serializer_class("WorkspacePage", "workspaces", WorkspaceSerializer)
 
 
 class WorkspacesQuery(PageQuery):

@@ -20,7 +20,7 @@ from workspaces.serializers import (
     UserExportSerializer,
     WorkspaceEnvelope,
     WorkspaceExportSerializer,
-    WorkspacePage,
+    WorkspaceListPage,
     WorkspacesQuery,
 )
 
@@ -37,7 +37,7 @@ class WorkspaceViewSet(OperationViewSet):
         "workspaces.list",
         summary="List the workspaces of an owner",
         query=WorkspacesQuery,
-        responses={200: WorkspacePage},
+        responses={200: WorkspaceListPage},
     )
     def list(self, call: Call) -> Reply:
         return Reply(page_body("workspaces", selectors.visible_workspaces_owned_by(caller=call.caller, **call.query)))
@@ -100,7 +100,7 @@ class WorkspaceViewSet(OperationViewSet):
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def export(self, call: Call, workspace_id: str) -> Reply:
-        workspace = services.export_workspace(caller=call.caller, workspace_id=workspace_id)
+        workspace = services.record_workspace_export(caller=call.caller, workspace_id=workspace_id)
         return Reply({"exported_at": timezone.now(), "workspace": workspace})
 
 
@@ -128,5 +128,5 @@ class UserViewSet(OperationViewSet):
         errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def export(self, call: Call, user_id: str) -> Reply:
-        user, owned = services.export_user(caller=call.caller, user_id=user_id)
+        user, owned = services.record_user_export(caller=call.caller, user_id=user_id)
         return Reply({"exported_at": timezone.now(), "user": user, "owned_workspaces": owned})

@@ -101,7 +101,7 @@ def test_an_address_unknown_to_the_mail_server_is_given_up_at_once(
     assert work()
 
     mail.refresh_from_db()
-    assert (mail.has_failed, mail.content, mail.last_error) == (True, None, "refused with 550")
+    assert (mail.is_given_up, mail.content, mail.last_error) == (True, None, "refused with 550")
     assert "alice" not in caplog.text
 
 
@@ -116,7 +116,7 @@ def test_an_unreachable_server_is_retried_for_hours_and_then_given_up(mail: Outg
     assert work()
 
     mail.refresh_from_db()
-    assert (mail.attempts, mail.has_failed, mail.content) == (MAX_ATTEMPTS, True, None)
+    assert (mail.attempts, mail.is_given_up, mail.content) == (MAX_ATTEMPTS, True, None)
     clock.shift(timedelta(days=1))
     assert not work()
 
@@ -129,4 +129,4 @@ def test_a_message_that_kills_its_workers_is_given_up(mail: OutgoingMail, clock:
 
     assert claim_mail() is None
     mail.refresh_from_db()
-    assert (mail.has_failed, mail.last_error) == (True, "no attempt finished")
+    assert (mail.is_given_up, mail.last_error) == (True, "no attempt finished")

@@ -31,7 +31,7 @@ def save_name_and_timezone(page: WorkspacePage) -> HttpResponse:
     form = NameAndTimezoneForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, general=form)
-    services.update_workspace(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data)
+    services.update_name_and_timezone(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data)
     return page.success_redirect("Name and time zone are saved.", "settings")
 
 
@@ -67,8 +67,8 @@ def lift_owner_pause(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page(operation="workspaces.export")
 def download_workspace_data(page: WorkspacePage) -> HttpResponse:
-    """Dashboard page: download the workspace's data as a JSON file."""
-    workspace = services.export_workspace(caller=page.caller, workspace_id=page.workspace.id)
+    """Dashboard page: download the workspace's own record, without its posts, as a JSON file."""
+    workspace = services.record_workspace_export(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
     answer["Content-Disposition"] = f'attachment; filename="workspace-{workspace.id}.json"'

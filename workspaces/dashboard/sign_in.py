@@ -34,9 +34,9 @@ from workspaces.sign_in.oidc_claims import UNKNOWN_AUTH_TIME, InvalidSubject, id
 from workspaces.sign_in.sessions import (
     SignInMethod,
     authenticated_at,
-    begin_session,
     set_authenticated_at,
     sign_in_method,
+    sign_in_user,
     sign_out_everywhere,
 )
 from workspaces.workspace_page import api_error_page, caller_of_request
@@ -128,11 +128,11 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     if again and (problem := _confirmation_error(request, person, backend)):
         return api_error_page(request, problem)
     next_page = _local_address(request, request.session.pop(NEXT_PAGE, None))
-    begin_session(request, person, by=SignInMethod.PROVIDER, authenticated_at=backend.authenticated_at)
+    sign_in_user(request, person, by=SignInMethod.PROVIDER, authenticated_at=backend.authenticated_at)
     return redirect(next_page or "dashboard")
 
 
-def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
+def create_or_update_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
     """Step of the dashboard's sign-in: create or update the user whom the provider's ID token names, and record the sign-in.
 
     The social-auth library calls this at each sign-in. Raises InvalidSubject, Forbidden (a closed account).
@@ -157,7 +157,7 @@ def sign_in_by_development_link(request: HttpRequest, user_id: str, token: str) 
     user = User.objects.filter(pk=user_id, is_active=True).first()
     if user is None or not default_token_generator.check_token(user, token):
         return _sign_in_page(request, problem="This link was already used or is no longer valid.", status=403)
-    begin_session(request, user, by=SignInMethod.LINK, authenticated_at=timezone.now())
+    sign_in_user(request, user, by=SignInMethod.LINK, authenticated_at=timezone.now())
     return redirect("dashboard")
 
 

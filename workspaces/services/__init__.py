@@ -11,15 +11,20 @@ from workspaces.services.invitations import (
 )
 from workspaces.services.mail import queue_mail
 from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, remove_member
-from workspaces.services.users import delete_user_and_workspaces, export_user, upsert_user_at_sign_in, user_for_provider_token
+from workspaces.services.users import (
+    delete_user_and_workspaces,
+    find_or_create_user_for_token,
+    record_user_export,
+    upsert_user_at_sign_in,
+)
 from workspaces.services.workspaces import (
     create_workspace,
     delete_workspace,
-    export_workspace,
     lift_callers_pause,
     lock_workspace,
     pause_workspace,
+    record_workspace_export,
     require_workspace_creator,
     update_caps,
-    update_workspace,
+    update_name_and_timezone,
 )

@@ -40,7 +40,7 @@ def upsert_user_at_sign_in(*, identity: OidcIdentity, staff: bool, ip: str | Non
     return person
 
 
-def user_for_provider_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
+def find_or_create_user_for_token(*, identity: OidcIdentity, issued_at: int | None, make_user: bool) -> User | None:
     """Find the user whose identity an access token of the provider names; with `make_user`, create an unknown user.
 
     `issued_at` is in Unix seconds. Returns None for a closed account, for a token issued before the user was deleted, and
@@ -54,9 +54,12 @@ def user_for_provider_token(*, identity: OidcIdentity, issued_at: int | None, ma
     return person if person.is_active else None
 
 
-def export_user(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
-    """Return the signed-in user and the user's own active workspaces, for an export. Raises NotFound, UserSessionRequired."""
-    user = selectors.require_own_user(caller=caller, user_id=user_id)
+def record_user_export(*, caller: Caller, user_id: str) -> tuple[User, list[Workspace]]:
+    """Record that users export their data; return the user and the user's own active workspaces.
+
+    Raises NotFound, UserSessionRequired.
+    """
+    user = selectors.get_own_user(caller=caller, user_id=user_id)
     record_entry(caller=caller, operation="users.export", resource_type="user", resource_id=user.id)
     return user, list(selectors.active_workspaces_owned_by(user=user))
 
@@ -67,7 +70,7 @@ def delete_user_and_workspaces(*, caller: Caller, user_id: str, dry_run: bool = 
     Active workspaces that they own are deleted; paused ones stay as they are. Returns the user and the deleted workspaces.
     Raises UserSessionRequired for keys, NotFound for another's id, ReauthenticationRequired, PlanChanged.
     """
-    found = selectors.require_own_user(caller=caller, user_id=user_id)
+    found = selectors.get_own_user(caller=caller, user_id=user_id)
     require_recent_sign_in(caller)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(pk=found.pk, is_active=True).first()

@@ -63,7 +63,7 @@ def create_workspace(
         {key: value for provisioner in _provisioners() for key, value in provisioner.preview().items()},
     )
     with transaction.atomic():
-        require_workspace_quota(owner_user_id)
+        lock_owner_and_check_quota(owner_user_id)
         content = fields_of(plan.workspace, *PLANNED_FIELDS)
         check_plan(ResourcePlan("workspaces.create", owner_user_id, None, {**content, **plan.provisions}))
         if not dry_run:
@@ -100,8 +100,8 @@ def default_free_monthly_credit_cents() -> int:
     return min(100, settings.MAX_FREE_CREDIT_CENTS)
 
 
-def require_workspace_quota(owner_user_id: str) -> None:
-    """Raise Conflict if a user already owns MAX_WORKSPACES_PER_OWNER workspaces; locks the user's database row.
+def lock_owner_and_check_quota(owner_user_id: str) -> None:
+    """Lock a user's database row, and raise Conflict if the user already owns MAX_WORKSPACES_PER_OWNER workspaces.
 
     Workspaces deleted in the current UTC month count, because each of them had its free credit for the month. Needs a
     transaction.
@@ -117,7 +117,7 @@ def require_workspace_quota(owner_user_id: str) -> None:
         )
 
 
-def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_timezone: str) -> Workspace:
+def update_name_and_timezone(*, caller: Caller, workspace_id: str, name: str, default_timezone: str) -> Workspace:
     """Change the workspace's name and time zone. The slug and the times of scheduled posts do not change.
 
     Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
@@ -151,8 +151,11 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
     return workspace
 
 
-def export_workspace(*, caller: Caller, workspace_id: str) -> Workspace:
-    """Export a workspace for its owner or API keys: record it, return the row. Raises ScopeMissing, NotFound, Forbidden."""
+def record_workspace_export(*, caller: Caller, workspace_id: str) -> Workspace:
+    """Record that a workspace is exported by its owner or API keys, and return its row.
+
+    Raises ScopeMissing, NotFound, Forbidden.
+    """
     workspace = selectors.workspace_for_role_or_key(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
     )

@@ -31,7 +31,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
     """The backend of the social-auth library that signs users in at the configured OpenID provider.
 
     Its methods raise social-auth's exceptions, such as AuthProviderError if the provider does not answer. `complete` also
-    creates or updates the user, and raises the errors of `find_or_create_user` (workspaces/dashboard/sign_in.py).
+    creates or updates the user, and raises the errors of `create_or_update_user` (workspaces/dashboard/sign_in.py).
     """
 
     name = "oidc"

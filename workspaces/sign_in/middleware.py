@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from workspaces.sign_in.sessions import operator_session_expired, record_session_use
 
 
-class UserSessionMiddleware:
+class SessionUseMiddleware:
     """Middleware that records when a sign-in session is used, and ends an operator's expired session.
 
     Requests without a session cookie are passed on.

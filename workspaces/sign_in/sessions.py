@@ -42,8 +42,8 @@ class SignInMethod(TextChoices):
     LINK = "link"  # in development only
 
 
-def begin_session(request: HttpRequest, person: User, *, by: SignInMethod, authenticated_at: datetime | None) -> None:
-    """Begin a sign-in session with a new session key. The session of an operator expires after OPERATOR_SESSION_HOURS."""
+def sign_in_user(request: HttpRequest, person: User, *, by: SignInMethod, authenticated_at: datetime | None) -> None:
+    """Sign a user in with a new session key. The session of an operator expires after OPERATOR_SESSION_HOURS."""
     login(request, person, backend=AUTH_BACKEND)
     request.session[SIGNED_IN_AT] = timezone.now().timestamp()
     request.session[SIGNED_IN_BY] = by.value

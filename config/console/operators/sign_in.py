@@ -27,7 +27,7 @@ from django.views.generic.edit import FormView
 from config.console.models import SecondFactor
 from config.console.operators import audit
 from workspaces.models import User
-from workspaces.sign_in.sessions import SignInMethod, begin_session, sign_in_method
+from workspaces.sign_in.sessions import SignInMethod, sign_in_method, sign_in_user
 
 PENDING_SESSION_KEY = "pending_operator"  # in the session: {"user", "at", "next", "device"}
 PENDING_TTL = timedelta(minutes=10)
@@ -195,7 +195,7 @@ def _pending_user(request: HttpRequest) -> User | None:
 def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
     failures = audit.failed_sign_ins_since(user, user.last_login)
     request.session.pop(PENDING_SESSION_KEY, None)
-    begin_session(request, user, by=by, authenticated_at=timezone.now())
+    sign_in_user(request, user, by=by, authenticated_at=timezone.now())
     audit.record_sign_in(request, user, by=by.value)
     if failures:
         messages.warning(
