@@ -15,7 +15,7 @@ from agents.models import Agent, ApiKey
 from billing.plans import billing_capabilities
 from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
-from config.api.paging import Page, paginate
+from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
 from workspaces.models import User
 
@@ -27,7 +27,7 @@ def accounts_of(
 
     Disconnected accounts are left out.
     """
-    return paginate(_connected(caller, workspace_id, **filters), limit=limit, cursor=cursor)
+    return paginate_newest_first(_connected(caller, workspace_id, **filters), limit=limit, cursor=cursor)
 
 
 def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAccount]:

@@ -10,14 +10,14 @@ from agents.errors import ClaimTokenUnknown
 from agents.models import Agent, ApiKey, ClaimToken
 from config.api.caller import Caller, WorkspaceStatus, forbid_agent_callers, require_access
 from config.api.errors import missing_or_foreign_id_error
-from config.api.paging import Page, paginate
+from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
 
 
 def agents_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
     """Return the workspace's agents, including revoked agents, newest first. Raises NotFound."""
     require_access(caller, workspace_id, None, write=False)
-    return paginate(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
+    return paginate_newest_first(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
 def get_accessible_agent(*, caller: Caller, agent_id: str, scope: str | None = None, write: bool = False) -> Agent:
@@ -36,7 +36,7 @@ def agents_with_key_info(*, caller: Caller, workspace_id: str, limit: int, curso
     and `last_used_at`.
     """
     require_access(caller, workspace_id, None, write=False)
-    return paginate(_with_use(Agent.objects.filter(workspace_id=workspace_id)), limit=limit, cursor=cursor)
+    return paginate_newest_first(_with_use(Agent.objects.filter(workspace_id=workspace_id)), limit=limit, cursor=cursor)
 
 
 def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
@@ -60,7 +60,7 @@ def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str 
     require_access(caller, workspace_id, "api_keys.write", write=False)
     forbid_agent_callers(caller)
     keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
-    return paginate(keys, limit=limit, cursor=cursor)
+    return paginate_newest_first(keys, limit=limit, cursor=cursor)
 
 
 def get_claim_token(*, caller: Caller, claim_token: str) -> ClaimToken:

@@ -7,22 +7,22 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from config import outbound
 from config.api.errors import ApiError, ValidationFailed
-from config.api.request_limits import OUTBOUND_SECONDS, reserve_outbound_thread
-from config.api.uploads import CompleteUpload, UploadTempFiles, too_large_error
+from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
+from config.api.uploads import ReceivedFile, UploadTempFiles, too_large_error
 from media.file_types import max_upload_bytes
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
-def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> CompleteUpload:
+def fetch_from_url(url: str, spool: UploadTempFiles, *, workspace_id: str) -> ReceivedFile:
     """Download a media file from a URL in an API request into a temporary file, in at most OUTBOUND_SECONDS.
 
     The IP address behind each redirect is checked as well. Raises ValidationFailed on `source_url` if the file cannot be
     fetched, PayloadTooLarge, RateLimited.
     """
     filename = unquote(urlsplit(url).path).rpartition("/")[2]
-    with reserve_outbound_thread(workspace_id):
+    with limit_outbound_requests(workspace_id):
         for _ in range(MAX_REDIRECTS + 1):
             file = spool.open_temp_file(filename)
             try:

@@ -8,12 +8,12 @@ from django.db.models import Q, QuerySet
 
 from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
-from config.api.paging import Page, paginate, paginate_with_scan_limit
-from config.api.scopes import AnyOf, any_of
+from config.api.paging import Page, paginate_newest_first, paginate_with_scan_limit
+from config.api.scopes import AnyScope, any_scope_of
 from config.db.ids import is_id
 from media.models import MediaAsset, MediaUsage
 
-LIST_SCOPES: AnyOf = any_of("media.upload", "posts.read")
+LIST_SCOPES: AnyScope = any_scope_of("media.upload", "posts.read")
 SEARCH_SPAN = 2000  # uploads that one page of a search examines
 MAX_SEARCH_WORDS = 8
 
@@ -30,7 +30,7 @@ def is_file_of_asset(key: str) -> bool:
 def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
     """Return a page of a workspace's media assets, newest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, LIST_SCOPES, write=False)
-    return paginate(ready_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
+    return paginate_newest_first(ready_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
 def search_assets(

@@ -9,7 +9,7 @@ from typing import Any
 from rest_framework.response import Response
 
 from config.api.models import IdempotencyRecord
-from config.api.operation import Call, DryRunReply, Operation, Reply, operation, render_preview
+from config.api.operation import Call, DryRunReply, Operation, Reply, dry_run_body, operation
 from config.api.policies import Access, Body, Idempotency
 from config.api.serializers import shared_serializer_instance
 from config.api.views import OperationViewSet
@@ -123,7 +123,7 @@ def _planned_request(
         fields = {**fields, "workspace_id": workspace_id}
 
     def preview(plan: Plan) -> dict[str, Any]:
-        return render_preview(OPERATIONS[name], preview_reply(plan, fields))
+        return dry_run_body(OPERATIONS[name], preview_reply(plan, fields))
 
     make_plan = functools.partial(planned.make_plan, post_group_id=post_group_id, fields=fields)
     return PlannedRequest(name, post_group_id, request, make_plan, preview, workspace_id)

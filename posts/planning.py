@@ -21,7 +21,7 @@ from config.api.caller import (
     require_scope,
 )
 from config.api.errors import AgentModeForbids, ApiError, ValidationFailed
-from config.api.scopes import any_of
+from config.api.scopes import any_scope_of
 from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url_without_lookup
 from config.db.fixed_select import FixedSelect
@@ -35,7 +35,7 @@ from posts.plan import GroupChange
 from posts.states import GroupStatus
 from posts.validation import TargetToValidate, Validation, find_duplicates, validate
 
-WRITE_SCOPES = any_of("posts.draft", "posts.schedule", "posts.publish")
+WRITE_SCOPES = any_scope_of("posts.draft", "posts.schedule", "posts.publish")
 _accounts = FixedSelect(ConnectedAccount, where=("workspace_id",), where_in="id", join=("workspace",))
 PAST_TOLERANCE = timedelta(seconds=60)
 MAX_SCHEDULE_AHEAD = timedelta(days=366)

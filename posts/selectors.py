@@ -17,8 +17,8 @@ from accounts.models import ConnectedAccount
 from agents.models import Agent
 from config.api.caller import Caller, require_access
 from config.api.errors import missing_or_foreign_id_error
-from config.api.paging import Page, paginate, paginate_by_time
-from config.api.scopes import AnyOf
+from config.api.paging import Page, paginate_earliest_first, paginate_newest_first
+from config.api.scopes import AnyScope
 from config.db.fast_read import converters_of, in_list, list_parameter, quoted_column, read_rows
 from config.db.fixed_select import FixedSelect
 from config.db.ids import is_id
@@ -50,7 +50,7 @@ def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> N
 
 
 def get_post_group(
-    *, caller: Caller, post_group_id: str, scope: str | AnyOf = "posts.read", write: bool = False
+    *, caller: Caller, post_group_id: str, scope: str | AnyScope = "posts.read", write: bool = False
 ) -> PostGroup:
     """Return the post group with this id, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     targets = _targets_of_group(post_group_id) if is_id(post_group_id, "pgr") else []
@@ -137,7 +137,7 @@ def scheduled_posts_of_day(
     _require_in_workspace(workspace_id, account_id=account_id)
     rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
     rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(status__in=STATUSES_NOT_IN_CALENDAR)
-    return paginate_by_time(rows, field="scheduled_at", limit=limit, cursor=cursor, fetch=fetch_summaries)
+    return paginate_earliest_first(rows, field="scheduled_at", limit=limit, cursor=cursor, fetch=fetch_summaries)
 
 
 def calendar_posts_of_day(
@@ -156,7 +156,7 @@ def calendar_posts_of_day(
     `excerpt`, the beginning of its text. Raises ScopeMissing, NotFound.
     """
     rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
-    return paginate_by_time(rows, field="shown_at", limit=limit, cursor=cursor)
+    return paginate_earliest_first(rows, field="shown_at", limit=limit, cursor=cursor)
 
 
 def first_calendar_posts_per_day(
@@ -186,7 +186,7 @@ def posts_awaiting_approval(*, caller: Caller, workspace_id: str, limit: int, cu
     """Return a page of the post groups that await approval, oldest first. Raises ScopeMissing, NotFound."""
     require_access(caller, workspace_id, "posts.read", write=False)
     rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
-    return paginate_by_time(rows, field="created_at", limit=limit, cursor=cursor)
+    return paginate_earliest_first(rows, field="created_at", limit=limit, cursor=cursor)
 
 
 def accounts_selectable_for_post(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
@@ -227,7 +227,7 @@ def search_posts(
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
-    return paginate(_with_target(rows, platform, account_id), limit=limit, cursor=cursor, fetch=fetch_summaries)
+    return paginate_newest_first(_with_target(rows, platform, account_id), limit=limit, cursor=cursor, fetch=fetch_summaries)
 
 
 def workspace_timezone_name(*, workspace_id: str) -> str:

@@ -10,7 +10,7 @@ from config.api.models import IdempotencyRecord
 from config.api.operation import Call, DryRunReply, Reply, operation
 from config.api.paging import Page, page_body
 from config.api.policies import Access, Body, Idempotency
-from config.api.scopes import any_of
+from config.api.scopes import any_scope_of
 from config.api.views import OperationViewSet
 from posts import selectors, services
 from posts.content import PostWrite
@@ -172,7 +172,7 @@ class PostViewSet(OperationViewSet):
     @_group_operation(
         "posts.cancel",
         summary="Cancel a draft or a scheduled post group",
-        access=Access(any_of("posts.schedule", "posts.draft")),
+        access=Access(any_scope_of("posts.schedule", "posts.draft")),
         preview=CancelPostPreview,
         errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )

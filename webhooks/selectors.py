@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from config.api.caller import Caller, require_access, require_operator
 from config.api.errors import missing_or_foreign_id_error
-from config.api.paging import Page, paginate
+from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
 from webhooks.models import Delivery, Event, SigningSecret
 
@@ -29,7 +29,7 @@ def list_deliveries(
         rows = rows.filter(status=status)
     if post_group_id:
         rows = rows.filter(event__post_group_id=post_group_id)
-    return paginate(rows, limit=limit, cursor=cursor)
+    return paginate_newest_first(rows, limit=limit, cursor=cursor)
 
 
 def latest_events_of_group(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
@@ -64,4 +64,4 @@ def list_deliveries_as_operator(
     rows = Delivery.objects.select_related("event").filter(status=status)
     if workspace_id:
         rows = rows.filter(workspace_id=workspace_id)
-    return paginate(rows, limit=limit, cursor=cursor)
+    return paginate_newest_first(rows, limit=limit, cursor=cursor)

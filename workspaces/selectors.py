@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from config.api.caller import Caller, WorkspaceAccess, WorkspaceStatus, require_access, require_operator
+from config.api.caller import Caller, MemberAccess, WorkspaceStatus, require_access, require_operator
 from config.api.errors import Forbidden, UserSessionRequired, missing_or_foreign_id_error
-from config.api.paging import Page, paginate
+from config.api.paging import Page, paginate_newest_first
 from config.db.ids import is_id
 from workspaces.models import Invitation, Member, User, Workspace
 
 
-def workspace_access_of_user(*, workspace_id: str, user_id: str) -> WorkspaceAccess | None:
+def workspace_access_of_user(*, workspace_id: str, user_id: str) -> MemberAccess | None:
     """Return a user's role in a workspace and the workspace's status; None for a user who is not a member.
 
     Used as WORKSPACE_ACCESS_RESOLVER.
@@ -22,7 +22,7 @@ def workspace_access_of_user(*, workspace_id: str, user_id: str) -> WorkspaceAcc
     member = Member.objects.select_related("workspace").filter(workspace_id=workspace_id, user_id=user_id).first()
     if member is None:
         return None
-    return WorkspaceAccess(member.role, member.workspace.status, member.workspace.retention_tier)
+    return MemberAccess(member.role, member.workspace.status, member.workspace.retention_tier)
 
 
 def live_workspaces() -> QuerySet[Workspace]:
@@ -38,7 +38,7 @@ def visible_workspaces_owned_by(
         visible = owned if caller.actor_id == owner_user_id else owned.none()
     else:
         visible = owned.filter(pk=caller.workspace_id)
-    return paginate(visible, limit=limit, cursor=cursor)
+    return paginate_newest_first(visible, limit=limit, cursor=cursor)
 
 
 def workspace_for_role_or_key(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
@@ -82,7 +82,7 @@ def search_workspaces(*, caller: Caller, query: str, limit: int, cursor: str | N
     if query:
         exact = Q(pk=query) | Q(owner_user_id=query) | Q(owner_user__email__iexact=query)
         rows = rows.filter(exact | Q(name__icontains=query) | Q(slug__icontains=query))
-    return paginate(rows, limit=limit, cursor=cursor)
+    return paginate_newest_first(rows, limit=limit, cursor=cursor)
 
 
 def user_of_identity(*, issuer: str, subject: str) -> User | None:

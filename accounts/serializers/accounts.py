@@ -10,7 +10,7 @@ from rest_framework import serializers
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from config.api import fields
-from config.api.operation import WriteBody, WriteQuery
+from config.api.operation import DryRunQuery, WriteBody
 from config.api.paging import PageQuery, page_serializer_class
 from config.api.serializers import dry_run_serializer_class, one_of_serializer_class
 
@@ -118,7 +118,7 @@ class ConnectionChoicesSerializer(serializers.Serializer):
 CompleteConnectionAnswer = one_of_serializer_class("CompleteConnectionAnswer", AccountEnvelope, ConnectionChoicesSerializer)
 
 
-class OAuthCallbackQuery(WriteQuery):
+class OAuthCallbackQuery(DryRunQuery):
     """The query parameters with which the platform redirects the browser back after OAuth."""
 
     state = fields.Text(max_length=2048)

@@ -15,7 +15,7 @@ from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenE
 from accounts.platforms.registry import adapter_or_simulator
 from accounts.services.tokens import mark_needs_reauth_unless_renewed, renew_or_await_tokens
 from config.api.caller import Caller
-from config.api.request_limits import OUTBOUND_SECONDS, reserve_outbound_thread
+from config.api.request_limits import OUTBOUND_SECONDS, limit_outbound_requests
 from config.db.encryption import SealedValueError
 from config.outbound import total_deadline
 
@@ -41,7 +41,7 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     except SealedValueError as error:
         return _mark_undecryptable(account, error)
     try:
-        with reserve_outbound_thread(account.workspace_id):
+        with limit_outbound_requests(account.workspace_id):
             try:
                 with total_deadline(FIRST_CHECK_SECONDS):
                     identity = adapter.identify(grant)

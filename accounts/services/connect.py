@@ -23,7 +23,7 @@ from auditlog.services import record_entry
 from config.api.caller import Caller, require_access
 from config.api.errors import ValidationFailed
 from config.api.plan import ResourcePlan, check_plan
-from config.api.request_limits import reserve_outbound_thread
+from config.api.request_limits import limit_outbound_requests
 
 NOTHING_ASKED: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -58,7 +58,7 @@ def connect_account_or_begin_oauth(
     if by_oauth:
         return begin_attempt(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
-        with reserve_outbound_thread(workspace_id):
+        with limit_outbound_requests(workspace_id):
             connection = chosen.connect(given)
     except PlatformError as error:
         raise as_api_error(error) from error

@@ -29,7 +29,7 @@ from accounts.platforms.registry import platform
 from accounts.platforms.types import AuthorizedAccount, Grant, Identity
 from auditlog.services import record_entry
 from config.api.caller import Caller, WorkspaceStatus
-from config.api.request_limits import reserve_outbound_thread
+from config.api.request_limits import limit_outbound_requests
 
 OPEN_FOR = timedelta(minutes=10)
 
@@ -53,7 +53,7 @@ def begin_attempt(*, caller: Caller, workspace_id: str, chosen: Platform, given:
     state = secrets.token_urlsafe(32)
     redirect_uri = settings.BASE_URL + reverse("connect-callback")
     try:
-        with reserve_outbound_thread(workspace_id):
+        with limit_outbound_requests(workspace_id):
             authorization = chosen.authorize(state=state, redirect_uri=redirect_uri, given=given)
     except PlatformError as error:
         raise as_api_error(error) from error
@@ -121,7 +121,7 @@ def exchange_code(attempt: ConnectionAttempt, code: str) -> tuple[AuthorizedAcco
     require_usable_code(attempt, code)
     if attempt.used_at is not None:
         return tuple(_from_json(each) for each in attempt.opened or ())
-    with reserve_outbound_thread(attempt.workspace_id):
+    with limit_outbound_requests(attempt.workspace_id):
         return _call_platform(attempt, code)
 
 

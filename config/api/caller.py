@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from config.api import errors
-from config.api.scopes import ALL_SCOPES, READ_SCOPES, AnyOf
+from config.api.scopes import ALL_SCOPES, READ_SCOPES, AnyScope
 
 OPERATOR = "operator"
 OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operators can act in an incident
@@ -38,8 +38,8 @@ class WorkspaceStatus(TextChoices):
 
 
 @dataclass(frozen=True)
-class WorkspaceAccess:
-    """The data by which a user's Caller gets access to a workspace: the user's role, and the workspace's status."""
+class MemberAccess:
+    """What gives a user access to a workspace: the user's role in it, and the workspace's status and retention tier."""
 
     role: str  # owner, admin or member
     workspace_status: str
@@ -93,8 +93,8 @@ class Caller:
         """Return this Caller as the owner of Idempotency-Keys, such as `agent:agt_…`; all keys of one agent are one owner."""
         return f"{self.kind}:{self.actor_id}"
 
-    def has_scope(self, scope: str | AnyOf) -> bool:
-        wanted = scope if isinstance(scope, AnyOf) else (scope,)
+    def has_scope(self, scope: str | AnyScope) -> bool:
+        wanted = scope if isinstance(scope, AnyScope) else (scope,)
         return any(one in self.scopes for one in wanted)
 
 
@@ -128,14 +128,15 @@ def require_operator(caller: Caller) -> None:
 def require_access(
     caller: Caller,
     workspace_id: str,
-    scope: str | AnyOf | None,
+    scope: str | AnyScope | None,
     *,
     write: bool = True,
     body_field: str | None = None,
     noun: str = "workspace",
 ) -> None:
-    """Raise an ApiError unless the caller may access this workspace and has this scope (None: no scope is needed).
+    """Raise an ApiError unless the caller may access this workspace and has this scope; set a user's workspace and role.
 
+    Without a `scope`, none is needed. For a user, this sets the Caller's workspace, role, scopes and retention tier.
     Raises, in this order: ScopeMissing; NotFound for a workspace that does not exist, was deleted or belongs to others
     (ValidationFailed on `body_field` when its id came in a body); WorkspacePaused for a write to a paused workspace.
     `noun` names the requested resource in the message, which is the same for missing and foreign resources.
@@ -169,11 +170,11 @@ def requested_or_own_workspace_id(caller: Caller, workspace_id: str | None) -> s
     return chosen
 
 
-def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
-    """Raise ScopeMissing (Forbidden for a user) if the caller lacks this scope, or all scopes of an AnyOf."""
+def require_scope(caller: Caller, scope: str | AnyScope | None) -> None:
+    """Raise ScopeMissing (Forbidden for a user) if the caller lacks this scope, or all scopes of an AnyScope."""
     if scope is None or caller.has_scope(scope):
         return
-    wanted = " or ".join(scope) if isinstance(scope, AnyOf) else scope
+    wanted = " or ".join(scope) if isinstance(scope, AnyScope) else scope
     if caller.is_user:
         raise errors.Forbidden(f"A workspace's {caller.role} may not do this; it needs an owner or admin.")
     raise errors.ScopeMissing(f"This operation needs the scope {wanted}.")
@@ -186,7 +187,7 @@ def _enter(caller: Caller, workspace_id: str) -> bool:
     if caller.role and caller.workspace_id == workspace_id:
         return True
     resolve_access = import_string(settings.WORKSPACE_ACCESS_RESOLVER)
-    access: WorkspaceAccess | None = resolve_access(workspace_id=workspace_id, user_id=caller.actor_id)
+    access: MemberAccess | None = resolve_access(workspace_id=workspace_id, user_id=caller.actor_id)
     if access is None or access.workspace_status == WorkspaceStatus.DELETED:
         return False
     caller.workspace_id, caller.role = workspace_id, access.role

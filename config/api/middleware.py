@@ -41,7 +41,7 @@ class TraceMiddleware(MiddlewareMixin):
 
 
 class AccessLogMiddleware(MiddlewareMixin):
-    """The middleware that writes the access log and measures requests, by operation, status and duration.
+    """The middleware that writes the access log, measures requests, and starts the timer of the CPU limit.
 
     Paths are not logged because some contain ids or tokens. The trace id leads from the log line to the audit entry.
     """

@@ -24,19 +24,19 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, idempotency
 from config.api.caller import AgentMode, Caller, require_access, require_scope
-from config.api.dry_run import DryRunReply, plan_hash_header, render_preview
+from config.api.dry_run import DryRunReply, dry_run_body, plan_hash_header
 from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
-    asked_for_preview,
-    parsed_body,
-    pop_dry_run_flag,
+    asks_for_dry_run,
+    decide_dry_run,
+    read_body,
     validated_body,
     validated_query,
 )
 from config.api.plan import RequestedPlan, expecting_plan
 from config.api.policies import Access, Body, Idempotency
-from config.api.serializers import QuerySerializer, StrictSerializer, WriteBody, WriteQuery, shared_serializer_instance
+from config.api.serializers import DryRunQuery, QuerySerializer, StrictSerializer, WriteBody, shared_serializer_instance
 from config.api.uploads import UploadTempFiles
 from config.api.webhook_url import check_webhook_hosts, collect_validated_webhook_urls
 from config.db.writes import Write
@@ -74,14 +74,14 @@ class Operation:
         return self.name.partition(".")[0]
 
     @property
-    def body_serializer(self) -> type[StrictSerializer]:
+    def body_serializer_class(self) -> type[StrictSerializer]:
         return self.body.serializer or (WriteBody if self.preview else StrictSerializer)
 
     @property
-    def query_serializer(self) -> type[QuerySerializer]:
-        return WriteQuery if self.preview and self.query is QuerySerializer else self.query
+    def query_serializer_class(self) -> type[QuerySerializer]:
+        return DryRunQuery if self.preview and self.query is QuerySerializer else self.query
 
-    def method_may_write(self, method: str) -> bool:
+    def is_audited_write(self, method: str) -> bool:
         """Return whether requests to an API operation by this HTTP method count as writes; False for public operations."""
         return self.writes and not self.access.public and (method not in SAFE_METHODS or self.preview is not None)
 
@@ -128,7 +128,7 @@ class Reply:
 
 
 def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
-    """Decorate a view's method `(self, call, **path) -> Reply | Preview` as an API operation, such as `posts.create`."""
+    """Decorate a view's method `(self, call, **path) -> Reply | DryRunReply` as an API operation, such as `posts.create`."""
     declaration = Operation(name, **declared)
     if declaration.body.serializer and not declaration.body.serializer.__doc__:
         raise TypeError(f"{name}: the serializer of its body needs a docstring.")
@@ -154,12 +154,12 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
             key = idempotency.checked_key(request.META.get("HTTP_IDEMPOTENCY_KEY")) if declared.idempotency.mode else None
             if declared.body.upload:
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
-            raw = parsed_body(declared, request, spool)
+            raw = read_body(declared, request, spool)
             try:
                 with collect_validated_webhook_urls() as webhook_urls:
                     data, query = validated_body(declared, raw, spool), validated_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
-                call.dry_run = pop_dry_run_flag(call)
+                call.dry_run = decide_dry_run(call)
                 plan_hash = plan_hash_header(declared, request)
                 _require_scope(caller, declared)
                 check_webhook_hosts(webhook_urls, caller)
@@ -172,8 +172,8 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
             with expecting_plan(plan_hash) as call.requested:
                 return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
-            if declared.audited_read or declared.method_may_write(request.method or ""):
-                dry_run = call.dry_run if call else asked_for_preview(declared, request, spool)
+            if declared.audited_read or declared.is_audited_write(request.method or ""):
+                dry_run = call.dry_run if call else asks_for_dry_run(declared, request, spool)
                 import_string(settings.REFUSAL_RECORDER)(caller=caller, operation=declared.name, error=error, dry_run=dry_run)
             raise
 
@@ -223,7 +223,7 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: UploadTemp
     fails with the validation error. `call.data` is not validated.
     """
     declared, only_previews = call.operation, call.caller.mode == AgentMode.DRY_RUN and call.operation.preview
-    if key is None or only_previews or asked_for_preview(declared, call.request, spool):
+    if key is None or only_previews or asks_for_dry_run(declared, call.request, spool):
         return None
     try:
         _require_scope(call.caller, declared)
@@ -258,7 +258,7 @@ def _respond(call: Call, result: Reply | DryRunReply) -> HttpResponseBase:
     if isinstance(result, DryRunReply):
         if call.requested.plan is not None:
             result.plan_hash = call.requested.plan.hash
-        return _json_response(call, render_preview(call.operation, result), call.operation.preview_status)
+        return _json_response(call, dry_run_body(call.operation, result), call.operation.preview_status)
     if result.response is not None:
         return result.response
     if result.finish is not None:

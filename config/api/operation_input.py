@@ -22,7 +22,7 @@ SAFE_METHODS = ("GET", "HEAD")
 NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
-def parsed_body(declared: Operation, request: Request, spool: UploadTempFiles) -> Any:
+def read_body(declared: Operation, request: Request, spool: UploadTempFiles) -> Any:
     """Read an operation's input: return the parsed, not yet validated body, or NO_BODY if the operation takes no body.
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
@@ -39,8 +39,8 @@ def validated_body(declared: Operation, raw: Any, spool: UploadTempFiles) -> dic
     if raw is NO_BODY:
         return {}
     if not declared.body.upload:
-        return _checked(declared.body_serializer, raw)
-    serializer_class = declared.body.upload.form if spool.is_form else declared.body_serializer
+        return _checked(declared.body_serializer_class, raw)
+    serializer_class = declared.body.upload.form if spool.is_form else declared.body_serializer_class
     serializer = serializer_class(data=raw, context={"spool": spool})
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
@@ -51,11 +51,11 @@ def validated_query(declared: Operation, request: Request) -> dict[str, Any]:
     twice = [name for name, values in request.query_params.lists() if len(values) > 1]
     if twice:
         raise errors.ValidationFailed.for_field(twice[0], "This parameter is given more than once.", "repeated")
-    return _checked(declared.query_serializer, request.query_params.dict())
+    return _checked(declared.query_serializer_class, request.query_params.dict())
 
 
-def pop_dry_run_flag(call: Call) -> bool:
-    """Remove `dry_run` from the operation's body and query, and return whether the request is a dry run.
+def decide_dry_run(call: Call) -> bool:
+    """Decide whether a request is a dry run, and remove `dry_run` from the operation's body and query.
 
     An agent in dry_run mode can only preview. Raises AgentModeForbids when it asks for a real call, and ValidationFailed
     when body and query disagree.
@@ -71,7 +71,7 @@ def pop_dry_run_flag(call: Call) -> bool:
     return wanted
 
 
-def asked_for_preview(declared: Operation, request: Request, spool: UploadTempFiles) -> bool:
+def asks_for_dry_run(declared: Operation, request: Request, spool: UploadTempFiles) -> bool:
     """Read from an operation's possibly invalid input, as far as it can be parsed, whether it asks for a dry run."""
     if request.query_params.get("dry_run") == "true":
         return True

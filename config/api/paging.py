@@ -47,12 +47,12 @@ def page_serializer_class(name: str, plural: str, item: type[serializers.BaseSer
     return type(name, (serializers.Serializer,), members)
 
 
-def paginate(
+def paginate_newest_first(
     queryset: QuerySet[Row], *, limit: int, cursor: str | None = None, fetch: Callable[[QuerySet[Row]], list[Any]] = list
 ) -> Page[Any]:
     """Return one page of a list, newest first: the rows that follow the request's `cursor`, in descending order of ids.
 
-    `fetch` reads the rows of a sorted queryset; they have at least a `pk`.
+    Another order of the queryset is ignored. `fetch` reads the rows of a sorted queryset; they have at least a `pk`.
     """
     rows = fetch(_after(queryset, cursor).order_by("-pk")[: limit + 1])
     more = len(rows) > limit
@@ -68,13 +68,13 @@ def paginate_with_scan_limit(
     """
     behind = _after(queryset, cursor)
     last = behind.order_by("-pk").values_list("pk", flat=True)[span - 1 : span].first()
-    page = paginate(behind.filter(wanted) if last is None else behind.filter(wanted, pk__gte=last), limit=limit)
+    page = paginate_newest_first(behind.filter(wanted) if last is None else behind.filter(wanted, pk__gte=last), limit=limit)
     if page.next_cursor or last is None:
         return page
     return Page(page.rows, _encoded(last))
 
 
-def paginate_by_time(
+def paginate_earliest_first(
     queryset: QuerySet[Row],
     *,
     field: str,
@@ -82,7 +82,7 @@ def paginate_by_time(
     cursor: str | None = None,
     fetch: Callable[[QuerySet[Row]], list[Any]] = list,
 ) -> Page[Any]:
-    """Return one page of a list, sorted by a time field and then by id: the rows that follow the request's cursor.
+    """Return one page of a list, earliest first by a time field and then by id: the rows that follow the request's cursor.
 
     `fetch` reads the rows of a sorted queryset; they have at least the time and a `pk`.
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from config.api.idempotency import LEASE
 from config.api.models import IdempotencyRecord
-from config.api.scopes import AnyOf
+from config.api.scopes import AnyScope
 from config.api.serializers import StrictSerializer
 from config.api.uploads import UploadRules
 
@@ -25,7 +25,7 @@ class Access:
     agent's claim token is accepted too.
     """
 
-    scope: str | AnyOf | None = None
+    scope: str | AnyScope | None = None
     public: bool = False
     operator: bool = False
     claim_token: bool = False

@@ -52,7 +52,7 @@ return {allowed, backlogs}
 
 @dataclass(frozen=True)
 class Bucket:
-    """A rate limit bucket of one API key, person or workspace, with `limit` requests per minute."""
+    """The key and size of a rate limit bucket of one API key, person or workspace: `limit` requests per minute."""
 
     key: str
     limit: int
@@ -143,7 +143,7 @@ def rate_limiter_for_url(url: str) -> SharedLimiter | LocalLimiter:
     return SharedLimiter(url) if url else LocalLimiter()
 
 
-def count_request_in_all(*buckets: Bucket) -> RateLimitVerdict:
+def check_rate_limits(*buckets: Bucket) -> RateLimitVerdict:
     """Apply rate limits to a request: count it in all these buckets, or in none if one is full; return whether it is allowed.
 
     Raises nothing: the caller has to refuse the request.

@@ -2,7 +2,7 @@
 
 A web process has few threads (WEB_THREADS), and a request that waits for another server occupies one of them. Each kind of
 waiting has a `WebThreadLimit`: a maximum for the process and a lower one for each workspace. A request over the limit is
-refused at once and can be retried. `reserve_outbound_thread` also sets a deadline for all outbound requests of its block, and
+refused at once and can be retried. `limit_outbound_requests` also sets a deadline for all outbound requests of its block, and
 `check_cpu_time` limits the CPU time of one request.
 """
 
@@ -71,9 +71,10 @@ operator_chosen_threads = WebThreadLimit(settings.WEB_THREADS // 4)
 
 
 @contextlib.contextmanager
-def reserve_outbound_thread(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
-    """Return a context manager that reserves a web thread for outbound requests, which must end within OUTBOUND_SECONDS.
+def limit_outbound_requests(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
+    """Return a context manager that limits outbound requests: how many threads wait for them, and for how many seconds.
 
+    The current thread counts against the limit; all requests of the block together must end within OUTBOUND_SECONDS.
     `workspace_id` may be a user id or client address where there is no workspace. `operator_chosen` is for the identity
     provider and the payment processor, which have their own limit. A nested block reuses the outer slot. Raises
     RateLimited when no slot is free. Requests through config.outbound time out at the deadline.

@@ -15,7 +15,7 @@ from config.api.dry_run import PLAN_HASH_HEADER
 from config.api.operation import Operation, WriteBody
 from config.api.schema_errors import error_codes_of, error_examples, error_response_schemas
 from config.api.schema_examples import add_examples
-from config.api.scopes import AnyOf
+from config.api.scopes import AnyScope
 from config.api.serializers import ErrorEnvelope
 from config.api.uploads import FILE_PART, FORM, JSON, UploadRules
 
@@ -114,7 +114,7 @@ class OperationSchema(AutoSchema):
     """Describes an API operation in the OpenAPI schema, from the arguments of its @operation decorator."""
 
     @property
-    def declared(self) -> Operation:
+    def declared_operation(self) -> Operation:
         view: Any = self.view
         declared: Operation = getattr(view, view.action).operation
         return declared
@@ -124,19 +124,19 @@ class OperationSchema(AutoSchema):
         return False
 
     def get_operation_id(self) -> str:
-        return self.declared.name.replace(".", "_")
+        return self.declared_operation.name.replace(".", "_")
 
     def get_tags(self) -> list[str]:
-        return [self.declared.resource_name]
+        return [self.declared_operation.resource_name]
 
     def get_summary(self) -> str:
-        return self.declared.summary
+        return self.declared_operation.summary
 
     def get_description(self) -> str:  # type: ignore[override]
-        text = [self.declared.description] if self.declared.description else []
-        scope = self.declared.access.scope
+        text = [self.declared_operation.description] if self.declared_operation.description else []
+        scope = self.declared_operation.access.scope
         if scope:
-            text.append(f"Scope: {' or '.join(scope) if isinstance(scope, AnyOf) else scope}.")
+            text.append(f"Scope: {' or '.join(scope) if isinstance(scope, AnyScope) else scope}.")
         return "\n\n".join(text)
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
@@ -146,12 +146,12 @@ class OperationSchema(AutoSchema):
 
     def get_auth(self) -> list[dict[str, list[str]]]:
         super().get_auth()  # registers the security scheme in the document
-        if self.declared.access.public:
+        if self.declared_operation.access.public:
             return []
-        if self.declared.access.operator:
+        if self.declared_operation.access.operator:
             return [{"adminToken": []}]
-        scope = self.declared.access.scope
-        if isinstance(scope, AnyOf):
+        scope = self.declared_operation.access.scope
+        if isinstance(scope, AnyScope):
             return [{"bearerAuth": [one]} for one in scope]
         return [{"bearerAuth": [scope] if scope else []}]
 
@@ -161,12 +161,12 @@ class OperationSchema(AutoSchema):
         A POST that supports dry runs and declares no body has one for `dry_run`. An upload has one serializer for each
         content type.
         """
-        if self.declared.body.raw:
+        if self.declared_operation.body.raw:
             return OpenApiTypes.OBJECT
-        if self.declared.body.upload:
-            return self._get_upload_serializers(self.declared.body.upload)
-        previewed = self.declared.preview and self.method == "POST"
-        return self.declared.body.serializer or (WriteBody if previewed else None)
+        if self.declared_operation.body.upload:
+            return self._get_upload_serializers(self.declared_operation.body.upload)
+        previewed = self.declared_operation.preview and self.method == "POST"
+        return self.declared_operation.body.serializer or (WriteBody if previewed else None)
 
     def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
         """Describe an upload's request body in the OpenAPI schema: by one serializer for multipart and one for JSON."""
@@ -176,14 +176,14 @@ class OperationSchema(AutoSchema):
         return {FORM: form, JSON: json}
 
     def get_response_serializers(self) -> Any:
-        return self.declared.responses
+        return self.declared_operation.responses
 
     def get_filter_backends(self) -> list[Any]:
         return []
 
     def get_override_parameters(self) -> list[Any]:
-        declared = self.declared
-        query = declared.query_serializer
+        declared = self.declared_operation
+        query = declared.query_serializer_class
         parameters: list[Any] = [*([query] if query().fields else []), *declared.headers]
         if declared.preview:
             parameters.append(PLAN_HASH_HEADER)
@@ -208,9 +208,9 @@ class OperationSchema(AutoSchema):
 
     def _get_request_body(self, direction: str = "request") -> Any:
         body = super()._get_request_body(direction)
-        if not body or self.declared.body.raw:
+        if not body or self.declared_operation.body.raw:
             return body
-        if self.declared.body.upload:
+        if self.declared_operation.body.upload:
             return {**body, "required": True}
         if not any(field.required for field in self.get_request_serializer()().fields.values()):
             body["required"] = False
@@ -218,7 +218,7 @@ class OperationSchema(AutoSchema):
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         """Return the OpenAPI schemas of all responses of an operation: successes, dry runs and errors."""
-        declared = self.declared
+        declared = self.declared_operation
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if declared.preview:
             preview = self.resolve_serializer(declared.preview, "response").ref

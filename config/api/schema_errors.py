@@ -72,7 +72,7 @@ _EXAMPLE_DETAILS = {
 
 def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
     """Return the error codes, each once, that requests to an API operation by this HTTP method can get."""
-    writes = declared.method_may_write(method)
+    writes = declared.is_audited_write(method)
     if declared.access.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if writes else ()
         previewed = ("PLAN_CHANGED",) if declared.preview else ()

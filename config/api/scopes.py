@@ -19,10 +19,10 @@ ALL_SCOPES = frozenset(SCOPES)
 READ_SCOPES = frozenset(scope for scope in SCOPES if scope.endswith(".read"))
 
 
-class AnyOf(tuple[str, ...]):
+class AnyScope(tuple[str, ...]):
     """Alternative scopes of an API operation: a caller needs at least one; some inputs may require a particular one."""
 
 
-def any_of(*scopes: str) -> AnyOf:
+def any_scope_of(*scopes: str) -> AnyScope:
     """Declare that an API operation needs any one of these scopes."""
-    return AnyOf(scopes)
+    return AnyScope(scopes)

@@ -62,7 +62,7 @@ class WriteBody(StrictSerializer):
     dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
-class WriteQuery(QuerySerializer):
+class DryRunQuery(QuerySerializer):
     """The query parameters of a write operation that supports dry runs: `dry_run` asks for one."""
 
     dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")

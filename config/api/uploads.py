@@ -1,7 +1,7 @@
 """Uploaded files: streamed to this machine's disk as they are received, and deleted when the request ends.
 
 A client sends a file as the part `file` of multipart/form-data, or in JSON as base64 or as a URL
-(config/api/upload_body.py). The operation gets an Upload in each case.
+(config/api/upload_body.py). The operation gets a ReceivedFile in each case.
 Of the dashboard's pages only those declared with `files` accept files, and only after authentication
 (workspaces/workspace_page.py). All others discard them, so that they cannot be used to fill the disk.
 """
@@ -63,7 +63,7 @@ class UploadRules:
 
 
 @dataclass(frozen=True)
-class CompleteUpload:
+class ReceivedFile:
     """An uploaded file that was received completely and is stored in a temporary file on this machine's disk.
 
     `filename` is the client's name for the file; never use it as a path.
@@ -80,7 +80,7 @@ class CompleteUpload:
 
     @classmethod
     def from_path(cls, path: Path, filename: str) -> Self:
-        """Return the Upload for an existing file at `path`, with its size and SHA-256."""
+        """Return the ReceivedFile for an existing file at `path`, with its size and SHA-256."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return cls(path, filename, path.stat().st_size, digest)
@@ -109,11 +109,11 @@ class UploadInProgress:
             raise too_large_error(self._limit)
         return len(piece)
 
-    def finish(self) -> CompleteUpload:
-        """Close the file of an upload that was received completely, and return it as an Upload."""
+    def finish(self) -> ReceivedFile:
+        """Close the file of an upload that was received completely, and return it as a ReceivedFile."""
         with _disk_errors():
             self._file.close()
-        return CompleteUpload(self._path, self._filename, self._size, self._digest.hexdigest())
+        return ReceivedFile(self._path, self._filename, self._size, self._digest.hexdigest())
 
 
 @contextlib.contextmanager
@@ -155,8 +155,8 @@ class UploadTempFiles(contextlib.ExitStack[None]):
         self.callback(file.close)
         return UploadInProgress(file, filename, self._most_bytes)
 
-    def write_temp_file(self, content: bytes, filename: str) -> CompleteUpload:
-        """Write `content` to a temporary file, and return that file as an Upload."""
+    def write_temp_file(self, content: bytes, filename: str) -> ReceivedFile:
+        """Write `content` to a temporary file, and return that file as a ReceivedFile."""
         file = self.open_temp_file(filename)
         file.write(content)
         return file.finish()
@@ -178,8 +178,8 @@ def purge_upload_temp_files(older_than: timedelta) -> int:
 class MultipartFileField(serializers.Field):
     """An uploaded file in a multipart form, as a serializer field."""
 
-    def to_internal_value(self, data: Any) -> CompleteUpload:
-        if not isinstance(data, CompleteUpload):
+    def to_internal_value(self, data: Any) -> ReceivedFile:
+        if not isinstance(data, ReceivedFile):
             raise serializers.ValidationError("Must be a file.", code="wrong_type")
         return data
 
@@ -190,7 +190,7 @@ class MultipartFileField(serializers.Field):
 class Base64FileField(serializers.Field):
     """An uploaded file in a JSON body, as a serializer field: base64 with padding and without line breaks."""
 
-    def to_internal_value(self, data: Any) -> CompleteUpload:
+    def to_internal_value(self, data: Any) -> ReceivedFile:
         if not isinstance(data, str):
             raise serializers.ValidationError("Must be a string.", code="wrong_type")
         try:
@@ -203,7 +203,7 @@ class Base64FileField(serializers.Field):
             raise errors.PayloadTooLarge(
                 f"A file in base64 may have {MAX_BASE64_FILE_BYTES:,} bytes.", suggested_action="Send it as a form."
             )
-        upload: CompleteUpload = self.context["spool"].write_temp_file(content, "")
+        upload: ReceivedFile = self.context["spool"].write_temp_file(content, "")
         return upload
 
 
@@ -230,7 +230,7 @@ def allow_file_uploads_in_request(request: HttpRequest) -> None:
     request.upload_handlers = [TemporaryFileUploadHandler(request)]
 
 
-def uploaded_files_in_field(request: HttpRequest, name: str) -> list[CompleteUpload]:
+def uploaded_files_in_field(request: HttpRequest, name: str) -> list[ReceivedFile]:
     """Return the files that were uploaded in a form field; they exist until the request ends."""
     sent = [file for file in request.FILES.getlist(name) if isinstance(file, TemporaryUploadedFile)]
-    return [CompleteUpload.from_path(Path(file.temporary_file_path()), file.name or "") for file in sent]
+    return [ReceivedFile.from_path(Path(file.temporary_file_path()), file.name or "") for file in sent]

@@ -45,14 +45,14 @@ class OperationViewSet(ViewSet):
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
     @property
-    def declared(self) -> Operation | None:
+    def declared_operation(self) -> Operation | None:
         """Return the API operation that this viewset declares for the request's HTTP method, or None."""
         return getattr(getattr(self, self.action or "", None), "operation", None)
 
     def _is_public(self) -> bool:
         """Return whether this viewset answers the request without a token, because its operation is public."""
-        if self.declared:
-            return self.declared.access.public
+        if self.declared_operation:
+            return self.declared_operation.access.public
         operations = [getattr(getattr(self, action), "operation", None) for action in self.action_map.values()]
         return all(operation and operation.access.public for operation in operations)
 
@@ -60,7 +60,7 @@ class OperationViewSet(ViewSet):
         """Choose JSON for errors if the client accepts only another media type that the API operation can return."""
         if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", "application/json"):  # of most clients, which accept JSON
             return _JSON, _JSON.media_type
-        others = self.declared.media_types if self.declared else ()
+        others = self.declared_operation.media_types if self.declared_operation else ()
         return super().perform_content_negotiation(request, force or any(map(request.accepts, others)))
 
     def _authenticate(self, request: Request) -> None:
@@ -68,7 +68,7 @@ class OperationViewSet(ViewSet):
         if caller is None:
             raise Unauthenticated()
         set_trace_actor(caller)
-        if caller.kind == "claim" and not (self.declared and self.declared.access.claim_token):
+        if caller.kind == "claim" and not (self.declared_operation and self.declared_operation.access.claim_token):
             raise Unauthenticated("A claim token can only be used for POST /agents/claim.")
         try:
             self.rate_limit_headers = count_request(caller, request.META["wsgi.input"])
@@ -90,7 +90,7 @@ def count_request(caller: Caller, body: Any) -> dict[str, str]:
     """
     notes = getattr(body, "notes", {})
     if "rate_limit" not in notes:
-        notes["rate_limit"] = rate_limit.count_request_in_all(*_buckets(caller))
+        notes["rate_limit"] = rate_limit.check_rate_limits(*_buckets(caller))
     verdict = notes["rate_limit"]
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
@@ -106,7 +106,7 @@ def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
     return [own, rate_limit.Bucket(caller.workspace_id, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE)]
 
 
-def get_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+def require_safe_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Decorate a view outside of OperationViewSet to answer GET and HEAD only, and other methods with METHOD_NOT_ALLOWED.
 
     The view is exempt from CSRF checks, so that other methods get this error and not one about CSRF.
@@ -122,7 +122,7 @@ def get_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespons
     return answer
 
 
-def openapi_document() -> tuple[bytes, str]:
+def openapi_bytes_and_etag() -> tuple[bytes, str]:
     """Return the OpenAPI document as bytes with its ETag; each process builds it once.
 
     Building takes a second or more. At most a quarter of the process's threads wait for it.
@@ -144,11 +144,11 @@ def _build_openapi_document() -> tuple[bytes, str]:
     return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 
-@get_only
+@require_safe_json
 def openapi(request: HttpRequest) -> HttpResponse:
     """The view that serves the OpenAPI document (GET /openapi.json); it needs no token."""
     try:
-        body, etag = openapi_document()
+        body, etag = openapi_bytes_and_etag()
     except ServiceUnavailable as error:
         return error_response(error)
     if request.headers.get("If-None-Match") == etag:

@@ -12,7 +12,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from config.api.caller import require_access
 from config.api.errors import ApiError
-from config.api.uploads import CompleteUpload, uploaded_files_in_field
+from config.api.uploads import ReceivedFile, uploaded_files_in_field
 from config.pages.sentences import error_sentences
 from media import selectors, services
 from media.dashboard.formatting import KIND_LABELS, format_quota_usage
@@ -85,9 +85,7 @@ def edit_alt_texts_of_uploads(page: WorkspacePage) -> HttpResponse:
     return page.success_redirect("Saved.", "media")
 
 
-def upload_files_collecting_errors(
-    page: WorkspacePage, files: Iterable[CompleteUpload]
-) -> tuple[list[MediaAsset], list[str]]:
+def upload_files_collecting_errors(page: WorkspacePage, files: Iterable[ReceivedFile]) -> tuple[list[MediaAsset], list[str]]:
     """Upload files from a dashboard form; returns the new media assets, and an error message for each refused file."""
     assets, problems = [], []
     for upload in files:

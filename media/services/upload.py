@@ -11,7 +11,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.plan import ResourcePlan, check_plan, fields_of
-from config.api.uploads import CompleteUpload, UploadTempFiles, too_large_error
+from config.api.uploads import ReceivedFile, UploadTempFiles, too_large_error
 from config.jobs.wake_up import wake_worker_loop_after_commit
 from media import inspection, scanning, selectors, storage
 from media.backend_limits import guarded_storage_call
@@ -33,7 +33,7 @@ def upload_media(
     *,
     caller: Caller,
     workspace_id: str | None = None,
-    upload: CompleteUpload | None = None,
+    upload: ReceivedFile | None = None,
     source_url: str = "",
     filename: str = "",
     alt_text: str = "",
@@ -61,14 +61,14 @@ def upload_media(
     return asset
 
 
-def _examine(file: CompleteUpload) -> tuple[MediaAsset, CompleteUpload]:
+def _examine(file: ReceivedFile) -> tuple[MediaAsset, ReceivedFile]:
     """Inspect and scan an uploaded file; returns its unsaved media asset, and the file to store without geolocation."""
     inspected = inspection.inspect_file(file.path)
     if file.size_bytes > (limit := max_bytes_of_type(inspected.mime_type)):
         raise too_large_error(limit)
     scan = scanning.scan_for_malware(file.path)
     if inspection.remove_geolocation(file.path, inspected.mime_type):
-        file = CompleteUpload.from_path(file.path, file.filename)
+        file = ReceivedFile.from_path(file.path, file.filename)
     asset = MediaAsset(
         kind=inspected.kind,
         mime_type=inspected.mime_type,
@@ -118,7 +118,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
     return True
 
 
-def _store(caller: Caller, asset: MediaAsset, file: CompleteUpload) -> None:
+def _store(caller: Caller, asset: MediaAsset, file: ReceivedFile) -> None:
     """Store an uploaded file and save its media asset; if the asset cannot be saved, the file is removed again."""
     key = storage.new_storage_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
     with guarded_storage_call():

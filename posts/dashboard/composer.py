@@ -16,7 +16,7 @@ from accounts.platforms.registry import platform
 from accounts.platforms.thread_option import further_segment_texts
 from billing.selectors import workspace_spend_cap_status
 from config.api.errors import ApiError
-from config.api.uploads import CompleteUpload
+from config.api.uploads import ReceivedFile
 from config.pages.sentences import error_sentences
 from media import selectors as media
 from media.dashboard.library import upload_files_collecting_errors
@@ -104,7 +104,7 @@ class Composer:
         self.assets = workspace_assets_by_id(self.page.workspace.id, self.composition.media_ids)
         self._drop_deleted_media()
 
-    def upload_and_attach_files(self, files: Iterable[CompleteUpload]) -> None:
+    def upload_and_attach_files(self, files: Iterable[ReceivedFile]) -> None:
         """Add files to the composer's state: upload those submitted in its form, and attach them to the post.
 
         `media_problems` says which files were refused and why.

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist, require_access
-from config.api.scopes import any_of
+from config.api.scopes import any_scope_of
 from posts import selectors
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
@@ -39,7 +39,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, pl
 def plan_cancel(caller: Caller, post_group_id: str) -> Plan:
     """Plan the cancellation of a post group, with the errors of `cancel_post`."""
     group = selectors.get_post_group(
-        caller=caller, post_group_id=post_group_id, scope=any_of("posts.schedule", "posts.draft"), write=True
+        caller=caller, post_group_id=post_group_id, scope=any_scope_of("posts.schedule", "posts.draft"), write=True
     )
     require_access(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     check_account_allowlist(caller, group.account_ids)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from config.api.caller import Caller, requested_or_own_workspace_id, require_access
 from config.api.errors import ValidationFailed
-from config.api.scopes import any_of
+from config.api.scopes import any_scope_of
 from posts.attached_media import match_media_to_assets, workspace_assets_by_id
 from posts.content import PostWrite
 from posts.errors import prefix_error_fields_with_index
@@ -17,7 +17,7 @@ from posts.planning import WRITE_SCOPES, BatchRows, build_target_inputs, find_ta
 from posts.services.commit import plan_and_commit
 from posts.validation import Validation, validate
 
-ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
+ANY_POSTS_SCOPE = any_scope_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
 
 
 def validate_post(*, caller: Caller, post: PostWrite, group: PostGroup | None = None) -> Validation:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from config.api.caller import Caller, require_access
 from config.api.errors import Conflict, Forbidden, InvalidState
-from config.api.scopes import any_of
+from config.api.scopes import any_scope_of
 from posts import selectors
 from posts.models import PostGroup
 from posts.plan import GroupChange, Plan, copy_of_group
@@ -17,7 +17,7 @@ from posts.services.changes import assets_of_group, cancel_target, require_unsta
 from posts.services.commit import plan_and_commit
 from posts.states import GroupStatus
 
-REVIEWERS = any_of("posts.publish", "posts.schedule")
+REVIEWERS = any_scope_of("posts.publish", "posts.schedule")
 CONFIRMABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 
 

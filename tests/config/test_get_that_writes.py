@@ -12,7 +12,7 @@ from rest_framework import serializers
 from auditlog.models import AuditEntry
 from config.api import fields
 from config.api.errors import Conflict
-from config.api.operation import Call, DryRunReply, Reply, WriteQuery, operation
+from config.api.operation import Call, DryRunQuery, DryRunReply, Reply, operation
 from config.api.plan import ResourcePlan, check_plan
 from config.api.policies import Access, Idempotency
 from config.api.serializers import dry_run_serializer_class
@@ -21,7 +21,7 @@ from tests import factories
 from workspaces.models import Workspace
 
 
-class StampQuery(WriteQuery):
+class StampQuery(DryRunQuery):
     """The query of the test operation."""
 
     text = fields.Text()

@@ -9,7 +9,7 @@ import pytest
 from django.db.models import Q
 
 from accounts.models import ConnectedAccount
-from config.api.paging import paginate, paginate_with_scan_limit
+from config.api.paging import paginate_newest_first, paginate_with_scan_limit
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -53,11 +53,11 @@ def test_pages_contain_each_row_once_newest_first(
 
 def test_rows_created_or_deleted_meanwhile_do_not_shift_pages(workspace: Workspace, made: list[str]) -> None:
     rows = ConnectedAccount.objects.filter(workspace=workspace)
-    first = paginate(rows, limit=2)
+    first = paginate_newest_first(rows, limit=2)
     factories.AccountFactory.create(workspace=workspace)
     rows.filter(pk=made[1]).delete()  # the row that the cursor names
 
-    assert [row.pk for row in paginate(rows, limit=2, cursor=first.next_cursor).rows] == made[2:4]
+    assert [row.pk for row in paginate_newest_first(rows, limit=2, cursor=first.next_cursor).rows] == made[2:4]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_an_empty_list_is_one_page(api: ApiClient, workspace: Workspace) -> None
 
 def test_a_page_is_one_query(workspace: Workspace, made: list[str], django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
-        paginate(ConnectedAccount.objects.filter(workspace=workspace), limit=2)
+        paginate_newest_first(ConnectedAccount.objects.filter(workspace=workspace), limit=2)
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "201", "1.5", "x", "", "9" * 20, "1e2", "%202", "２"])

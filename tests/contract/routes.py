@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from config.api.operation import Operation
-from config.api.views import OperationViewSet, openapi_document
+from config.api.views import OperationViewSet, openapi_bytes_and_etag
 
 _BUILDING = threading.Lock()
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -31,7 +31,7 @@ class Route:
 
     @property
     def writes(self) -> bool:
-        return self.operation.method_may_write(self.method)
+        return self.operation.is_audited_write(self.method)
 
     @property
     def parameters(self) -> list[str]:
@@ -60,7 +60,7 @@ def routes() -> list[Route]:
 def described() -> dict[str, Any]:
     """Return the OpenAPI document. Only one thread at a time requests it, because few may wait while it is built."""
     with _BUILDING:
-        return dict(json.loads(openapi_document()[0]))
+        return dict(json.loads(openapi_bytes_and_etag()[0]))
 
 
 def request_schemas(operation: Mapping[str, Any]) -> list[dict[str, Any]]:

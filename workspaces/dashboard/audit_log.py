@@ -11,7 +11,7 @@ from auditlog.csv_export import stream_rows_as_csv
 from auditlog.models import ActorType, AuditEntry, RetentionTier
 from auditlog.retention import RETENTION_DAYS
 from config.api.errors import ValidationFailed
-from config.api.paging import paginate
+from config.api.paging import paginate_newest_first
 from workspaces.dashboard.forms import ACTOR_LABELS, LogFilterForm
 from workspaces.selectors import names_of_users
 from workspaces.workspace_page import WorkspacePage, workspace_page
@@ -24,7 +24,7 @@ def audit_log(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's audit log entries that match the filters, newest first."""
     form = LogFilterForm(page.request.GET, zone=page.zone)
     entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
-    found = paginate(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
+    found = paginate_newest_first(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
     names = names_of_users(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
     return page.render(
         "workspaces/audit_log.html",

@@ -25,7 +25,7 @@ from config.api import rate_limit
 from config.api.admin_actions import signed_in_operator_caller
 from config.api.caller import is_recent_sign_in
 from config.api.errors import ApiError, Forbidden, RateLimited
-from config.api.request_limits import reserve_outbound_thread
+from config.api.request_limits import limit_outbound_requests
 from workspaces.models import User
 from workspaces.services import upsert_user_at_sign_in
 from workspaces.sign_in import saved_form
@@ -117,7 +117,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     backend = _backend(request)
     again = request.session.pop(SIGN_IN_AGAIN, False)
     try:
-        with reserve_outbound_thread(_address_of(request), operator_chosen=True):
+        with limit_outbound_requests(_address_of(request), operator_chosen=True):
             person = cast(User, backend.complete(user=None))
     except SignInError as error:
         return _sign_in_failed(request, error)
@@ -173,7 +173,7 @@ def sign_out_of_all_browsers(request: HttpRequest) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
-    verdict = rate_limit.count_request_in_all(
+    verdict = rate_limit.check_rate_limits(
         rate_limit.Bucket(f"sign-in:{_address_of(request)}", settings.RATE_LIMIT_PER_MINUTE)
     )
     if not verdict.allowed:
@@ -182,7 +182,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     request.session[NEXT_PAGE] = _local_address(request, request.POST.get(NEXT_PAGE))
     request.session[SIGN_IN_AGAIN] = again
     try:
-        with reserve_outbound_thread(_address_of(request), operator_chosen=True):
+        with limit_outbound_requests(_address_of(request), operator_chosen=True):
             return backend.start_reauthentication() if again else backend.start()
     except SignInError as error:
         return _sign_in_failed(request, error)

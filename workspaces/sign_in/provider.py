@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from config import outbound
 from config.api.errors import RateLimited
-from config.api.request_limits import reserve_outbound_thread
+from config.api.request_limits import limit_outbound_requests
 
 logger = logging.getLogger(__name__)
 SIGNING_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -88,7 +88,7 @@ class CachedValue(Generic[Value]):
             return
         try:
             if self._fetched_at == seen:  # no other thread has fetched it meanwhile
-                with reserve_outbound_thread(BUDGET_KEY, operator_chosen=True):
+                with limit_outbound_requests(BUDGET_KEY, operator_chosen=True):
                     self._value = self._fetch()
                 self._fetched_at = timezone.now()
         except RateLimited:
