@@ -6,11 +6,11 @@ from django.db.models import QuerySet
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.services.connection_attempts import expired_attempts
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 from workspaces.retention import workspaces_to_purge
 
 
-class ExpiredConnectionAttempts(ExpiredRows):
+class ExpiredConnectionAttemptsRule(ExpiredRowsRule):
     """The retention rule that deletes OAuth connection attempts that have expired or whose workspace was deleted.
 
     A periodic task also deletes them each minute, because they contain encrypted secrets.
@@ -22,7 +22,7 @@ class ExpiredConnectionAttempts(ExpiredRows):
         return expired_attempts()
 
 
-class PurgedWorkspaceAccounts(ExpiredRows):
+class PurgedWorkspaceAccountsRule(ExpiredRowsRule):
     """The retention rule that deletes a purged workspace's connected accounts once all their post targets are deleted."""
 
     name = "accounts"
@@ -30,5 +30,5 @@ class PurgedWorkspaceAccounts(ExpiredRows):
     def expired_rows(self) -> QuerySet[ConnectedAccount]:
         return ConnectedAccount.objects.filter(workspace__in=workspaces_to_purge())
 
-    def deletable_rows(self) -> QuerySet[ConnectedAccount]:
+    def next_rows_to_delete(self) -> QuerySet[ConnectedAccount]:
         return self.expired_rows().filter(status=ConnectedAccount.Status.DISCONNECTED, targets=None)

@@ -11,18 +11,18 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from auditlog.models import AuditEntry, RetentionTier
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 
 RETENTION_DAYS = {RetentionTier.FREE: 30, RetentionTier.PRO: 90, RetentionTier.SCALE: 365, RetentionTier.ENTERPRISE: 2555}
 
 
-class ExpiredAuditEntries(ExpiredRows):
+class ExpiredAuditEntriesRule(ExpiredRowsRule):
     name = "audit_entries"
 
     def expired_rows(self) -> QuerySet[AuditEntry]:
         return AuditEntry.objects.filter(reduce(or_, (Q(**condition) for condition in _expired_conditions())))
 
-    def deletable_rows(self) -> QuerySet[AuditEntry]:
+    def next_rows_to_delete(self) -> QuerySet[AuditEntry]:
         """Return the expired audit entries of the first retention tier that has any, oldest first.
 
         This is the order of the index.

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from billing.models import ProcessorEvent, Subscription
 from billing.services.deleted_workspaces import workspaces_to_unsubscribe
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 from workspaces.models import Workspace
 from workspaces.processor_customers import clear_customer_ids
 from workspaces.retention import workspaces_to_purge
@@ -23,7 +23,7 @@ from workspaces.retention import workspaces_to_purge
 EVENT_RETENTION = timedelta(days=90)
 
 
-class FinishedProcessorEvents(ExpiredRows):
+class FinishedProcessorEventsRule(ExpiredRowsRule):
     """The retention rule that deletes the payment processor's events after EVENT_RETENTION, once they are processed."""
 
     name = "processor_events"
@@ -32,7 +32,7 @@ class FinishedProcessorEvents(ExpiredRows):
         return ProcessorEvent.objects.filter(due_at=None, received_at__lt=timezone.now() - EVENT_RETENTION)
 
 
-class DeletedWorkspaceCustomerIds(ExpiredRows):
+class DeletedWorkspaceCustomerIdsRule(ExpiredRowsRule):
     """The retention rule that clears the Stripe customer ids of purged workspaces and deletes their stored subscriptions.
 
     A workspace whose subscription may still be running at Stripe waits until it is cancelled.
@@ -43,11 +43,11 @@ class DeletedWorkspaceCustomerIds(ExpiredRows):
     def expired_rows(self) -> QuerySet[Workspace]:
         return workspaces_to_purge().exclude(processor_customer_id="")
 
-    def deletable_rows(self) -> QuerySet[Workspace]:
+    def next_rows_to_delete(self) -> QuerySet[Workspace]:
         return self.expired_rows().exclude(pk__in=workspaces_to_unsubscribe().values("pk"))
 
     def purge(self, limit: int) -> int:
-        ids = list(self.deletable_rows().values_list("pk", flat=True)[:limit])
+        ids = list(self.next_rows_to_delete().values_list("pk", flat=True)[:limit])
         with transaction.atomic():
             Subscription.objects.filter(pk__in=ids).delete()
             return clear_customer_ids(workspace_ids=ids)

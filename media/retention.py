@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 from media.models import MediaAsset, MediaUsage
 from media.services import mark_purged_workspace_media_deleted, purge_deleted_files
 from workspaces.retention import workspaces_to_purge
 
 
-class PurgedWorkspaceMedia(ExpiredRows):
+class PurgedWorkspaceMediaRule(ExpiredRowsRule):
     """The retention rule for media assets of purged workspaces; an asset's row is deleted after its files."""
 
     name = "media"
@@ -18,7 +18,7 @@ class PurgedWorkspaceMedia(ExpiredRows):
     def expired_rows(self) -> QuerySet[MediaAsset]:
         return MediaAsset.objects.filter(workspace__in=workspaces_to_purge())
 
-    def deletable_rows(self) -> QuerySet[MediaAsset]:
+    def next_rows_to_delete(self) -> QuerySet[MediaAsset]:
         return self.expired_rows().filter(status=MediaAsset.Status.DELETED, storage_key="", thumbnail_key="")
 
     def purge(self, limit: int) -> int:
@@ -27,7 +27,7 @@ class PurgedWorkspaceMedia(ExpiredRows):
         return super().purge(limit)
 
 
-class PurgedWorkspaceMediaUsage(ExpiredRows):
+class PurgedWorkspaceMediaUsageRule(ExpiredRowsRule):
     """The retention rule that deletes a purged workspace's counter of used media bytes, after its media assets."""
 
     name = "media_usage"
@@ -35,5 +35,5 @@ class PurgedWorkspaceMediaUsage(ExpiredRows):
     def expired_rows(self) -> QuerySet[MediaUsage]:
         return MediaUsage.objects.filter(workspace__in=workspaces_to_purge())
 
-    def deletable_rows(self) -> QuerySet[MediaUsage]:
+    def next_rows_to_delete(self) -> QuerySet[MediaUsage]:
         return self.expired_rows().exclude(workspace__in=MediaAsset.objects.values("workspace"))

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from billing.services import release_holds
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 from posts.models import ComposerDraft, PostGroup, PostTarget, StoredPlan
 from posts.states import FINISHED, TargetStatus
 from workspaces.retention import workspaces_to_purge
@@ -20,7 +20,7 @@ from workspaces.retention import workspaces_to_purge
 DRAFT_PERIOD, DISCARDED_DRAFT_PERIOD = timedelta(days=30), timedelta(days=1)
 
 
-class ExpiredComposerDrafts(ExpiredRows):
+class ExpiredComposerDraftsRule(ExpiredRowsRule):
     """The retention rule for composer drafts that were not changed for 30 days or were discarded a day ago.
 
     The drafts of deleted people and of purged workspaces are deleted, too.
@@ -34,7 +34,7 @@ class ExpiredComposerDrafts(ExpiredRows):
         return ComposerDraft.objects.filter(old | Q(user__is_active=False) | Q(workspace__in=workspaces_to_purge()))
 
 
-class ExpiredPlans(ExpiredRows):
+class ExpiredPlansRule(ExpiredRowsRule):
     """The retention rule that deletes stored plans of posts a day after they expire; until then they say that they did."""
 
     name = "plans"
@@ -43,7 +43,7 @@ class ExpiredPlans(ExpiredRows):
         return StoredPlan.objects.filter(expires_at__lte=timezone.now() - timedelta(days=1)).order_by("expires_at")
 
 
-class PurgedWorkspacePosts(ExpiredRows):
+class PurgedWorkspacePostsRule(ExpiredRowsRule):
     """The retention rule that deletes the finished posts of purged workspaces and releases money still held for them.
 
     Money is held for targets whose outcome was never confirmed.
@@ -54,7 +54,7 @@ class PurgedWorkspacePosts(ExpiredRows):
     def expired_rows(self) -> QuerySet[PostGroup]:
         return PostGroup.objects.filter(workspace__in=workspaces_to_purge())
 
-    def deletable_rows(self) -> QuerySet[PostGroup]:
+    def next_rows_to_delete(self) -> QuerySet[PostGroup]:
         return self.expired_rows().filter(status__in=FINISHED)
 
     def delete(self, pks: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 from webhooks.models import Delivery, Event, SigningSecret
 from workspaces.retention import workspaces_to_purge
 
@@ -19,7 +19,7 @@ SANDBOX_RETENTION = timedelta(days=3)
 _UNDELIVERED = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnull=False))
 
 
-class ExpiredEvents(ExpiredRows):
+class ExpiredEventsRule(ExpiredRowsRule):
     """The retention rule that deletes expired webhook events with their deliveries, unless a delivery is unfinished."""
 
     name = "events_and_deliveries"
@@ -27,7 +27,7 @@ class ExpiredEvents(ExpiredRows):
     def expired_rows(self) -> QuerySet[Event]:
         return Event.objects.filter(Q(**_expired(sandbox=True)) | Q(**_expired(sandbox=False))).exclude(_UNDELIVERED)
 
-    def deletable_rows(self) -> QuerySet[Event]:
+    def next_rows_to_delete(self) -> QuerySet[Event]:
         """Return the expired webhook events to delete next, oldest first: events of the sandbox before all others.
 
         All others are returned only if no event of the sandbox has expired.
@@ -39,7 +39,7 @@ class ExpiredEvents(ExpiredRows):
         return sandbox if sandbox.exists() else real
 
 
-class PurgedWorkspaceEvents(ExpiredRows):
+class PurgedWorkspaceEventsRule(ExpiredRowsRule):
     """The retention rule that deletes the webhook events of purged workspaces."""
 
     name = "events_of_purged_workspaces"
@@ -48,7 +48,7 @@ class PurgedWorkspaceEvents(ExpiredRows):
         return Event.objects.filter(workspace__in=workspaces_to_purge())
 
 
-class PurgedWorkspaceSecrets(ExpiredRows):
+class PurgedWorkspaceSecretsRule(ExpiredRowsRule):
     """The retention rule that deletes the webhook signing secrets of purged workspaces.
 
     A late delivery may have created a secret after the workspace was deleted.

@@ -13,7 +13,7 @@ from django.utils import timezone
 from social_django.models import Association, Nonce
 
 from config.api.caller import WorkspaceStatus
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 from workspaces.models import EndedIdentity, Invitation, OutgoingMail, Workspace
 
 RETENTION_PERIOD = timedelta(days=30)  # longer than any provider's token is valid
@@ -26,7 +26,7 @@ def workspaces_to_purge() -> QuerySet[Workspace]:
     return Workspace.objects.filter(status=WorkspaceStatus.DELETED, updated_at__lte=deleted_before)
 
 
-class DeletedWorkspaces(ExpiredRows):
+class DeletedWorkspacesRule(ExpiredRowsRule):
     """The retention rule that deletes workspaces and their members, after the other apps have deleted the workspaces' rows.
 
     A workspace that is a customer of the payment processor stays until billing clears its customer id, so that nobody
@@ -38,7 +38,7 @@ class DeletedWorkspaces(ExpiredRows):
     def expired_rows(self) -> QuerySet[Workspace]:
         return workspaces_to_purge().order_by("pk")
 
-    def deletable_rows(self) -> QuerySet[Workspace]:
+    def next_rows_to_delete(self) -> QuerySet[Workspace]:
         rows = self.expired_rows().filter(processor_customer_id="")
         for model in apps.get_models():
             for field in model._meta.concrete_fields:
@@ -47,14 +47,14 @@ class DeletedWorkspaces(ExpiredRows):
         return rows
 
 
-class ExpiredSessions(ExpiredRows):
+class ExpiredSessionsRule(ExpiredRowsRule):
     name = "sessions"
 
     def expired_rows(self) -> QuerySet[Session]:
         return Session.objects.filter(expire_date__lt=timezone.now())
 
 
-class UnfinishedSignInStates(ExpiredRows):
+class UnfinishedSignInStatesRule(ExpiredRowsRule):
     """The retention rule that deletes, after a day, the OAuth `state` values of users' unfinished sign-ins.
 
     They expire in half an hour.
@@ -66,7 +66,7 @@ class UnfinishedSignInStates(ExpiredRows):
         return Nonce.objects.filter(timestamp__lt=int(timezone.now().timestamp()) - 86_400)
 
 
-class UnfinishedSignInNonces(ExpiredRows):
+class UnfinishedSignInNoncesRule(ExpiredRowsRule):
     """The retention rule that deletes the expired nonces (random OpenID values) of unfinished sign-ins."""
 
     name = "sign_in_nonces"
@@ -75,14 +75,14 @@ class UnfinishedSignInNonces(ExpiredRows):
         return Association.objects.filter(issued__lt=int(timezone.now().timestamp()) - F("lifetime"))
 
 
-class ExpiredEndedIdentities(ExpiredRows):
+class ExpiredEndedIdentitiesRule(ExpiredRowsRule):
     name = "ended_identities"
 
     def expired_rows(self) -> QuerySet[EndedIdentity]:
         return EndedIdentity.objects.filter(ended_at__lt=timezone.now() - RETENTION_PERIOD)
 
 
-class ExpiredInvitations(ExpiredRows):
+class ExpiredInvitationsRule(ExpiredRowsRule):
     """The retention rule that deletes invitations to workspaces that expired more than RETENTION_PERIOD ago."""
 
     name = "invitations"
@@ -91,7 +91,7 @@ class ExpiredInvitations(ExpiredRows):
         return Invitation.objects.filter(expires_at__lt=timezone.now() - RETENTION_PERIOD)
 
 
-class FinishedMail(ExpiredRows):
+class FinishedMailRule(ExpiredRowsRule):
     """The retention rule for old rows of the workspaces app's outgoing mail that was sent or has failed.
 
     Their content is already deleted.

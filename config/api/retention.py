@@ -6,10 +6,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.api.models import IdempotencyRecord
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 
 
-class ExpiredIdempotencyRecords(ExpiredRows):
+class ExpiredIdempotencyRecordsRule(ExpiredRowsRule):
     name = "idempotency_records"
 
     def expired_rows(self) -> QuerySet[IdempotencyRecord]:

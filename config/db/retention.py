@@ -25,7 +25,7 @@ class RetentionRule(Protocol):
         """Delete up to `limit` expired rows of this retention rule in a short transaction, and return their number."""
 
 
-class ExpiredRows:
+class ExpiredRowsRule:
     """A retention rule that deletes the rows of a queryset; a subclass defines the queryset in `expired_rows`."""
 
     name: ClassVar[str]
@@ -34,8 +34,8 @@ class ExpiredRows:
         """For subclasses to define: return the database rows that have expired by the retention rule."""
         raise NotImplementedError
 
-    def deletable_rows(self) -> QuerySet[Any]:
-        """For subclasses to override: return the expired rows that may be deleted now, in the order of their deletion."""
+    def next_rows_to_delete(self) -> QuerySet[Any]:
+        """For subclasses to override: return the expired rows to delete next, which may be a part, in order of deletion."""
         return self.expired_rows()
 
     def count(self) -> int:
@@ -43,10 +43,10 @@ class ExpiredRows:
 
     def purge(self, limit: int) -> int:
         """Delete up to `limit` rows that have expired by this retention rule, except rows locked by other transactions."""
-        if not self.deletable_rows().exists():  # reading first takes no write lock
+        if not self.next_rows_to_delete().exists():  # reading first takes no write lock
             return 0
         with transaction.atomic():
-            chosen = self.deletable_rows().select_for_update(skip_locked=True, of=("self",))[:limit]
+            chosen = self.next_rows_to_delete().select_for_update(skip_locked=True, of=("self",))[:limit]
             pks = list(chosen.values_list("pk", flat=True))
             self.delete(pks)
         return len(pks)

@@ -7,14 +7,14 @@ from datetime import timedelta
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 from config.notices.models import Digest, Notice
 from workspaces.retention import workspaces_to_purge
 
 NOTICE_RETENTION = timedelta(days=90)  # longer than MAX_LOOKBACK in sending.py, so that nothing is reported twice
 
 
-class ExpiredNotices(ExpiredRows):
+class ExpiredNoticesRule(ExpiredRowsRule):
     """Retention rule: deletes an e-mail notice 90 days after it was created or its event happened, whichever is later."""
 
     name = "notices"
@@ -24,14 +24,14 @@ class ExpiredNotices(ExpiredRows):
         return Notice.objects.filter(created_at__lt=expiry, at__lt=expiry)
 
 
-class PurgedWorkspaceNotices(ExpiredRows):
+class PurgedWorkspaceNoticesRule(ExpiredRowsRule):
     name = "notices_of_purged_workspaces"
 
     def expired_rows(self) -> QuerySet[Notice]:
         return Notice.objects.filter(workspace__in=workspaces_to_purge())
 
 
-class PurgedWorkspaceDigests(ExpiredRows):
+class PurgedWorkspaceDigestsRule(ExpiredRowsRule):
     name = "digests_of_purged_workspaces"
 
     def expired_rows(self) -> QuerySet[Digest]:

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from auditlog.models import AuditEntry
-from auditlog.retention import ExpiredAuditEntries
+from auditlog.retention import ExpiredAuditEntriesRule
 from tests.auditlog.rows import make_entry
 from workspaces.models import Workspace
 
@@ -19,14 +19,18 @@ def test_an_entry_is_deleted_after_its_retention_period(workspace: Workspace, ti
     young = make_entry(workspace, retention_tier=tier, created_at=now - timedelta(days=days, minutes=-1))
     make_entry(workspace, retention_tier=tier, created_at=now - timedelta(days=days, minutes=1))
 
-    assert (ExpiredAuditEntries().count(), ExpiredAuditEntries().purge(10), ExpiredAuditEntries().purge(10)) == (1, 1, 0)
+    assert (ExpiredAuditEntriesRule().count(), ExpiredAuditEntriesRule().purge(10), ExpiredAuditEntriesRule().purge(10)) == (
+        1,
+        1,
+        0,
+    )
     assert AuditEntry.objects.get() == young
 
 
 def test_a_lower_tier_does_not_shorten_older_entries(workspace: Workspace) -> None:
     make_entry(workspace, retention_tier="scale", created_at=timezone.now() - timedelta(days=100))
 
-    assert ExpiredAuditEntries().purge(10) == 0
+    assert ExpiredAuditEntriesRule().purge(10) == 0
 
 
 def test_a_purge_deletes_at_most_its_limit_and_can_continue(workspace: Workspace) -> None:
@@ -34,5 +38,5 @@ def test_a_purge_deletes_at_most_its_limit_and_can_continue(workspace: Workspace
         for tier in ("free", "pro"):
             make_entry(workspace, retention_tier=tier, created_at=timezone.now() - timedelta(days=days))
 
-    assert [ExpiredAuditEntries().purge(2) for _ in range(4)] == [2, 1, 1, 0]
+    assert [ExpiredAuditEntriesRule().purge(2) for _ in range(4)] == [2, 1, 1, 0]
     assert AuditEntry.objects.count() == 2

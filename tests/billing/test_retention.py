@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from billing.models import ProcessorEvent, Subscription
-from billing.retention import DeletedWorkspaceCustomerIds, FinishedProcessorEvents
+from billing.retention import DeletedWorkspaceCustomerIdsRule, FinishedProcessorEventsRule
 from tests import factories
 from workspaces.models import Workspace
 
@@ -36,7 +36,7 @@ def test_a_finished_event_is_deleted_after_ninety_days() -> None:
     ):
         ProcessorEvent.objects.create(event_id=event_id, type="x", payload="{}", received_at=received_at, due_at=due_at)
 
-    assert (FinishedProcessorEvents().count(), FinishedProcessorEvents().purge(10)) == (1, 1)
+    assert (FinishedProcessorEventsRule().count(), FinishedProcessorEventsRule().purge(10)) == (1, 1)
     assert set(ProcessorEvent.objects.values_list("event_id", flat=True)) == {"evt_waits", "evt_young"}
 
 
@@ -46,7 +46,7 @@ def test_a_customer_with_a_running_subscription_is_not_deleted(settings: Setting
     Subscription.objects.create(workspace_id=ended.pk, status="canceled", closed_at=timezone.now())
     Subscription.objects.create(workspace_id=running.pk, status="active")
 
-    assert (DeletedWorkspaceCustomerIds().count(), DeletedWorkspaceCustomerIds().purge(10)) == (3, 1)
+    assert (DeletedWorkspaceCustomerIdsRule().count(), DeletedWorkspaceCustomerIdsRule().purge(10)) == (3, 1)
     assert [customer_of(each) for each in (ended, running, unknown)] == ["", "cus_1", "cus_2"]
     assert not Subscription.objects.filter(pk=ended.pk).exists()
 
@@ -55,5 +55,5 @@ def test_without_a_processor_only_running_subscriptions_block_the_deletion() -> 
     running, nothing = purgeable("cus_1"), purgeable("cus_2")
     Subscription.objects.create(workspace_id=running.pk, status="past_due")
 
-    assert DeletedWorkspaceCustomerIds().purge(10) == 1
+    assert DeletedWorkspaceCustomerIdsRule().purge(10) == 1
     assert [customer_of(each) for each in (running, nothing)] == ["cus_1", ""]

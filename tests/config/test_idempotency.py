@@ -14,7 +14,7 @@ from pytest_django import Settings
 from accounts.models import ConnectedAccount
 from agents.models import Agent, ApiKey
 from config.api.models import IdempotencyRecord
-from config.api.retention import ExpiredIdempotencyRecords
+from config.api.retention import ExpiredIdempotencyRecordsRule
 from posts.models import PostGroup
 from tests import factories
 from tests.config.test_errors import assert_envelope
@@ -222,7 +222,7 @@ def test_the_purge_deletes_only_expired_records(api: ApiClient, workspace: Works
         clock.shift(timedelta(hours=1))
         api.post("/auth/api-keys", new_key(workspace), idempotency_key="young")
         clock.move_to(NOON + timedelta(hours=24))
-        purged = ExpiredIdempotencyRecords().purge(100)
+        purged = ExpiredIdempotencyRecordsRule().purge(100)
         replayed = is_replay(api.post("/auth/api-keys", new_key(workspace), idempotency_key="young"))
 
     assert (purged, replayed) == (1, True)

@@ -11,7 +11,7 @@ from agents.models import Agent
 from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
 from posts.models import PostGroup, StoredPlan
-from posts.retention import ExpiredPlans
+from posts.retention import ExpiredPlansRule
 from posts.services import stored_plans
 from tests import factories
 from tests.at_once import at_once
@@ -88,7 +88,7 @@ def test_a_key_is_answered_after_its_plan_was_deleted(api: ApiClient, account: C
     clock.shift(20 * 3600)
     commit(api, made, idempotency_key="late")
     clock.shift(6 * 3600)
-    assert ExpiredPlans().purge(10) == 1
+    assert ExpiredPlansRule().purge(10) == 1
 
     assert commit(api, made, idempotency_key="late").json() == first.json()
 
@@ -150,9 +150,9 @@ def test_an_expired_plan_is_refused_and_deleted_a_day_later(api: ApiClient, acco
 
     assert_envelope(commit(api, made), 410, "PLAN_EXPIRED")
     assert state_of(api, made)["status"] == "expired"
-    assert ExpiredPlans().purge(10) == 0
+    assert ExpiredPlansRule().purge(10) == 0
     clock.shift(86400)
-    assert ExpiredPlans().purge(10) == 1
+    assert ExpiredPlansRule().purge(10) == 1
 
 
 def test_the_dry_run_of_a_commit_is_the_operations(api: ApiClient, account: ConnectedAccount) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.webhooks.rows import emit
 from webhooks.models import Delivery, Event
-from webhooks.retention import ExpiredEvents
+from webhooks.retention import ExpiredEventsRule
 from workspaces.models import Workspace
 
 URL = "https://receiver.example/hook"
@@ -28,20 +28,20 @@ def test_an_event_is_deleted_with_its_deliveries(workspace: Workspace, sandbox: 
     event(workspace, timedelta(days=days, minutes=1), sandbox=sandbox)
     young = event(workspace, timedelta(days=days, minutes=-1), sandbox=sandbox)
 
-    assert (ExpiredEvents().count(), ExpiredEvents().purge(10), ExpiredEvents().purge(10)) == (1, 1, 0)
+    assert (ExpiredEventsRule().count(), ExpiredEventsRule().purge(10), ExpiredEventsRule().purge(10)) == (1, 1, 0)
     assert (Event.objects.get(), Delivery.objects.get().event_id) == (young, young.id)
 
 
 def test_events_with_unfinished_deliveries_are_not_deleted(workspace: Workspace) -> None:
     late = event(workspace, timedelta(days=31), finished=False)
 
-    assert (ExpiredEvents().count(), ExpiredEvents().purge(10)) == (0, 0)
+    assert (ExpiredEventsRule().count(), ExpiredEventsRule().purge(10)) == (0, 0)
     Delivery.objects.filter(event=late).update(status="dead_letter", due_at=None)
-    assert ExpiredEvents().purge(10) == 1
+    assert ExpiredEventsRule().purge(10) == 1
 
 
 def test_events_and_sandbox_events_are_deleted_in_batches(workspace: Workspace) -> None:
     for sandbox in (True, False, True):
         event(workspace, timedelta(days=40), sandbox=sandbox)
 
-    assert [ExpiredEvents().purge(1) for _ in range(4)] == [1, 1, 1, 0]
+    assert [ExpiredEventsRule().purge(1) for _ in range(4)] == [1, 1, 1, 0]

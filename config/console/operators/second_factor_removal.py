@@ -12,7 +12,7 @@ from django.utils import timezone
 from auditlog.services import record_entry
 from config.api.caller import system_caller
 from config.console.models import SecondFactor
-from config.db.retention import ExpiredRows
+from config.db.retention import ExpiredRowsRule
 from workspaces.models import User
 from workspaces.sign_in.sessions import end_sessions
 
@@ -43,7 +43,7 @@ def remove_second_factor_and_sessions(name: str) -> bool:
     return removed > 0
 
 
-class AbandonedSecondFactorsRule(ExpiredRows):
+class AbandonedSecondFactorsRule(ExpiredRowsRule):
     """Removal of unused second factors by retention: those of former operators, and those not confirmed within a day."""
 
     name = "second_factors"
