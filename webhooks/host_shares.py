@@ -1,9 +1,9 @@
 """Fair shares of the webhook sender's connections for workspaces and hosts, so that slow receivers do not delay others.
 
-A holder is one workspace sending to one host. The sender's places are shared among workspaces and among domains, and each
-host's places among the workspaces that send to it, by one rule: nobody may hold more than half of what the others leave.
-So a single sender gets half, several get equal shares, and a newcomer always finds a free place. Slow holders, and those
-that do not answer at all, share smaller parts of these places.
+A holder is one workspace sending to one host. The sender's slots are shared among workspaces and among domains, and each
+host's slots among the workspaces that send to it, by one rule: nobody may hold more than half of what the others leave.
+So a single sender gets half, several get equal shares, and a newcomer always finds a free slot. Slow holders, and those
+that do not answer at all, share smaller parts of these slots.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from config.jobs.fair_shares import MAX_QUICK_HOLDERS, FairShares, ShareLimits
 from webhooks.models import Delivery
 from webhooks.sender import MAX_IN_FLIGHT
 
-SHARES = ShareLimits(places=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
+SHARES = ShareLimits(slots=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
 SILENT_AFTER_ATTEMPTS = 5  # consecutive unanswered attempts after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
 SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: MAX_IN_FLIGHT // 4}
 HOST_LIMITS = {ALL: 2 * SHARES.quick, SLOW: SHARES.quick, SILENT: SHARES.quick // 2}
-MIN_PLACES = 8  # places that every workspace and domain may hold in any case, so that few are full at a time
+MIN_SLOTS = 8  # slots that every workspace and domain may hold in any case, so that few are full at a time
 HOLDER_EXPRESSION = Concat("workspace_id", Value(" "), "host")
 
 Group = tuple[str, str]
@@ -73,28 +73,28 @@ class HostShares(FairShares):
         self._silences: Counter[str] = Counter()
         self._tally: Tally | None = None
 
-    def free_places_by_quick_holder(self) -> dict[str, int]:
+    def claimable_slots_by_quick_holder(self) -> dict[str, int]:
         """Return how many more webhook attempts each workspace may begin to each host that answers fast.
 
         Pairs are left out unless at least a quarter of their share is free.
         """
-        free_places = {}
+        free_slots = {}
         for holder in self._quick:
             own = self._in_flight[holder]
-            free = min(self.shares.quick - own, self._free_places(holder))
+            free = min(self.shares.quick - own, self._free_slots(holder))
             if free > 0 and 4 * free >= own + free:
-                free_places[holder] = free
-        return free_places
+                free_slots[holder] = free
+        return free_slots
 
-    def max_new_attempts_to_quick_hosts(self, free_places: Mapping[str, int]) -> int:
+    def max_new_attempts_to_quick_hosts(self, free_slots: Mapping[str, int]) -> int:
         """Return how many more webhook attempts may begin in total to hosts that answer fast.
 
-        `free_places` are the numbers for each pair of workspace and host.
+        `free_slots` are the numbers for each pair of workspace and host.
         """
         tally = self._counted()[ALL]
         workspaces: Counter[Group] = Counter()
         hosts: Counter[Group] = Counter()
-        for holder, free in free_places.items():
+        for holder, free in free_slots.items():
             workspace, _, host = _groups_of(holder)
             workspaces[workspace] += free
             hosts[host] += free
@@ -118,11 +118,11 @@ class HostShares(FairShares):
                     is_full = group != EVERYONE and _free_of_sender(kind, tally[kind], group) <= 0
                 if is_full:
                     found[level].add(name)
-        silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_place(holder)}
+        silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_free_slot(holder)}
         return FullShares(self.holders_excluded_from_slow_jobs() | silent, found["workspace"], found["domain"], found["host"])
 
-    def has_free_place(self, holder: str) -> bool:
-        return super().has_free_place(holder) and self._free_places(holder) > 0
+    def has_free_slot(self, holder: str) -> bool:
+        return super().has_free_slot(holder) and self._free_slots(holder) > 0
 
     def try_take_job_slot(self, holder: str) -> bool:
         taken = super().try_take_job_slot(holder)
@@ -151,7 +151,7 @@ class HostShares(FairShares):
         if self._is_silent(holder):
             yield SILENT
 
-    def _free_places(self, holder: str) -> int:
+    def _free_slots(self, holder: str) -> int:
         """Return how many more webhook attempts a workspace may begin to one host, by the tightest share that applies."""
         workspace, domain, host = _groups_of(holder)
         own = self._in_flight[holder]
@@ -181,15 +181,15 @@ class HostShares(FairShares):
 
 
 def _free_of_sender(kind: str, tally: Counter[Group], group: Group) -> int:
-    return _free(SENDER_LIMITS[kind], tally[EVERYONE], tally[group], least=MIN_PLACES)
+    return _free(SENDER_LIMITS[kind], tally[EVERYONE], tally[group], least=MIN_SLOTS)
 
 
-def _free(places: int, held: int, own: int, *, least: int) -> int:
+def _free(slots: int, held: int, own: int, *, least: int) -> int:
     """Return how many more webhook attempts a sender, such as a workspace or domain, may begin.
 
     A sender may have half of the connections that the others leave.
     """
-    return min(places - held, max(least, (places - held + own) // 2) - own)
+    return min(slots - held, max(least, (slots - held + own) // 2) - own)
 
 
 @functools.lru_cache(maxsize=4 * MAX_QUICK_HOLDERS)

@@ -76,9 +76,9 @@ class DeliverLoop(WorkerLoop):
     def _claim(self) -> list[Delivery]:
         """In the webhook worker loop, claim due deliveries as the fair shares allow: first to fast hosts, then the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
-        free_places = self._shares.free_places_by_quick_holder()
-        limit = min(CLAIM_QUICK, self._shares.max_new_attempts_to_quick_hosts(free_places))
-        quick = deliveries.claim_deliveries(rows.filter(holder__in=free_places), limit=limit, due_rows_found=self._found)
+        free_slots = self._shares.claimable_slots_by_quick_holder()
+        limit = min(CLAIM_QUICK, self._shares.max_new_attempts_to_quick_hosts(free_slots))
+        quick = deliveries.claim_deliveries(rows.filter(holder__in=free_slots), limit=limit, due_rows_found=self._found)
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.free_slow_job_slots, self._shares.free_job_slots_of_worker - len(quick))
         others = rows.exclude(self._shares.shares_skipped_for_slow_hosts().query())

@@ -16,7 +16,7 @@ class ShareLimits:
     Webhook receivers are limited in the same way as accounts.
     """
 
-    places: int
+    slots: int
     quick: int
     slow: int
     slow_together: int
@@ -26,7 +26,7 @@ class FairShares:
     """Counts a worker's running jobs of each account or webhook receiver, and decides whether another job may start.
 
     A holder is an account or a webhook receiver. It is quick when its last attempt took less than QUICK_SECONDS, whatever
-    its result. All others, including new ones, are slow. Slow holders together use only a part of the places, so quick
+    its result. All others, including new ones, are slow. Slow holders together use only a part of the slots, so quick
     holders always find free ones.
     """
 
@@ -42,7 +42,7 @@ class FairShares:
     @property
     def free_job_slots_of_worker(self) -> int:
         """Return how many more jobs the worker may start now within its total limit on concurrent jobs."""
-        return self.shares.places - self.running_job_count
+        return self.shares.slots - self.running_job_count
 
     @property
     def free_slow_job_slots(self) -> int:
@@ -50,24 +50,24 @@ class FairShares:
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
         return min(self.free_job_slots_of_worker, self.shares.slow_together - held)
 
-    def free_places_by_quick_holder(self) -> dict[str, int]:
+    def claimable_slots_by_quick_holder(self) -> dict[str, int]:
         """Return how many more jobs may start for each quick account or webhook receiver that uses at most 3/4 of its limit.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """
-        room = {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_free_place(holder)}
+        room = {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_free_slot(holder)}
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
     def holders_excluded_from_slow_jobs(self) -> set[str]:
         """Return the accounts or receivers to exclude from a search for slow jobs: quick ones, and those at their limit."""
-        return self._quick | {holder for holder in self._in_flight if not self.has_free_place(holder)}
+        return self._quick | {holder for holder in self._in_flight if not self.has_free_slot(holder)}
 
-    def has_free_place(self, holder: str) -> bool:
+    def has_free_slot(self, holder: str) -> bool:
         return self._in_flight[holder] < (self.shares.quick if holder in self._quick else self.shares.slow)
 
     def try_take_job_slot(self, holder: str) -> bool:
         """Count a new job of an account or webhook receiver as running; return False if the limit on its jobs is reached."""
-        if not self.has_free_place(holder):
+        if not self.has_free_slot(holder):
             return False
         self._in_flight[holder] += 1
         return True

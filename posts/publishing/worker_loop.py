@@ -33,7 +33,7 @@ RENEW_SECONDS = LEASE.total_seconds() / 4
 # Bulkheads: a platform gets at most half of the threads that others leave, an account a few, and fewer while it is slow.
 # So a platform or server that hangs leaves threads for the others.
 THREADS = 256
-SHARES = ShareLimits(places=THREADS, quick=24, slow=4, slow_together=32)
+SHARES = ShareLimits(slots=THREADS, quick=24, slow=4, slow_together=32)
 MAX_SLOW_PER_PLATFORM = 8
 PAUSE_SECONDS = 0.02  # minimum time between two queries, so that the second one finds more rows
 MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a claim before the next poll
@@ -146,7 +146,7 @@ class PublishLoop(WorkerLoop):
         """Claim due post targets of a platform: first those of accounts that publish quickly, then the others."""
         free = self._free_places(platform)
         with self._lock:
-            quick_places = self._shares.free_places_by_quick_holder()
+            quick_places = self._shares.claimable_slots_by_quick_holder()
             excluded = self._shares.holders_excluded_from_slow_jobs()
             free_for_slow = self._shares.free_slow_job_slots
             targets = [attempt.target for attempt in self._in_progress]

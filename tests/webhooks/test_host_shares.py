@@ -1,4 +1,4 @@
-"""Fair sharing of the sender's places among workspaces, domains and hosts."""
+"""Fair sharing of the sender's slots among workspaces, domains and hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.jobs.fair_shares import MAX_QUICK_HOLDERS, QUICK_SECONDS
 from webhooks.host_shares import (
     ALL,
     HOST_LIMITS,
-    MIN_PLACES,
+    MIN_SLOTS,
     SENDER_LIMITS,
     SHARES,
     SILENT,
@@ -51,7 +51,7 @@ def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
 
 
 def takes(shares: HostShares, *holders: str) -> int:
-    """Return the number of places that the holders get when each in turn takes as many as it can."""
+    """Return the number of slots that the holders get when each in turn takes as many as it can."""
     taken = 0
     for holder in holders:
         while taken < MAX_IN_FLIGHT and shares.try_take_job_slot(holder):
@@ -69,18 +69,18 @@ def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
 def test_a_holder_that_answered_quickly_gets_more() -> None:
     shares = quick(at("a.com"))
 
-    assert shares.free_places_by_quick_holder() == {at("a.com"): SHARES.quick}
+    assert shares.claimable_slots_by_quick_holder() == {at("a.com"): SHARES.quick}
     assert takes(shares, at("a.com")) == SHARES.quick
-    assert shares.free_places_by_quick_holder() == {}
+    assert shares.claimable_slots_by_quick_holder() == {}
 
 
-def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -> None:
+def test_a_full_holder_is_offered_again_when_a_quarter_of_its_slots_is_free() -> None:
     shares, quarter = quick(at("a.com")), SHARES.quick // 4
     takes(shares, at("a.com"))
     offered = []
     for _ in range(quarter):
         shares.record_attempt_end(at("a.com"), 0.1, silent=False)
-        offered.append(shares.free_places_by_quick_holder())
+        offered.append(shares.claimable_slots_by_quick_holder())
 
     assert offered == [{}] * (quarter - 1) + [{at("a.com"): quarter}]
 
@@ -94,7 +94,7 @@ def test_a_holder_that_turned_slow_loses_its_share(seconds: float) -> None:
     assert takes(shares, at("a.com")) == SHARES.slow
 
 
-def test_slow_holders_together_leave_half_of_the_places() -> None:
+def test_slow_holders_together_leave_half_of_the_slots() -> None:
     shares = HostShares()
     for number in range(100):
         takes(shares, *alone(200, f"slow-{number}", f"wrk_{number}"))
@@ -103,7 +103,7 @@ def test_slow_holders_together_leave_half_of_the_places() -> None:
     assert shares.free_job_slots_of_worker == MAX_IN_FLIGHT - SHARES.slow_together
 
 
-def test_no_more_places_are_offered_to_slow_holders_than_there_are() -> None:
+def test_no_more_slots_are_offered_to_slow_holders_than_there_are() -> None:
     holders = [holder for number in range(100) for holder in alone(9, f"quick-{number}", f"wrk_{number}")]
     shares = quick(*holders)
     takes(shares, *holders)
@@ -116,17 +116,17 @@ def test_a_place_that_is_released_is_free_again() -> None:
     takes(shares, at("a.com"))
     shares.record_attempt_end(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
 
-    assert shares.has_free_place(at("a.com"))
+    assert shares.has_free_slot(at("a.com"))
     assert shares.free_job_slots_of_worker == MAX_IN_FLIGHT - SHARES.slow + 1
 
 
 def test_the_memory_of_quick_holders_is_bounded() -> None:
     holders = alone(MAX_QUICK_HOLDERS + 1)
 
-    assert quick(*holders).free_places_by_quick_holder() == {holders[-1]: SHARES.quick}
+    assert quick(*holders).claimable_slots_by_quick_holder() == {holders[-1]: SHARES.quick}
 
 
-def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
+def test_one_workspace_gets_half_of_the_slots_of_slow_holders() -> None:
     shares = HostShares()
 
     assert takes(shares, *alone(2500, "silent")) == SENDER_LIMITS[SLOW] // 2
@@ -134,7 +134,7 @@ def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
     assert takes(shares, at("new.com", "wrk_b")) == SHARES.slow
 
 
-def test_one_workspace_gets_half_of_all_places() -> None:
+def test_one_workspace_gets_half_of_all_slots() -> None:
     shares = quick(*alone(20), at("new.com", "wrk_b"))
 
     assert takes(shares, *alone(20)) == SENDER_LIMITS[ALL] // 2
@@ -145,7 +145,7 @@ def test_workspaces_that_all_want_more_get_equal_parts() -> None:
     shares = HostShares()
     everybody = [alone(70, name, f"wrk_{name}") for name in ("a", "b", "c")]
     shares_of: dict[str, list[str]] = {}
-    for _ in range(150):  # attempts end where most are in flight, and everybody asks for the free place
+    for _ in range(150):  # attempts end where most are in flight, and everybody asks for the free slot
         for holders in everybody:
             name = holders[0].partition(" ")[0]
             shares_of.setdefault(name, []).extend(_taken(shares, holders))
@@ -195,7 +195,7 @@ def test_different_registered_domains_are_separate(first: str, second: str) -> N
     assert registrable_domain(first) != registrable_domain(second)
 
 
-def test_workspaces_with_hanging_deliveries_leave_free_places_at_the_host() -> None:
+def test_workspaces_with_hanging_deliveries_leave_free_slots_at_the_host() -> None:
     hanging = [at("hooks.example.com", f"wrk_{number}") for number in range(100)]
     shares = quick(at("hooks.example.com", "wrk_quick"))
 
@@ -221,7 +221,7 @@ def test_one_quick_workspace_takes_at_most_half_of_a_host() -> None:
     assert [takes(shares, holder) for holder in everybody] == [32, 16, 8, 4]
 
 
-def test_silent_workspaces_at_a_host_leave_places_for_slow_ones() -> None:
+def test_silent_workspaces_at_a_host_leave_slots_for_slow_ones() -> None:
     dead = [at("hooks.example.com", f"wrk_{number}") for number in range(20)]
     shares = silent(*dead)
 
@@ -230,7 +230,7 @@ def test_silent_workspaces_at_a_host_leave_places_for_slow_ones() -> None:
     assert takes(shares, at("hooks.example.com", "wrk_new")) == SHARES.slow
 
 
-def test_dead_hosts_leave_places_for_a_new_one() -> None:
+def test_dead_hosts_leave_slots_for_a_new_one() -> None:
     dead = alone(MAX_IN_FLIGHT)
     shares = silent(*dead)
 
@@ -260,7 +260,7 @@ def test_few_domains_are_full_at_a_time() -> None:
     for number in range(100):
         takes(shares, *[at(f"{letter}.host-{number}.com", f"wrk_{number}") for letter in "abcdefgh"])
 
-    assert len(shares.shares_skipped_for_slow_hosts().domains) <= SENDER_LIMITS[SLOW] // MIN_PLACES
+    assert len(shares.shares_skipped_for_slow_hosts().domains) <= SENDER_LIMITS[SLOW] // MIN_SLOTS
 
 
 def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -> None:
@@ -268,9 +268,9 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     shares = quick(*holders)
     takes(shares, *holders[:7])
 
-    free_places = shares.free_places_by_quick_holder()
+    free_slots = shares.claimable_slots_by_quick_holder()
     assert (
-        sum(free_places.values())
-        > shares.max_new_attempts_to_quick_hosts(free_places)
+        sum(free_slots.values())
+        > shares.max_new_attempts_to_quick_hosts(free_slots)
         == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
     )
