@@ -29,7 +29,7 @@ def logs_reply(call: Call, *, name: str, **filters: str) -> Reply:
     """Return the API reply with audit log entries: a page of JSON, or all of them as the CSV file `<name>.csv`."""
     query = {**call.query, **filters}
     response_format, limit, cursor = query.pop("format"), query.pop("limit"), query.pop("cursor", None)
-    entries = selectors.entries_of(caller=call.caller, **query)
+    entries = selectors.workspace_entries(caller=call.caller, **query)
     if response_format == "csv":
         return Reply(None, response=stream_rows_as_csv(entries, name))
     return Reply(page_body("logs", paginate_newest_first(entries, limit=limit, cursor=cursor)))

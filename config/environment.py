@@ -29,7 +29,7 @@ POSTGRES_OPTIONS = {
 }
 
 
-def data_dir() -> Path:
+def ensure_data_dir() -> Path:
     """Return the folder for all files that the service writes (variable `DATA_DIR`, default `var/`); create it if missing."""
     path = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
     path.mkdir(parents=True, exist_ok=True)

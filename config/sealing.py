@@ -19,7 +19,7 @@ class SealedValueError(Exception):
 
 
 class Sealed(str):
-    """An encrypted JSON value (the return value of `seal`), as the database stores it."""
+    """An encrypted JSON value (the return value of `encrypt_for_row`), as the database stores it."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ def encrypt_for_row(owner: str, value: Any) -> Sealed:
 
 
 def decrypt_for_row(owner: str, sealed: str) -> Any:
-    """Decrypt a JSON value that `seal` encrypted for the same `owner`. Raises SealedValueError if key or owner is wrong."""
+    """Decrypt a value that `encrypt_for_row` encrypted for this `owner`. Raises SealedValueError if key or owner is wrong."""
     try:
         content = json.loads(fernet_for_keys(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
     except InvalidToken as error:

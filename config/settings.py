@@ -13,7 +13,7 @@ from config.beat_schedule import BEAT_SCHEDULE
 from config.environment import (
     BASE_DIR,
     POSTGRES_OPTIONS,
-    data_dir,
+    ensure_data_dir,
     env,
     load_or_create_dev_secret,
     read_platform_settings,
@@ -31,7 +31,7 @@ from config.retention_settings import RETENTION_RULES
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
 PRODUCTION = ENVIRONMENT == "production"
 DEBUG = env.bool("DEBUG", default=False)
-DATA_DIR = data_dir()
+DATA_DIR = ensure_data_dir()
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 
 # Development generates its secrets; in production config/checks.py reports missing ones.

@@ -17,7 +17,7 @@ from config.api.caller import Caller
 from config.api.errors import WebhookUrlNotAllowed
 from config.api.fields import Text
 from config.api.request_limits import WebThreadLimit
-from config.outbound import DestinationNotAllowed, check_destinations, check_url_without_lookup
+from config.outbound import DestinationNotAllowed, check_url_without_lookup, check_urls_with_lookup
 
 MAX_LENGTH = 2048
 LOOKUP_SECONDS = 3.0  # for all names of a request
@@ -75,7 +75,7 @@ def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:
     waits = lookup_threads.try_acquire_thread(share_of)
     try:
         with _refused_as_webhook_url():
-            check_destinations(urls, seconds=LOOKUP_SECONDS if waits else LOOKUP_SECONDS_WITHOUT_SHARE)
+            check_urls_with_lookup(urls, seconds=LOOKUP_SECONDS if waits else LOOKUP_SECONDS_WITHOUT_SHARE)
     finally:
         if waits:
             lookup_threads.release(share_of)

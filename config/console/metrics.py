@@ -70,7 +70,7 @@ class DatabaseCollector(Collector):
         yield GaugeMetricFamily(
             "sps_ledger_drift_months",
             "Months whose counter differed from the sum of the ledger entries at the last nightly check.",
-            value=status.counter_ledger_mismatch_count(),
+            value=status.open_ledger_alarm_count(),
         )
         yield GaugeMetricFamily(
             "sps_dead_letters", "Deliveries that were given up.", value=status.dead_webhook_delivery_count()
@@ -78,7 +78,7 @@ class DatabaseCollector(Collector):
         yield GaugeMetricFamily(
             "sps_accounts_needing_reauth",
             "Connected accounts that a person must reconnect.",
-            value=status.accounts_needing_reauth(),
+            value=status.accounts_needing_reauth_count(),
         )
 
 

@@ -64,8 +64,8 @@ def service_status() -> dict[str, Any]:
             "retention_at": beats.get(RETENTION),
         },
         "dead_letters": dead_webhook_delivery_count(),
-        "accounts_needing_reauth": accounts_needing_reauth(),
-        "ledger_drift_months": counter_ledger_mismatch_count(),
+        "accounts_needing_reauth": accounts_needing_reauth_count(),
+        "ledger_drift_months": open_ledger_alarm_count(),
         "billing_alarms": open_billing_alarms(),
     }
 
@@ -98,7 +98,7 @@ def dead_webhook_delivery_count() -> int:
     return Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER).count()
 
 
-def accounts_needing_reauth() -> int:
+def accounts_needing_reauth_count() -> int:
     return ConnectedAccount.objects.filter(status=ConnectedAccount.Status.NEEDS_REAUTH).count()
 
 
@@ -107,8 +107,8 @@ def open_billing_alarms() -> QuerySet[BillingAlarm]:
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
-def counter_ledger_mismatch_count() -> int:
-    """Count the monthly spending counters that differed from the ledger of charges at the last nightly check."""
+def open_ledger_alarm_count() -> int:
+    """Count the open billing alarms about monthly counters that differed from the ledger of charges at the last check."""
     return open_billing_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 
 

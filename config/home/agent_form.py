@@ -97,7 +97,7 @@ class AgentForm(forms.Form):
         return cleaned
 
     @property
-    def all_agent_fields(self) -> dict[str, Any]:
+    def create_arguments(self) -> dict[str, Any]:
         """Return all values of the dashboard's agent form as keyword arguments for `create_agent`."""
         typed = self.cleaned_data
         names = ("posts_per_day_cap", "monthly_social_url_post_cap", "rate_limit_per_minute")
@@ -113,11 +113,11 @@ class AgentForm(forms.Form):
         }
 
     @property
-    def changes(self) -> dict[str, Any]:
+    def update_arguments(self) -> dict[str, Any]:
         """Return the changed values of the dashboard's agent form as keyword arguments for `update_agent`."""
         inputs = {"account_allowlist": {"accounts_from", "accounts"}, "monthly_spend_cap_cents": {"monthly_spend"}}
         changed = set(self.changed_data)
-        return {name: value for name, value in self.all_agent_fields.items() if changed & inputs.get(name, {name})}
+        return {name: value for name, value in self.create_arguments.items() if changed & inputs.get(name, {name})}
 
 
 def _initial_values(agent: Agent) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents import selectors, services
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
-from auditlog.selectors import entries_of
+from auditlog.selectors import workspace_entries
 from billing.caps import SpendCapStatus
 from billing.month_usage import agent_usage_of
 from billing.selectors import AgentPostCapUsage, agent_post_cap_usage
@@ -57,12 +57,12 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         owner = page.workspace.owner_user_id
         workspace_id = page.workspace.id
         created_agents.append(
-            services.create_agent(caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.all_agent_fields)
+            services.create_agent(caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.create_arguments)
         )
         return created_agents[0].agent
 
     try:
-        _check_webhook_host(page, form.all_agent_fields)
+        _check_webhook_host(page, form.create_arguments)
         agent_id, repeated = submit_once(page, CREATE, create)
     except ApiError as error:
         _add_refusal(page, CREATE, form, error)
@@ -89,11 +89,11 @@ def agent_details_and_settings(page: WorkspacePage, agent_id: str) -> HttpRespon
         return _render_agent(page, found, form)
     if not form.is_valid():
         return _render_agent(page, found, form, status=422)
-    if not form.changes:
+    if not form.update_arguments:
         return page.success_redirect("Nothing was changed.", "agent", agent_id=found.id)
     try:
-        _check_webhook_host(page, form.changes)
-        services.update_agent(caller=page.caller, agent_id=found.id, **form.changes)
+        _check_webhook_host(page, form.update_arguments)
+        services.update_agent(caller=page.caller, agent_id=found.id, **form.update_arguments)
     except ApiError as error:
         _add_refusal(page, UPDATE, form, error)
         return _render_agent(page, found, form, status=error.status)
@@ -126,8 +126,8 @@ def rotate_agent_key(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 @workspace_page("POST", operation=UPDATE)
-def restrict_agent_to_dry_runs(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Dashboard page: stop an agent by allowing it only dry runs; a checkbox also cancels its scheduled posts.
+def stop_agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
+    """Dashboard action that stops an agent by allowing it only dry runs; a checkbox also cancels its scheduled posts.
 
     An agent that is already stopped or revoked may still have scheduled posts.
     """
@@ -187,7 +187,7 @@ def _render_agent(page: WorkspacePage, found: Agent, form: AgentForm, *, status:
         counts=counts,
         posts=posts.rows,
         api_keys=keys,
-        entries=entries_of(caller=caller, workspace_id=workspace_id, actor_id=found.id)[:SHOWN_ENTRIES],
+        entries=workspace_entries(caller=caller, workspace_id=workspace_id, actor_id=found.id)[:SHOWN_ENTRIES],
         may_change=page.may_write and found.status == Agent.Status.ACTIVE,
         stopped=found.default_mode == AgentMode.DRY_RUN or found.status == Agent.Status.REVOKED,
         now=now,

@@ -36,7 +36,7 @@ def workspace_home(page: WorkspacePage) -> HttpResponse:
         has_real_account=any(not account.sandbox for account in accounts),
         upcoming=_upcoming_posts(groups),
         spend=_spend(cap),
-        activity=audit.entries_of(caller=page.caller, workspace_id=workspace_id)[:SHOWN],
+        activity=audit.workspace_entries(caller=page.caller, workspace_id=workspace_id)[:SHOWN],
     )
 
 

@@ -14,7 +14,7 @@ urlpatterns = [
     path(f"{WORKSPACE}/agents/new", agents.new_agent, name="agent-new"),
     path(f"{WORKSPACE}/agents/<str:agent_id>", agents.agent_details_and_settings, name="agent"),
     path(f"{WORKSPACE}/agents/<str:agent_id>/rotate-key", agents.rotate_agent_key, name="agent-rotate-key"),
-    path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.restrict_agent_to_dry_runs, name="agent-stop"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.stop_agent, name="agent-stop"),
     path(f"{WORKSPACE}/agents/<str:agent_id>/revoke", agents.revoke_agent, name="agent-revoke"),
     path(f"{WORKSPACE}/webhooks/test", webhook_trial.try_webhook_with_sandbox_post, name="webhook-test"),
 ]

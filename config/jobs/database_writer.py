@@ -43,15 +43,15 @@ class DatabaseWriter:
         return write_all([item])[0]
 
     def write_many(self, write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-        """Write items to the database in one batch in the calling thread, or one by one if the batch fails.
+        """Write items to the database in one batch, always in the calling thread, or one by one if the batch fails.
 
         The result of a failed item is its exception. Raises OperationalError, InterfaceError if the database is down.
         """
         return write_all_or_each(write_all, items) if items else ()
 
-    def run(self, call: Callable[..., Result], *args: Any, **named: Any) -> Result:
+    def call(self, work: Callable[..., Result], *args: Any, **named: Any) -> Result:
         """Call a function that uses the database briefly, in the thread that writes to it, and return the result."""
-        return call(*args, **named)
+        return work(*args, **named)
 
 
 @dataclass
@@ -85,10 +85,10 @@ class BatchingDatabaseWriter(DatabaseWriter):
         result: Result = request.result.result()
         return result
 
-    def run(self, call: Callable[..., Result], *args: Any, **named: Any) -> Result:
+    def call(self, work: Callable[..., Result], *args: Any, **named: Any) -> Result:
         """Call a function that uses the database briefly in the writer thread, with the calling thread's trace context."""
         context = copy_context()  # the new lambda below is a batch key that no other write shares
-        return self.write(lambda _: [context.run(call, *args, **named)], None)
+        return self.write(lambda _: [context.run(work, *args, **named)], None)
 
     def _loop(self) -> None:
         while not self._stopping:

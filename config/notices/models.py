@@ -43,7 +43,7 @@ class NewsCursor(models.Model):
 
 
 class Digest(models.Model):
-    """A workspace's next e-mail with all notices of one kind (digest); `due_at` is null if no notice is waiting.
+    """The schedule of a workspace's e-mails with all notices of one kind: one row, `due_at` null if no notice is waiting.
 
     E-mails are at least `pause` apart; the pause grows while a repeating problem continues (REPEATING_KINDS). Lock the row
     while writing notices of this kind and workspace.
@@ -64,12 +64,12 @@ class Digest(models.Model):
         return f"{self.kind} of {self.workspace_id}"
 
     def schedule(self, now: datetime) -> None:
-        """Set this digest row's next time to be sent unless it is set: now, or when the pause after the last e-mail ends."""
+        """Set `due_at`, without saving, unless it is set: to now, or to the end of the pause after the last e-mail."""
         if self.due_at is None:
             self.due_at = max(now, self.sent_at + self.pause) if self.sent_at else now
 
-    def record_due_result(self, now: datetime, *, sent: bool) -> None:
-        """Update this digest row after it was sent, and choose the pause that follows; if not `sent`, only clear `due_at`."""
+    def mark_sent_or_skipped(self, now: datetime, *, sent: bool) -> None:
+        """Clear `due_at`, without saving; if an e-mail was sent, also set `sent_at` and choose the pause that follows."""
         self.due_at = None
         if sent:
             goes_on = self.sent_at is not None and now < self.sent_at + 2 * self.pause

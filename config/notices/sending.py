@@ -110,7 +110,7 @@ def _send_digest(digest: Digest) -> None:
     email = build_email(kind, digest.workspace, notices)
     sent = email is not None and _queue_emails(email, notice_recipients(workspace_id=digest.workspace_id, kind=kind))
     notices.update(settled_at=now)
-    digest.record_due_result(now, sent=sent)
+    digest.mark_sent_or_skipped(now, sent=sent)
     digest.save()
 
 

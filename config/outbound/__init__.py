@@ -5,12 +5,12 @@ from __future__ import annotations
 from config.outbound.async_client import HttpPostResponse, create_session, post
 from config.outbound.client import Response, build_multipart_body, download, request
 from config.outbound.deadline import total_deadline
-from config.outbound.destinations import DestinationNotAllowed, check_destinations, check_url_without_lookup
-from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, OutboundError, ResponseTooLarge
+from config.outbound.destinations import DestinationNotAllowed, check_url_without_lookup, check_urls_with_lookup
+from config.outbound.errors import DestinationForbidden, NoAnswer, NotSent, OutboundError, ResponseTooLarge
 
 __all__ = [
+    "DestinationForbidden",
     "DestinationNotAllowed",
-    "DestinationRefused",
     "HttpPostResponse",
     "NoAnswer",
     "NotSent",
@@ -18,8 +18,8 @@ __all__ = [
     "Response",
     "ResponseTooLarge",
     "build_multipart_body",
-    "check_destinations",
     "check_url_without_lookup",
+    "check_urls_with_lookup",
     "create_session",
     "download",
     "post",

@@ -34,7 +34,7 @@ from config.outbound.destinations import (
     check_url_without_lookup,
     require_allowed_addresses,
 )
-from config.outbound.errors import DestinationRefused, DestinationUnresolved, NoAnswer, NotSent, error_summary
+from config.outbound.errors import DestinationForbidden, DestinationUnresolved, NoAnswer, NotSent, error_summary
 from config.outbound.resolver import webhook_resolver
 
 KEEPALIVE_SECONDS = 1.0  # few servers close sooner (gunicorn after 2 s, Node after 5)
@@ -104,7 +104,7 @@ async def post(
             _current_post.set(_Post(await _look_up(destination)))
             return await _exchange(session, url, body, headers, read_limit)
     except DestinationNotAllowed as error:
-        raise DestinationRefused(error.reason) from error
+        raise DestinationForbidden(error.reason) from error
     except aiohttp.ClientConnectorError as error:
         raise NotSent(error_summary(error)) from error
     except TimeoutError as error:

@@ -25,7 +25,7 @@ from urllib3.response import BaseHTTPResponse
 from config.outbound.connections import Exchange, connection_to
 from config.outbound.deadline import earliest_deadline
 from config.outbound.destinations import DestinationNotAllowed, check_url_without_lookup
-from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, error_summary
+from config.outbound.errors import DestinationForbidden, NoAnswer, NotSent, ResponseTooLarge, error_summary
 
 _READ_BYTES = 65_536
 _FAULTS = (HTTPError, http.client.HTTPException, OSError, ValueError)
@@ -120,7 +120,7 @@ def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[by
                 _copy(answer, to, max_bytes, cut=cut)
                 return Response(answer.status, answer.headers, b"")
     except DestinationNotAllowed as error:
-        raise DestinationRefused(error.reason) from error
+        raise DestinationForbidden(error.reason) from error
     except _FAULTS as error:
         if exchange.begun:
             raise NoAnswer(error_summary(error)) from error

@@ -90,7 +90,7 @@ def check_url_without_lookup(url: str) -> Destination:
     return destination
 
 
-def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
+def check_urls_with_lookup(urls: Iterable[str], *, seconds: float) -> None:
     """Raise DestinationNotAllowed if a URL that a user entered is invalid, or if its host has a forbidden IP address.
 
     All names are resolved at once. A name that does not resolve within `seconds` is accepted: connections check again.

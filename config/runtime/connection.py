@@ -31,8 +31,8 @@ END_OF_HEAD = b"\r\n\r\n"
 
 
 @dataclass
-class MinimumClientSpeed:
-    """The minimum speed of a client's connection: after `grace` seconds, at least `rate` bytes per second on average."""
+class ClientSpeedMeter:
+    """Measures a client's speed in one request or response, which after `grace` seconds must be `rate` bytes per second."""
 
     grace: float
     rate: float
@@ -55,7 +55,7 @@ class MinimumClientSpeed:
 class AnswerWriter:
     """A stand-in for the client's socket, to which gunicorn writes a response; buffers what the client has not read."""
 
-    def __init__(self, sock: socket.socket, pace: MinimumClientSpeed) -> None:
+    def __init__(self, sock: socket.socket, pace: ClientSpeedMeter) -> None:
         self._socket, self.pace = sock, pace
         self._unsent = bytearray()
         self._file: IO[bytes] | None = None
@@ -147,11 +147,11 @@ class Connection:
     """
 
     def __init__(
-        self, client_socket: socket.socket, client: Any, server: Any, cfg: Any, pace: MinimumClientSpeed, folder: str
+        self, client_socket: socket.socket, client: Any, server: Any, cfg: Any, pace: ClientSpeedMeter, folder: str
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.pace = pace  # minimum speed of received data
-        self.sock = AnswerWriter(client_socket, MinimumClientSpeed(pace.grace, pace.rate))
+        self.sock = AnswerWriter(client_socket, ClientSpeedMeter(pace.grace, pace.rate))
         self.request: Request | None = None
         self.body: IncomingBody | None = None
         self.requests = 0
@@ -226,7 +226,7 @@ class Connection:
         self.body = request.body = IncomingBody(None if self._chunked else sum(lengths), self._folder)
         self._arrived += self.body.feed(rest)
 
-    def set_wsgi_headers(self) -> None:
+    def prepare_request(self) -> None:
         """Prepare a request for the application: its Content-Length, and whether its answer ends the connection.
 
         WSGI needs a Content-Length even for a chunked body.

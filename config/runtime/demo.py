@@ -52,8 +52,11 @@ class Demo:
     note: str | None = None
 
 
-def create_or_find_demo_workspace(*, base_url: str) -> Demo | None:
-    """Create a demo workspace if the database has no users, or find the earlier one; write demo.json. None if neither."""
+def prepare_demo_workspace(*, base_url: str) -> Demo | None:
+    """Create a demo workspace if the database has no users, or else find the earlier one; write demo.json with its secrets.
+
+    Returns None if there is neither.
+    """
     path = Path(settings.DATA_DIR) / DEMO_FILE
     if not User.objects.exists():
         owner_id, workspace_id, api_key = _create()

@@ -30,8 +30,8 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 from config.api.errors import ApiError, InternalError, MalformedRequest, RateLimited, RequestTimeout
 from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyNotReceived
 from config.api.trace import current_workspace_or_actor_id, start_trace
-from config.environment import data_dir, env
-from config.runtime.connection import Connection, MinimumClientSpeed, UploadSlots, raw_error_response
+from config.environment import ensure_data_dir, env
+from config.runtime.connection import ClientSpeedMeter, Connection, UploadSlots, raw_error_response
 
 READ_SECONDS = env.int("WEB_READ_SECONDS", default=30)
 LEAST_BYTES_PER_SECOND = env.int("WEB_LEAST_BYTES_PER_SECOND", default=32_768)
@@ -64,7 +64,7 @@ class BufferedThreadWorker(ThreadWorker):
         self._swept_at = 0.0
         self._stopped_at: float | None = None
         self._probes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="probe")
-        self._incoming = str(data_dir() / "incoming")  # settings.FILE_UPLOAD_TEMP_DIR, before settings can be read
+        self._incoming = str(ensure_data_dir() / "incoming")  # settings.FILE_UPLOAD_TEMP_DIR, before settings can be read
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
@@ -89,7 +89,7 @@ class BufferedThreadWorker(ThreadWorker):
             if oldest := next((conn for conn in waiting if not conn.admitted), None):
                 self._drop(oldest)
         self.nr_conns += 1
-        pace = MinimumClientSpeed(READ_SECONDS, LEAST_BYTES_PER_SECOND)
+        pace = ClientSpeedMeter(READ_SECONDS, LEAST_BYTES_PER_SECOND)
         self._on_readable(Connection(client, address, listener.getsockname(), self.cfg, pace, self._incoming))
 
     def _watch(self, conn: Connection, event: int, callback: Callback) -> None:
@@ -156,7 +156,7 @@ class BufferedThreadWorker(ThreadWorker):
 
     def enqueue_req(self, conn: Connection) -> None:
         """Run the application for a request in a thread; the health checks /healthz and /readyz have their own thread."""
-        conn.set_wsgi_headers()
+        conn.prepare_request()
         probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
@@ -203,7 +203,7 @@ class BufferedThreadWorker(ThreadWorker):
         """Let the gunicorn worker discard data for 2 s before closing, since closing at once could lose the last response."""
         with suppress(OSError):
             conn.socket.shutdown(socket.SHUT_WR)
-        conn.pace = MinimumClientSpeed(LINGER_SECONDS, float("inf"))
+        conn.pace = ClientSpeedMeter(LINGER_SECONDS, float("inf"))
         self._watch(conn, selectors.EVENT_READ, self._on_lingering)
 
     def _on_lingering(self, conn: Connection) -> None:

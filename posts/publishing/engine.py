@@ -222,7 +222,7 @@ def _update_account(attempt: Attempt, error: errors.PlatformError) -> None:
     """After the publishing engine got an error about the whole account (refused tokens, a rate limit), mark the account."""
     if attempt.target.sandbox:
         return
-    account_id, run = attempt.target.account_id, attempt.writer.run
+    account_id, run = attempt.target.account_id, attempt.writer.call
     if isinstance(error, errors.AccountDisconnected):
         retry_while_database_down(run, mark_needs_reauth_unless_renewed, account_id=account_id, stale=attempt.grant)
     if isinstance(error, errors.RateLimited) and error.retry_after:
@@ -239,8 +239,8 @@ def _stop_before(attempt: Attempt, step: TakeStep) -> Decision | None:
     if not step.sends_again and (not long or state.in_doubt or not state.publishes or state.published):
         return None
     if long:
-        attempt.writer.run(target.group.workspace.refresh_from_db, fields=["status"])
-        attempt.writer.run(target.account.refresh_from_db, fields=["status"])
+        attempt.writer.call(target.group.workspace.refresh_from_db, fields=["status"])
+        attempt.writer.call(target.account.refresh_from_db, fields=["status"])
     return stop_decision_if_forbidden(attempt, untried=step.sends_again and state.attempt == 1)
 
 
@@ -254,7 +254,7 @@ def _save_decision(attempt: Attempt, decision: Decision) -> None:
     except ClaimLost:
         if not isinstance(decision, Finish) or not decision.published:
             raise
-        retry_while_database_down(attempt.writer.run, mark_unconfirmed_as_published, attempt.target, decision)
+        retry_while_database_down(attempt.writer.call, mark_unconfirmed_as_published, attempt.target, decision)
     except IntegrityError:
         if not isinstance(decision, Finish) or not decision.published:
             raise

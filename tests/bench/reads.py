@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
-from auditlog.selectors import entries_of
+from auditlog.selectors import workspace_entries
 from billing.month_usage import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.claims import claim_due
@@ -44,7 +44,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
         "GET /usage": lambda: usage_of(**here, at=now, cap_cents=1000),
         "GET /billing": lambda: bill_of(**here, at=now, cap_cents=1000, free_credit_cents=100),
-        "GET /logs": lambda: list(entries_of(**here)[:50]),
+        "GET /logs": lambda: list(workspace_entries(**here)[:50]),
         "GET /webhooks/deliveries": lambda: list(Delivery.objects.filter(workspace_id=workspace_id).order_by("-pk")[:50]),
     }
 

@@ -120,8 +120,8 @@ def test_a_lock_that_all_items_need_is_not_waited_for_by_each(journal: Journal) 
 
 def test_a_call_runs_alone_on_the_writers_thread(journal: Journal, writer: BatchingDatabaseWriter) -> None:
     with ThreadPoolExecutor(2) as threads:
-        written_by = {threads.submit(writer.run, threading.get_ident).result() for _ in range(3)}
-        fault = threads.submit(writer.run, int, "x").exception()
+        written_by = {threads.submit(writer.call, threading.get_ident).result() for _ in range(3)}
+        fault = threads.submit(writer.call, int, "x").exception()
 
     assert written_by == {writer._thread.ident}
     assert isinstance(fault, ValueError)
@@ -130,7 +130,7 @@ def test_a_call_runs_alone_on_the_writers_thread(journal: Journal, writer: Batch
 def test_a_call_has_the_callers_trace(writer: BatchingDatabaseWriter) -> None:
     def traces() -> tuple[str, str]:
         start_trace("a" * 32)
-        return current_trace_id(), writer.run(current_trace_id)
+        return current_trace_id(), writer.call(current_trace_id)
 
     with ThreadPoolExecutor(1) as threads:
         assert threads.submit(traces).result() == ("a" * 32, "a" * 32)

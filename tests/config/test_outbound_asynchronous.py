@@ -11,8 +11,8 @@ import pytest
 from pytest_django import Settings
 
 from config.outbound import (
+    DestinationForbidden,
     DestinationNotAllowed,
-    DestinationRefused,
     HttpPostResponse,
     NoAnswer,
     NotSent,
@@ -121,7 +121,7 @@ def test_a_compressed_answer_is_not_decompressed() -> None:
 
 def test_a_refused_destination_raises_destination_refused(settings: Settings) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
-    with Server(replies(OK)) as server, pytest.raises(DestinationRefused) as refused:
+    with Server(replies(OK)) as server, pytest.raises(DestinationForbidden) as refused:
         deliver(server.url)
 
     assert isinstance(refused.value.__cause__, DestinationNotAllowed)
@@ -132,7 +132,7 @@ def test_no_connection_is_made_when_one_of_the_addresses_is_private(monkeypatch:
     Names(monkeypatch, [PUBLIC_ADDRESS, "10.0.0.1"])
     dials = Dials(monkeypatch)
 
-    with pytest.raises(DestinationRefused):
+    with pytest.raises(DestinationForbidden):
         deliver("https://hooks.example.com/")
 
     assert dials.addresses == []
@@ -144,7 +144,7 @@ def test_a_name_that_changes_its_address_gets_the_checked_one(monkeypatch: pytes
 
     with pytest.raises(NotSent):
         deliver("https://hooks.example.com/")
-    with pytest.raises(DestinationRefused):
+    with pytest.raises(DestinationForbidden):
         deliver("https://hooks.example.com/")
 
     assert names.lookups == ["hooks.example.com", "hooks.example.com"]

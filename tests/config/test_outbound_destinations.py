@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationNotAllowed, check_destinations, check_url_without_lookup
+from config.outbound import DestinationNotAllowed, check_url_without_lookup, check_urls_with_lookup
 from config.outbound.destinations import Destination
 from tests.config.outbound_servers import Names
 
@@ -204,7 +204,7 @@ def test_the_setting_allows_no_other_loopback_host(settings: Settings, url: str)
 def test_a_name_with_public_addresses_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(monkeypatch, [PUBLIC_ADDRESS, "2606:4700::1"])
 
-    check_destinations(["https://hooks.example.com/x"], seconds=5)
+    check_urls_with_lookup(["https://hooks.example.com/x"], seconds=5)
 
     assert names.lookups == ["hooks.example.com"]
 
@@ -212,7 +212,7 @@ def test_a_name_with_public_addresses_is_accepted(monkeypatch: pytest.MonkeyPatc
 def test_a_name_that_does_not_resolve_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, [])
 
-    check_destinations(["https://not-yet.example.com/x"], seconds=5)
+    check_urls_with_lookup(["https://not-yet.example.com/x"], seconds=5)
 
 
 @pytest.mark.parametrize(
@@ -223,13 +223,13 @@ def test_a_name_with_one_address_that_is_not_public_is_refused(monkeypatch: pyte
     Names(monkeypatch, addresses)
 
     with pytest.raises(DestinationNotAllowed, match="an address that is not public"):
-        check_destinations(["https://hooks.example.com/x"], seconds=5)
+        check_urls_with_lookup(["https://hooks.example.com/x"], seconds=5)
 
 
 def test_an_ip_address_is_not_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(monkeypatch, ["10.0.0.1"])
 
-    check_destinations([f"https://{PUBLIC_ADDRESS}/"], seconds=5)
+    check_urls_with_lookup([f"https://{PUBLIC_ADDRESS}/"], seconds=5)
 
     assert names.lookups == []
 
@@ -241,8 +241,8 @@ def test_a_public_name_of_loopback_is_refused_even_if_loopback_is_allowed(
     Names(monkeypatch, ["127.0.0.1"])
 
     with pytest.raises(DestinationNotAllowed):
-        check_destinations(["https://hooks.example.com/x"], seconds=5)
-    check_destinations(["http://localhost:8001/x"], seconds=5)
+        check_urls_with_lookup(["https://hooks.example.com/x"], seconds=5)
+    check_urls_with_lookup(["http://localhost:8001/x"], seconds=5)
 
 
 def test_localhost_may_have_loopback_addresses_only(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
@@ -250,4 +250,4 @@ def test_localhost_may_have_loopback_addresses_only(monkeypatch: pytest.MonkeyPa
     Names(monkeypatch, ["127.0.0.1", PUBLIC_ADDRESS])
 
     with pytest.raises(DestinationNotAllowed):
-        check_destinations(["http://localhost/"], seconds=5)
+        check_urls_with_lookup(["http://localhost/"], seconds=5)

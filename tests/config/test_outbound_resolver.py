@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from config.outbound import (
+    DestinationForbidden,
     DestinationNotAllowed,
-    DestinationRefused,
     NotSent,
-    check_destinations,
+    check_urls_with_lookup,
     create_session,
     post,
     request,
@@ -127,7 +127,9 @@ def test_a_replaced_channel_still_answers_its_lookups(name_server: ServeNames, m
 def test_each_name_is_resolved_once_and_all_concurrently(name_server: ServeNames) -> None:
     server = name_server(lambda name: Records([PUBLIC]), together=20)
 
-    check_destinations([f"https://host-{number}.example.com/{path}" for number in range(20) for path in "ab"], seconds=LONG)
+    check_urls_with_lookup(
+        [f"https://host-{number}.example.com/{path}" for number in range(20) for path in "ab"], seconds=LONG
+    )
 
     assert len(server.lookups) == 20
 
@@ -135,7 +137,7 @@ def test_each_name_is_resolved_once_and_all_concurrently(name_server: ServeNames
 def test_names_that_do_not_resolve_in_time_are_accepted(name_server: ServeNames) -> None:
     server = name_server(silent)
 
-    check_destinations([f"https://silent-{number}.example.com/" for number in range(20)], seconds=0.01)
+    check_urls_with_lookup([f"https://silent-{number}.example.com/" for number in range(20)], seconds=0.01)
 
     server.wait_for(20)
 
@@ -144,7 +146,7 @@ def test_one_private_name_among_many_is_refused(name_server: ServeNames) -> None
     name_server(lambda name: Records(["10.0.0.1"]) if name.startswith("inside") else Records([PUBLIC]))
 
     with pytest.raises(DestinationNotAllowed, match="an address that is not public"):
-        check_destinations(["https://outside.example.com/", "https://inside.example.com/"], seconds=LONG)
+        check_urls_with_lookup(["https://outside.example.com/", "https://inside.example.com/"], seconds=LONG)
 
 
 def test_an_alias_of_a_private_address_is_refused(name_server: ServeNames, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,8 +154,8 @@ def test_an_alias_of_a_private_address_is_refused(name_server: ServeNames, monke
     dials = Dials(monkeypatch)
 
     with pytest.raises(DestinationNotAllowed):
-        check_destinations(["https://hooks.example.com/"], seconds=LONG)
-    with pytest.raises(DestinationRefused):
+        check_urls_with_lookup(["https://hooks.example.com/"], seconds=LONG)
+    with pytest.raises(DestinationForbidden):
         request("GET", "https://hooks.example.com/")
     assert dials.addresses == []
 
@@ -170,10 +172,10 @@ def test_an_address_that_changes_after_the_check_is_not_connected_to(
         async with create_session(connections=1) as session:
             await post(session, url, body=b"{}", headers={}, timeout=LONG)
 
-    check_destinations([url], seconds=LONG)
+    check_urls_with_lookup([url], seconds=LONG)
     with pytest.raises(NotSent):
         asyncio.run(deliver())
-    with pytest.raises(DestinationRefused):
+    with pytest.raises(DestinationForbidden):
         asyncio.run(deliver())
     assert dials.addresses == [OTHER_PUBLIC], "what the delivery itself looked up and checked, once"
     assert server.lookups == ["rebinding.example.com"] * 3

@@ -9,7 +9,7 @@ import threading
 import pytest
 from pytest_django import Settings
 
-from config.outbound import DestinationRefused, HttpPostResponse, NoAnswer, NotSent, create_session, post
+from config.outbound import DestinationForbidden, HttpPostResponse, NoAnswer, NotSent, create_session, post
 from tests.config.outbound_servers import OK, Names, Server, answers_all
 from tests.config.test_outbound_asynchronous import deliver
 from tests.fakes.receiver import Manner, Receiver
@@ -89,7 +89,7 @@ def test_a_post_is_sent_again_over_a_new_connection() -> None:
 
 def test_the_name_is_also_resolved_for_a_reused_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     Names(monkeypatch, ["127.0.0.1"], ["10.0.0.1"])
-    with Server(answers_all(OK)) as server, pytest.raises(DestinationRefused):
+    with Server(answers_all(OK)) as server, pytest.raises(DestinationForbidden):
         deliver(*[f"http://localhost:{server.port}/"] * 2)
 
     assert len(server.requests) == 1

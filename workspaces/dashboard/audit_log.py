@@ -23,7 +23,7 @@ PER_PAGE = 50
 def audit_log(page: WorkspacePage) -> HttpResponse:
     """Dashboard page: show the workspace's audit log entries that match the filters, newest first."""
     form = LogFilterForm(page.request.GET, zone=page.zone)
-    entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
+    entries = selectors.workspace_entries(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
     found = paginate_newest_first(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
     names = names_of_users(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
     return page.render(
@@ -42,7 +42,7 @@ def audit_csv(page: WorkspacePage) -> StreamingHttpResponse:
     filters = form.filters
     if form.errors:
         raise ValidationFailed("The filters are not valid.", suggested_action="Go back and correct them.")
-    entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **filters)
+    entries = selectors.workspace_entries(caller=page.caller, workspace_id=page.workspace.id, **filters)
     return stream_rows_as_csv(entries, f"logs-{page.workspace.id}")
 
 

@@ -129,7 +129,7 @@ class LogFilterForm(forms.Form):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """Return the valid fields of the audit log's filter form, as arguments of `entries_of`.
+        """Return the valid fields of the audit log's filter form, as arguments of `workspace_entries`.
 
         The first and last day are included.
         """

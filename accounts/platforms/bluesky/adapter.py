@@ -18,7 +18,7 @@ from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.link_cards import OPTION as LINK_CARD
 from accounts.platforms.thread_option import check_thread_segments, thread_segment_texts
 from accounts.platforms.types import AuthorizedAccount, Content, Grant, Identity, Progress, Published
-from config.outbound import DestinationRefused, OutboundError
+from config.outbound import DestinationForbidden, OutboundError
 
 MAX_ROUNDS = 3  # how often a post's files are uploaded again
 VIDEO_SERVICE_ATTEMPTS = 3
@@ -65,7 +65,7 @@ class Bluesky(Platform):
             if not opened.active:
                 raise CredentialsRejected("The account is deactivated or suspended at Bluesky.")
             identity = session.fetch_identity(Xrpc(opened.pds, opened.access), opened.did, opened.handle)
-        except DestinationRefused as error:
+        except DestinationForbidden as error:
             raise CredentialsRejected(f"The service does not connect to the account's server: {error}") from error
         except UnreadableAnswer as error:
             raise CredentialsRejected("The server at this address is not an AT Protocol server.") from error

@@ -36,7 +36,7 @@ from accounts.platforms.types import (
     Progress,
     Published,
 )
-from config.outbound import DestinationRefused, OutboundError
+from config.outbound import DestinationForbidden, OutboundError
 
 CLIENT_NAME = "Social Publishing Service"
 
@@ -182,7 +182,7 @@ def _connection_errors() -> Iterator[None]:
     """Context manager in which the Mastodon adapter connects an account; it turns HTTP errors into PlatformErrors."""
     try:
         yield
-    except DestinationRefused as error:
+    except DestinationForbidden as error:
         raise CredentialsRejected(f"The service does not connect to this instance: {error}") from error
     except UnreadableAnswer as error:
         raise CredentialsRejected("The server at this address does not have Mastodon's API.") from error

@@ -51,7 +51,7 @@ def record_sign_in_change(request: HttpRequest, user: User, operation: str) -> N
     _record(_caller(request, user), operation, user)
 
 
-def failed_sign_ins_since(user: User, since: datetime | None) -> int:
+def failed_sign_in_count_since(user: User, since: datetime | None) -> int:
     """Read from the audit log how many sign-ins of an operator have failed since a given time, up to 1,000."""
     entries = AuditEntry.objects.filter(
         workspace_id="", operation=SIGN_IN, resource_id=user.pk, outcome=AuditEntry.Outcome.REFUSED

@@ -96,11 +96,14 @@ class SecondFactorStep(FormView):
         return super().get_context_data(**{**admin.site.each_context(self.request), "title": self.title, **shown})
 
     @property
-    def pending_sign_in(self) -> dict[str, Any]:
+    def pending_session_data(self) -> dict[str, Any]:
         return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
-    def verified_second_factor(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
-        """Return the operator's second factor if the entered code is right; else add a form error and return None."""
+    def verify_code(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
+        """Verify the entered code, which uses it up, and return its second factor.
+
+        If the code is wrong, record a failed sign-in, add a form error, and return None.
+        """
         problem = "This code is wrong or was already used."
         with transaction.atomic():
             device = SecondFactor.objects.select_for_update().filter(user=self.user, **wanted).first()
@@ -127,8 +130,8 @@ class CodeStep(SecondFactorStep):
         return super().get(request, *args, **kwargs)
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
-        next_page = self.pending_sign_in["next"]
-        device = self.verified_second_factor(form, confirmed=True)
+        next_page = self.pending_session_data["next"]
+        device = self.verify_code(form, confirmed=True)
         if device is None:
             return self.form_invalid(form)
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
@@ -158,8 +161,8 @@ class SecondFactorSetUpStep(SecondFactorStep):
         return super().get_context_data(**shown, key=spaced, image=image)
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
-        next_page = self.pending_sign_in["next"]
-        device = self.verified_second_factor(form, confirmed=False, pk=self._device().pk)
+        next_page = self.pending_session_data["next"]
+        device = self.verify_code(form, confirmed=False, pk=self._device().pk)
         if device is None:
             return self.form_invalid(form)
         codes = device.mark_confirmed_and_issue_codes()
@@ -173,10 +176,12 @@ class SecondFactorSetUpStep(SecondFactorStep):
 
         A new one replaces the unconfirmed one of an earlier sign-in.
         """
-        found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending_sign_in.get("device")).first()
+        found = SecondFactor.objects.filter(
+            user=self.user, confirmed=False, pk=self.pending_session_data.get("device")
+        ).first()
         if found is None:
             found = SecondFactor.create_or_replace_unconfirmed(self.user)
-            self.request.session[PENDING_SESSION_KEY] = {**self.pending_sign_in, "device": str(found.pk)}
+            self.request.session[PENDING_SESSION_KEY] = {**self.pending_session_data, "device": str(found.pk)}
         return found
 
 
@@ -193,7 +198,7 @@ def _pending_user(request: HttpRequest) -> User | None:
 
 
 def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
-    failures = audit.failed_sign_ins_since(user, user.last_login)
+    failures = audit.failed_sign_in_count_since(user, user.last_login)
     request.session.pop(PENDING_SESSION_KEY, None)
     sign_in_user(request, user, by=by, authenticated_at=timezone.now())
     audit.record_sign_in(request, user, by=by.value)

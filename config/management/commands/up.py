@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
 from config.jobs.models import Heartbeat
-from config.runtime.demo import Demo, create_or_find_demo_workspace, print_welcome
+from config.runtime.demo import Demo, prepare_demo_workspace, print_welcome
 from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, host_to_connect_to, join_host_and_port
 from config.runtime.supervisor import Child, Supervisor
 
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         try:
             call_command("migrate", interactive=False, verbosity=0)
             Heartbeat.objects.all().delete()  # heartbeats of an earlier run would make this one ready too early
-            return None if settings.PRODUCTION else create_or_find_demo_workspace(base_url=base_url)
+            return None if settings.PRODUCTION else prepare_demo_workspace(base_url=base_url)
         except OperationalError as error:
             raise CommandError(f"The database is not available: {error}") from error
         finally:
