@@ -197,7 +197,10 @@ def _enter(caller: Caller, workspace_id: str) -> bool:
 
 
 def require_role(caller: Caller, workspace_id: str, *roles: str, write: bool = True, body_field: str | None = None) -> None:
-    """Raise an ApiError unless the caller is a signed-in person who has one of these roles in the workspace."""
+    """Raise an ApiError unless the caller is a person with one of these roles in the workspace; set workspace and role.
+
+    These are attributes of the Caller, as `require_access` sets them.
+    """
     if not caller.is_user:
         raise errors.UserSessionRequired()
     require_access(caller, workspace_id, None, write=write, body_field=body_field)

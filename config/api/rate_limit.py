@@ -138,9 +138,9 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 
 
 @lru_cache(maxsize=4)
-def rate_limiter_for_url(url: str) -> SharedLimiter | LocalLimiter:
-    """Return the object that applies the API's rate limits: through the Redis server at `url`, or locally if it is empty."""
-    return SharedLimiter(url) if url else LocalLimiter()
+def rate_limiter_for_url(redis_url: str) -> SharedLimiter | LocalLimiter:
+    """Return the limiter that counts in the Redis server at this URL, or in this process if the URL is empty."""
+    return SharedLimiter(redis_url) if redis_url else LocalLimiter()
 
 
 def check_rate_limits(*buckets: Bucket) -> RateLimitVerdict:

@@ -35,7 +35,7 @@ class WebThreadLimit:
         self._lock = threading.Lock()
 
     def try_acquire_thread(self, workspace_id: str = "") -> bool:
-        """Reserve one of the limited web threads without waiting; return False if none is free."""
+        """Count the current web thread against the limit; return False, without waiting, if the limit is reached."""
         with self._lock:
             if self._held.total() >= self._total or self._held[workspace_id] >= self._each:
                 return False
@@ -43,7 +43,7 @@ class WebThreadLimit:
             return True
 
     def release(self, workspace_id: str = "") -> None:
-        """Free one of the limited web threads, which `try_acquire_thread` has reserved."""
+        """End the counting of a web thread that `try_acquire_thread` has counted."""
         with self._lock:
             self._held[workspace_id] -= 1
             if not self._held[workspace_id]:
@@ -51,7 +51,7 @@ class WebThreadLimit:
 
     @contextlib.contextmanager
     def hold_thread(self, workspace_id: str = "") -> Iterator[None]:
-        """Return a context manager that limits waiting requests: it reserves a web thread, or raises RateLimited."""
+        """Return a context manager that counts the current web thread against the limit; RateLimited if it is reached."""
         if not self.try_acquire_thread(workspace_id):
             raise errors.RateLimited(
                 "Too many requests are waiting for other servers.",

@@ -88,7 +88,7 @@ class Composer:
         draft = drafts.find_draft(page, key)
         sent = page.request.POST if page.request.method == "POST" else drafts.form_of_draft(draft) if draft else None
         before = Composition.of_group(group) if group else Composition()
-        chosen = before.chosen if sent is None else sent.getlist("account")
+        chosen = before.account_ids if sent is None else sent.getlist("account")
         workspace_id = page.workspace.id
         accounts = selectors.accounts_selectable_for_post(caller=page.caller, workspace_id=workspace_id, chosen=chosen)
         composition = before if sent is None else Composition.of_form(sent, accounts)
@@ -121,7 +121,7 @@ class Composer:
             return
         self.composition.repair_issue(issue)
         if issue.field.startswith("targets["):
-            self.focus = self.composition.chosen[int(issue.field.removeprefix("targets[").partition("]")[0])]
+            self.focus = self.composition.account_ids[int(issue.field.removeprefix("targets[").partition("]")[0])]
         self.__dict__.pop("validation", None)
 
     def save_draft(self) -> None:
@@ -168,7 +168,7 @@ class Composer:
     @property
     def choices(self) -> list[tuple[ConnectedAccount, str, bool]]:
         """Return the accounts offered in the composer, each with its platform's label and whether it is chosen."""
-        chosen = set(self.composition.chosen)
+        chosen = set(self.composition.account_ids)
         return [(account, platform(account.platform).label, account.id in chosen) for account in self.accounts]
 
     @property
@@ -215,7 +215,7 @@ class Composer:
     @property
     def fields_of_other_accounts(self) -> list[tuple[str, str]]:
         """Return the fields of accounts that are not chosen now, so that choosing them again restores text and options."""
-        ids = {account.id for account in self.accounts} - set(self.composition.chosen)
+        ids = {account.id for account in self.accounts} - set(self.composition.account_ids)
         prefixes = tuple(
             f"{start}{account_id}{end}" for account_id in ids for start, end in (("own-", ""), ("text-", ""), ("", "-"))
         )
@@ -245,7 +245,7 @@ class Composer:
         """Return whether to warn in the composer that the post is only simulated, although real accounts are chosen."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
-        return simulated and not real.isdisjoint(self.composition.chosen)
+        return simulated and not real.isdisjoint(self.composition.account_ids)
 
     def _target(self, target: dict[str, Any]) -> ChosenTarget:
         account = next(each for each in self.accounts if each.id == target["connected_account_id"])

@@ -56,7 +56,7 @@ class Composition:
         return {"text": self.text, "targets": self.targets, "media": self.media}
 
     @property
-    def chosen(self) -> list[str]:
+    def account_ids(self) -> list[str]:
         return [target["connected_account_id"] for target in self.targets]
 
     def attach_media(self, media_id: str) -> None:
